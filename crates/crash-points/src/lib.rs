@@ -1,0 +1,56 @@
+//! Places at which a test may kill the process with SIGKILL, counted so that a test can visit every one of them.
+//! The code that is marked knows only the name it gives; a release build contains no counter at all.
+
+/// Marks one place where a crash must do no harm.
+///
+/// With `WINDLASS_CRASH_AT=n` in the environment the n-th place reached kills this process. With
+/// `WINDLASS_CRASH_LOG=file` each place reached is appended to that file as `n name`, which is how a test learns
+/// how many there are.
+#[inline]
+pub fn reach(name: &'static str) {
+    #[cfg(debug_assertions)]
+    counted::reach(name);
+    #[cfg(not(debug_assertions))]
+    let _ = name;
+}
+
+#[cfg(debug_assertions)]
+mod counted {
+    use std::io::Write;
+    use std::path::PathBuf;
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    struct Plan {
+        crash_at: Option<u64>,
+        log: Option<PathBuf>,
+    }
+
+    static PLAN: OnceLock<Plan> = OnceLock::new();
+    static REACHED: AtomicU64 = AtomicU64::new(0);
+
+    #[expect(clippy::disallowed_methods, reason = "a test hook, not a setting: it must work below host/settings")]
+    fn plan() -> &'static Plan {
+        PLAN.get_or_init(|| Plan {
+            crash_at: std::env::var("WINDLASS_CRASH_AT").ok().and_then(|text| text.parse().ok()),
+            log: std::env::var_os("WINDLASS_CRASH_LOG").map(PathBuf::from),
+        })
+    }
+
+    pub(super) fn reach(name: &'static str) {
+        let plan = plan();
+        if plan.crash_at.is_none() && plan.log.is_none() {
+            return;
+        }
+        let number = REACHED.fetch_add(1, Ordering::SeqCst) + 1;
+        if let Some(log) = &plan.log {
+            // A log that cannot be written shows as a test that finds no places; the run itself must go on.
+            if let Ok(mut file) = std::fs::OpenOptions::new().create(true).append(true).open(log) {
+                let _ = writeln!(file, "{number} {name}");
+            }
+        }
+        if plan.crash_at == Some(number) {
+            let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        }
+    }
+}
