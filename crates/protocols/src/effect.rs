@@ -1,0 +1,115 @@
+//! Everything a run can ask the world for: a closed list. Carrying one out twice under the same id must do no harm;
+//! that is what the handlers promise and what recovery rests on.
+
+use crate::protocol::judged_task::state::Landing;
+use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    /// Make the run directory, the worktrees and the control git directory.
+    PrepareWorkspaces,
+    /// Run commands on an exact tree and keep what they said.
+    RunChecks(RunChecks),
+    /// Let one agent play one role once.
+    RunAgent(RunAgent),
+    /// Take the snapshot of what the maker left.
+    CaptureChange { round: u32 },
+    /// Make the accepted tree a commit where the user wants it.
+    LandChange(LandChange),
+    /// Write the summary and leave the workspaces as a finished run leaves them.
+    CloseRun(CloseRun),
+}
+
+/// What commands are run for decides where their results are filed and how a red one counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// At the base, before anybody changed anything.
+    Baseline,
+    /// On the change, before the judge.
+    Acceptance,
+    /// On the change, before the auditor.
+    Audit,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunChecks {
+    pub purpose: Purpose,
+    pub round: u32,
+    pub tree: TreeId,
+    pub commands: Vec<String>,
+    pub limits: StepLimits,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunAgent {
+    pub role: Role,
+    pub round: u32,
+    /// Counts every time this role is asked in this round, from 1.
+    pub attempt: u32,
+    /// What a checker looks at. A maker has its own workspace and no tree is fixed for it.
+    pub tree: Option<TreeId>,
+    pub ask: Ask,
+    /// Sealed artifacts of earlier steps that the prompt quotes.
+    pub inputs: Vec<ArtifactRef>,
+    pub limits: StepLimits,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ask {
+    /// The role's whole question, with what the last round was told.
+    Fresh {
+        feedback: Vec<String>,
+        /// One line for each earlier rejected round, the newest last.
+        history: Vec<String>,
+    },
+    /// The answer could not be read; say what is wrong and ask once more.
+    Repair { faults: Vec<String> },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LandChange {
+    pub tree: TreeId,
+    pub base: CommitId,
+    pub landing: Landing,
+    pub round: u32,
+    /// Sealed verdict and gate, named in the commit's trailers.
+    pub evidence: Vec<ArtifactRef>,
+    /// Fixes the commit's time, so that landing twice makes the same commit.
+    pub decided_at: Millis,
+}
+
+/// The legacy words of an ended run, ready for its summary.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CloseRun {
+    pub final_verdict: String,
+    pub judge_verdict: String,
+    pub audit_gate: String,
+    pub rounds_completed: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepLimits {
+    pub total: Millis,
+    pub idle: Option<Millis>,
+    pub output_bytes: Option<u64>,
+}
+
+impl Effect {
+    /// For logs and headings.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::PrepareWorkspaces => "prepare-workspaces",
+            Self::RunChecks(_) => "run-checks",
+            Self::RunAgent(_) => "run-agent",
+            Self::CaptureChange { .. } => "capture-change",
+            Self::LandChange(_) => "land-change",
+            Self::CloseRun(_) => "close-run",
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Why is this run where it is? State in, sentences and the next command out, as data; a face decides how they look.
+
+use crate::effect::Effect;
+use crate::protocol::Protocol;
+use crate::protocol::judged_task::state::{Cause, End, Landing, State};
+use crate::run::Run;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// One line: what it is doing or how it ended.
+    pub now: String,
+    pub because: Vec<String>,
+    /// What goes on from here, as arguments of the program.
+    pub commands: Vec<String>,
+}
+
+pub fn explain(run: &Run) -> Explanation {
+    match &run.started {
+        None => Explanation {
+            now: "the run has not started".to_string(),
+            because: Vec::new(),
+            commands: Vec::new(),
+        },
+        Some(started) => match &started.protocol {
+            Protocol::JudgedTask(state) => {
+                let mut explanation = task(run, state, started.id.as_str());
+                if let Some(stop) = &run.stop {
+                    explanation
+                        .because
+                        .push(format!("{} asked it to stop: {}", stop.by, stop.reason));
+                }
+                explanation
+            }
+        },
+    }
+}
+
+fn task(run: &Run, state: &State, id: &str) -> Explanation {
+    match &state.end {
+        Some(end) if run.ended => ended(state, end, id),
+        Some(_) | None => under_way(run, state, id),
+    }
+}
+
+fn under_way(run: &Run, state: &State, id: &str) -> Explanation {
+    let mut because = Vec::new();
+    for (effect, request) in &run.unsettled {
+        because.push(format!("step {effect} is waited for: {}", describe(request)));
+    }
+    because.extend(
+        state
+            .feedback
+            .iter()
+            .map(|line| format!("told to the doer: {line}")),
+    );
+    Explanation {
+        now: format!("round {}: {}", state.round, state.stage.words()),
+        because,
+        commands: alloc::vec![format!("windlass resume {id}"), format!("windlass stop {id}")],
+    }
+}
+
+fn describe(request: &Effect) -> String {
+    match request {
+        Effect::RunAgent(agent) => {
+            format!(
+                "the {} of round {}, attempt {}",
+                agent.role, agent.round, agent.attempt
+            )
+        }
+        Effect::RunChecks(checks) => format!("{} checks on tree {}", checks.commands.len(), checks.tree),
+        Effect::CaptureChange { round } => format!("the snapshot of round {round}"),
+        Effect::PrepareWorkspaces => "the workspaces".to_string(),
+        Effect::LandChange(land) => format!("landing tree {}", land.tree),
+        Effect::CloseRun(_) => "the summary".to_string(),
+    }
+}
+
+fn ended(state: &State, end: &End, id: &str) -> Explanation {
+    let mut because = Vec::new();
+    let mut commands = Vec::new();
+    let now = match end {
+        End::Accepted { tree } => {
+            because.push(format!(
+                "the checks, the judge{} passed tree {tree}",
+                auditor(state)
+            ));
+            match &state.landed {
+                Some((commit, reference)) => because.push(format!("landed as {commit} on {reference}")),
+                None if state.spec.landing == Landing::None => {
+                    because.push("it was not landed because nobody asked for that".to_string());
+                    commands.push(format!("windlass land {id}"));
+                }
+                None => {}
+            }
+            commands.push(format!("windlass verify {id}"));
+            commands.push(format!("windlass diff {id}"));
+            format!("accepted in round {}", state.round)
+        }
+        End::Rejected { by } => {
+            because.push(by.words().to_string());
+            because.extend(state.feedback.iter().cloned());
+            commands.push(format!("windlass resume {id} --rounds +1"));
+            format!("rejected after {} rounds", state.rounds_completed)
+        }
+        End::NeedsHuman { cause } => {
+            let (sentence, command) = human(cause, id);
+            because.push(sentence);
+            because.extend(state.feedback.iter().cloned());
+            commands.push(command);
+            "needs a person".to_string()
+        }
+        End::Exhausted { dimension } => {
+            because.push(format!("nothing is left of its {dimension}"));
+            commands.push(format!("windlass resume {id} --minutes +30"));
+            format!("out of {dimension}")
+        }
+        End::Stopped { by, reason } => {
+            because.push(format!("{by} asked it to stop: {reason}"));
+            commands.push(format!("windlass resume {id}"));
+            "stopped".to_string()
+        }
+        End::SetupFailed { reason } => {
+            because.push(reason.clone());
+            commands.push(format!("windlass resume {id}"));
+            "could not be set up".to_string()
+        }
+    };
+    Explanation {
+        now,
+        because,
+        commands,
+    }
+}
+
+fn auditor(state: &State) -> &'static str {
+    if state.gate.is_some() {
+        " and the auditor"
+    } else {
+        ""
+    }
+}
+
+fn human(cause: &Cause, id: &str) -> (String, String) {
+    let resume = format!("windlass resume {id}");
+    let with_note = format!("windlass resume {id} --rounds +1 --note \"…\"");
+    match cause {
+        Cause::JudgeAsked => ("the judge asks for a person".to_string(), with_note),
+        Cause::AuditorAsked => ("the auditor asks for a person".to_string(), with_note),
+        Cause::NoReadableAnswer { role, faults } => (
+            format!(
+                "the {role} left no readable answer, also when asked again: {}",
+                faults.join("; ")
+            ),
+            resume,
+        ),
+        Cause::WorkspaceChanged { role, paths } => (
+            format!(
+                "the {role} may only read, and changed {}; its word does not count",
+                paths.join(", ")
+            ),
+            resume,
+        ),
+        Cause::AgentNotStarted { role, reason } => {
+            (format!("the {role} could not be started: {reason}"), resume)
+        }
+        Cause::AgentKeepsFailing { role, why } => (format!("the {role} keeps failing: it {why}"), resume),
+        Cause::StepKeepsGettingLost { stage } => (
+            format!("nobody ever saw the end of this step: {}", stage.words()),
+            resume,
+        ),
+        Cause::Stuck { round } => (
+            format!("the doer keeps handing over the change that round {round} rejected"),
+            with_note,
+        ),
+        Cause::CaptureRefused { reason } => (format!("the snapshot could not be taken: {reason}"), resume),
+        Cause::LandingRefused { reason } => (
+            format!("the change is accepted, but could not be landed: {reason}"),
+            format!("windlass land {id}"),
+        ),
+    }
+}

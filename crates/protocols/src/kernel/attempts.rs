@@ -1,0 +1,35 @@
+//! How often one step may be asked for again, and why each kind of failure has its own count.
+
+use serde::{Deserialize, Serialize};
+
+/// A step whose end nobody saw is asked for again this often before a person is asked.
+pub const MAX_LOST: u32 = 4;
+/// A checker that fails (not: that says no) is asked for again this often.
+pub const MAX_CHECKER_FAILURES: u32 = 2;
+/// An unreadable answer is sent back once.
+pub const MAX_REPAIRS: u32 = 1;
+/// A maker that fails this many rounds in a row will not get better by being asked again.
+pub const MAX_MAKER_FAILURES_IN_A_ROW: u32 = 3;
+
+/// Counts of the step that is being tried now; a new step begins with zeros.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempts {
+    pub asked: u32,
+    pub lost: u32,
+    pub failed: u32,
+    pub repairs: u32,
+}
+
+impl Attempts {
+    pub const fn may_retry_lost(&self) -> bool {
+        self.lost < MAX_LOST
+    }
+
+    pub const fn may_retry_checker(&self) -> bool {
+        self.failed < MAX_CHECKER_FAILURES
+    }
+
+    pub const fn may_repair(&self) -> bool {
+        self.repairs < MAX_REPAIRS
+    }
+}

@@ -1,0 +1,246 @@
+//! How effects end. An outcome is a journaled result, good or bad; what could not be found out is `Lost`, never a success.
+
+use crate::effect::{Effect, Purpose};
+use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    Prepared {
+        base: CommitId,
+        base_tree: TreeId,
+    },
+    ChecksRan(ChecksReport),
+    AgentEnded(AgentReport),
+    ChangeCaptured(CapturedChange),
+    Landed(LandedCommit),
+    Closed,
+    /// The world said no, and will say it again: a branch that moved, a worktree that cannot be made.
+    Refused {
+        reason: String,
+    },
+    /// The child was told to stop by a person; nobody is to blame and no attempt is charged.
+    Interrupted {
+        usage: Usage,
+    },
+    /// Nobody knows how it ended.
+    Lost {
+        reason: String,
+        usage: Usage,
+    },
+}
+
+impl Outcome {
+    /// Whether this can be the answer to that effect. A runner that mixes answers up is refused, not believed.
+    pub fn fits(&self, effect: &Effect) -> bool {
+        match (self, effect) {
+            (Self::Lost { .. } | Self::Interrupted { .. }, _)
+            | (Self::Prepared { .. }, Effect::PrepareWorkspaces)
+            | (Self::Landed(_), Effect::LandChange(_))
+            | (Self::Closed, Effect::CloseRun(_))
+            | (
+                Self::Refused { .. },
+                Effect::PrepareWorkspaces | Effect::LandChange(_) | Effect::CaptureChange { .. },
+            ) => true,
+            (Self::ChecksRan(report), Effect::RunChecks(asked)) => {
+                report.purpose == asked.purpose
+                    && report.tree == asked.tree
+                    && report.results.len() == asked.commands.len()
+            }
+            (Self::AgentEnded(report), Effect::RunAgent(asked)) => report.role == asked.role,
+            (Self::ChangeCaptured(change), Effect::CaptureChange { round }) => change.round == *round,
+            (
+                Self::Prepared { .. }
+                | Self::ChecksRan(_)
+                | Self::AgentEnded(_)
+                | Self::ChangeCaptured(_)
+                | Self::Landed(_)
+                | Self::Closed
+                | Self::Refused { .. },
+                _,
+            ) => false,
+        }
+    }
+
+    /// What it used up, for the budget.
+    pub fn usage(&self) -> Usage {
+        match self {
+            Self::ChecksRan(report) => report.usage,
+            Self::AgentEnded(report) => report.usage,
+            Self::Interrupted { usage } | Self::Lost { usage, .. } => *usage,
+            Self::Prepared { .. }
+            | Self::ChangeCaptured(_)
+            | Self::Landed(_)
+            | Self::Closed
+            | Self::Refused { .. } => Usage::default(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub duration: Millis,
+    pub output_bytes: u64,
+    pub tokens: u64,
+    /// Millionths of the currency's unit; integers only.
+    pub cost_micros: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChecksReport {
+    pub purpose: Purpose,
+    pub tree: TreeId,
+    pub results: Vec<CheckResult>,
+    /// Sealed `eval-results.json` or `audit-results.json` and the logs.
+    pub evidence: Vec<ArtifactRef>,
+    pub usage: Usage,
+}
+
+impl ChecksReport {
+    pub fn red(&self) -> impl Iterator<Item = &CheckResult> {
+        self.results.iter().filter(|result| !result.passed())
+    }
+
+    pub fn all_passed(&self) -> bool {
+        self.red().next().is_none()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckResult {
+    pub command: String,
+    pub end: StepEnd,
+    /// The last lines it printed, bounded, for feedback.
+    pub tail: String,
+    pub duration: Millis,
+}
+
+impl CheckResult {
+    pub const fn passed(&self) -> bool {
+        matches!(self.end, StepEnd::Exited { code: 0 })
+    }
+}
+
+/// How a child ended, as far as a decision needs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepEnd {
+    Exited {
+        code: i32,
+    },
+    Signaled {
+        signal: i32,
+    },
+    TotalLimit,
+    IdleLimit,
+    OutputLimit,
+    /// The program is not there or may not be started: asking again will not help.
+    NotStarted {
+        reason: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentReport {
+    pub role: Role,
+    pub end: StepEnd,
+    pub answer: Answer,
+    pub workspace: WorkspaceAfter,
+    /// Prompt, final message, logs and the artifact as it was found.
+    pub evidence: Vec<ArtifactRef>,
+    pub usage: Usage,
+}
+
+/// What the agent left in its outbox, read and validated by the engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    Missing,
+    Malformed { faults: Vec<String> },
+    Handoff(Handoff),
+    Verdict(Verdict),
+    Audit(Audit),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkspaceAfter {
+    /// The role may write; nothing to compare.
+    MayDiffer,
+    Unchanged,
+    Changed {
+        paths: Vec<String>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handoff {
+    pub requirements_touched: Vec<String>,
+    pub artifact: ArtifactRef,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictWord {
+    Pass,
+    Reject,
+    NeedsHuman,
+}
+
+impl VerdictWord {
+    /// The judge's word in its own file.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Reject => "reject",
+            Self::NeedsHuman => "needs-human",
+        }
+    }
+
+    /// The auditor's word for the same thing.
+    pub const fn gate_word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Reject => "fail",
+            Self::NeedsHuman => "needs-human",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    pub word: VerdictWord,
+    pub feedback: Vec<String>,
+    pub requirements_checked: Vec<String>,
+    pub requirements_missing: Vec<String>,
+    pub artifact: ArtifactRef,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Audit {
+    pub word: VerdictWord,
+    pub feedback: Vec<String>,
+    /// Members of `policy` or `traceability` that say `fail`; they contradict a `pass`.
+    pub contradictions: Vec<String>,
+    pub artifact: ArtifactRef,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CapturedChange {
+    pub round: u32,
+    pub tree: TreeId,
+    pub files_changed: u64,
+    /// Why this change must not be looked at as it is: a link out of the tree, an embedded repository.
+    pub hazards: Vec<String>,
+    pub patch: ArtifactRef,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LandedCommit {
+    pub commit: CommitId,
+    pub tree: TreeId,
+    pub reference: String,
+}

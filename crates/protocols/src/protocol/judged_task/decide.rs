@@ -1,0 +1,496 @@
+//! What the outcome of a step means for the round. Facts are recorded here; `next` reads the state they make.
+
+use super::facts::{Fact as TaskFact, RejectedBy, RetryKind, Source};
+use super::next::{describe, go_on, record, state};
+use super::state::{Cause, End, OnNeedsHuman, Stage};
+use crate::draft::Draft;
+use crate::effect::{Effect, Purpose};
+use crate::fact::Fact;
+use crate::kernel::attempts::MAX_MAKER_FAILURES_IN_A_ROW;
+use crate::outcome::{
+    AgentReport, Answer, CapturedChange, ChecksReport, Outcome, StepEnd, Verdict, VerdictWord, WorkspaceAfter,
+};
+use crate::vocabulary::{ArtifactRef, Role, TreeId};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The same rejected change may come back this often before a person is asked.
+const MAX_REPETITIONS: u32 = 2;
+
+pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
+    match (request, outcome) {
+        (Effect::CloseRun(_), Outcome::Closed) => return draft.record(Fact::RunEnded),
+        (_, Outcome::Interrupted { .. }) => {
+            retry(draft, request, RetryKind::Interrupted, "the step was interrupted");
+        }
+        (_, Outcome::Lost { reason, .. }) => lost(draft, request, reason),
+        (Effect::PrepareWorkspaces, Outcome::Prepared { base, base_tree }) => {
+            record(
+                draft,
+                TaskFact::BaseFixed {
+                    commit: base.clone(),
+                    tree: base_tree.clone(),
+                },
+            );
+        }
+        (Effect::PrepareWorkspaces, Outcome::Refused { reason }) => {
+            conclude(
+                draft,
+                End::SetupFailed {
+                    reason: reason.clone(),
+                },
+            );
+        }
+        (Effect::RunChecks(asked), Outcome::ChecksRan(report)) => match asked.purpose {
+            Purpose::Baseline => {
+                let red = report.red().map(|result| result.command.clone()).collect();
+                record(draft, TaskFact::BaselineMeasured { red });
+            }
+            Purpose::Acceptance => checked(draft, Role::Judge, report),
+            Purpose::Audit => checked(draft, Role::Auditor, report),
+        },
+        (Effect::RunAgent(_), Outcome::AgentEnded(report)) => match report.role {
+            Role::Doer => doer_ended(draft, report),
+            Role::Judge | Role::Auditor => checker_ended(draft, report),
+        },
+        (Effect::CaptureChange { .. }, Outcome::ChangeCaptured(change)) => captured(draft, change),
+        (Effect::CaptureChange { .. }, Outcome::Refused { reason }) => {
+            needs_human(
+                draft,
+                Cause::CaptureRefused {
+                    reason: reason.clone(),
+                },
+            );
+        }
+        (Effect::LandChange(_), Outcome::Landed(landed)) => record(
+            draft,
+            TaskFact::Landed {
+                commit: landed.commit.clone(),
+                tree: landed.tree.clone(),
+                reference: landed.reference.clone(),
+            },
+        ),
+        (Effect::LandChange(_), Outcome::Refused { reason }) => {
+            needs_human(
+                draft,
+                Cause::LandingRefused {
+                    reason: reason.clone(),
+                },
+            );
+        }
+        // `Outcome::fits` lets no other pair through; an unknown end is a lost one, never a success.
+        (_, _) => lost(draft, request, "the answer does not fit the question"),
+    }
+    go_on(draft);
+}
+
+fn conclude(draft: &mut Draft, end: End) {
+    record(draft, TaskFact::Concluded { end });
+}
+
+fn needs_human(draft: &mut Draft, cause: Cause) {
+    conclude(draft, End::NeedsHuman { cause });
+}
+
+fn retry(draft: &mut Draft, request: &Effect, kind: RetryKind, why: &str) {
+    record(
+        draft,
+        TaskFact::StepRetried {
+            stage: Stage::of(request),
+            why: why.to_string(),
+            kind,
+        },
+    );
+}
+
+/// Nobody saw the end, so nobody may call it a success; it is asked for again, but not for ever.
+fn lost(draft: &mut Draft, request: &Effect, reason: &str) {
+    let stage = Stage::of(request);
+    // Closing is ours alone and changes nothing: giving up on it would leave a run without its summary.
+    if stage == Stage::Closing || state(draft).attempts.may_retry_lost() {
+        retry(draft, request, RetryKind::Lost, reason);
+    } else {
+        needs_human(draft, Cause::StepKeepsGettingLost { stage });
+    }
+}
+
+fn doer_ended(draft: &mut Draft, report: &AgentReport) {
+    match (&report.end, &report.answer) {
+        (StepEnd::NotStarted { reason }, _) => {
+            needs_human(
+                draft,
+                Cause::AgentNotStarted {
+                    role: Role::Doer,
+                    reason: reason.clone(),
+                },
+            );
+        }
+        (StepEnd::Exited { code: 0 }, Answer::Handoff(handoff)) => {
+            record(
+                draft,
+                TaskFact::HandoffTaken {
+                    handoff: handoff.clone(),
+                },
+            );
+        }
+        (StepEnd::Exited { code: 0 }, answer) => {
+            let faults = faults(answer, "handoff.json");
+            if state(draft).attempts.may_repair() {
+                record(
+                    draft,
+                    TaskFact::RepairAsked {
+                        role: Role::Doer,
+                        faults,
+                    },
+                );
+            } else {
+                let feedback = faults
+                    .iter()
+                    .map(|fault| format!("- [handoff] {fault}"))
+                    .collect();
+                reject(draft, RejectedBy::Handoff, feedback);
+            }
+        }
+        (end, _) => {
+            let line = format!(
+                "- [doer] the doer {}; what it changed so far is still in its worktree",
+                describe(end)
+            );
+            let failures = state(draft).maker_failures_in_a_row + 1;
+            reject(draft, RejectedBy::DoerFailed, vec![line]);
+            if failures >= MAX_MAKER_FAILURES_IN_A_ROW && draft.exhausted().is_none() {
+                let why = describe(end);
+                needs_human(
+                    draft,
+                    Cause::AgentKeepsFailing {
+                        role: Role::Doer,
+                        why,
+                    },
+                );
+            }
+        }
+    }
+}
+
+fn captured(draft: &mut Draft, change: &CapturedChange) {
+    record(
+        draft,
+        TaskFact::ChangeTaken {
+            change: change.clone(),
+        },
+    );
+    let state = state(draft);
+    let unchanged = state.base.as_ref().is_some_and(|(_, tree)| *tree == change.tree);
+    let before = state.rejected_trees.get(&change.tree).copied();
+    if !change.hazards.is_empty() {
+        let feedback = change
+            .hazards
+            .iter()
+            .map(|hazard| format!("- [change] {hazard}"))
+            .collect();
+        reject(draft, RejectedBy::Hazard, feedback);
+    } else if unchanged {
+        let line =
+            "- [no-change] the worktree is as it was at the base; the task asks for a change".to_string();
+        reject(draft, RejectedBy::NoChange, vec![line]);
+    } else if let Some(round) = before {
+        let mut feedback = state.feedback.clone();
+        let again = state.repetitions + 1;
+        feedback.push(format!(
+            "- [repetition] this exact change was already rejected in round {round}; it was not judged again"
+        ));
+        reject(draft, RejectedBy::Repetition, feedback);
+        if again >= MAX_REPETITIONS {
+            needs_human(draft, Cause::Stuck { round });
+        }
+    }
+}
+
+/// The engine's own measurement. A red check decides without asking anybody who could be talked into something.
+fn checked(draft: &mut Draft, before: Role, report: &ChecksReport) {
+    let (stage, label, by) = match before {
+        Role::Auditor => (Stage::AuditChecking, "policy", RejectedBy::AuditCheck),
+        Role::Judge | Role::Doer => (Stage::Checking, "eval", RejectedBy::Check),
+    };
+    if report.all_passed() {
+        let evidence = report.evidence.clone();
+        return record(
+            draft,
+            TaskFact::ChecksPassed {
+                stage,
+                tree: report.tree.clone(),
+                evidence,
+            },
+        );
+    }
+    let red_at_base = state(draft).red_at_base.clone().unwrap_or_default();
+    let feedback: Vec<String> = report
+        .red()
+        .map(|result| {
+            let known = if red_at_base.contains(&result.command) {
+                " (it was red at the base too)"
+            } else {
+                ""
+            };
+            let mut line = format!(
+                "- [{label}] `{}` {}{known}",
+                result.command,
+                describe(&result.end)
+            );
+            for output in result.tail.lines() {
+                line.push_str("\n    ");
+                line.push_str(output);
+            }
+            line
+        })
+        .collect();
+    let why = format!(
+        "{} of {} required checks are red",
+        feedback.len(),
+        report.results.len()
+    );
+    let source = Source::Engine { why };
+    let tree = report.tree.clone();
+    record(
+        draft,
+        TaskFact::VerdictTaken {
+            role: before,
+            word: VerdictWord::Reject,
+            tree,
+            source,
+        },
+    );
+    reject(draft, by, feedback);
+}
+
+fn checker_ended(draft: &mut Draft, report: &AgentReport) {
+    let role = report.role;
+    if let WorkspaceAfter::Changed { paths } = &report.workspace {
+        engine_says_needs_human(
+            draft,
+            role,
+            "the step is void: a reader changed what it looked at",
+        );
+        return needs_human(
+            draft,
+            Cause::WorkspaceChanged {
+                role,
+                paths: paths.clone(),
+            },
+        );
+    }
+    match (&report.end, &report.answer) {
+        (StepEnd::NotStarted { reason }, _) => {
+            needs_human(
+                draft,
+                Cause::AgentNotStarted {
+                    role,
+                    reason: reason.clone(),
+                },
+            );
+        }
+        (StepEnd::Exited { code: 0 }, Answer::Verdict(verdict)) if role == Role::Judge => {
+            judged(draft, verdict);
+        }
+        (StepEnd::Exited { code: 0 }, Answer::Audit(audit)) if role == Role::Auditor => {
+            let word = (audit.word, &audit.artifact, &audit.feedback);
+            match (audit.word, audit.contradictions.is_empty()) {
+                (VerdictWord::Pass, false) => {
+                    let feedback = audit
+                        .contradictions
+                        .iter()
+                        .map(|fault| format!("- [policy] {fault}"))
+                        .collect();
+                    overrule(draft, role, "the gate says pass over failed evidence", feedback);
+                }
+                (VerdictWord::Pass | VerdictWord::Reject | VerdictWord::NeedsHuman, _) => {
+                    verdict_taken(draft, role, word.0, word.1, word.2);
+                }
+            }
+        }
+        (StepEnd::Exited { code: 0 }, answer) => {
+            let file = if role == Role::Judge {
+                "verdict.json"
+            } else {
+                "audit.json"
+            };
+            unreadable(draft, role, faults(answer, file));
+        }
+        (end, _) => {
+            let why = describe(end);
+            if state(draft).attempts.may_retry_checker() {
+                let stage = Stage::of_role(role);
+                record(
+                    draft,
+                    TaskFact::StepRetried {
+                        stage,
+                        why,
+                        kind: RetryKind::Failed,
+                    },
+                );
+            } else {
+                engine_says_needs_human(draft, role, &why);
+                needs_human(draft, Cause::AgentKeepsFailing { role, why });
+            }
+        }
+    }
+}
+
+/// The judge's word, held against what the engine knows.
+fn judged(draft: &mut Draft, verdict: &Verdict) {
+    if verdict.word == VerdictWord::Pass {
+        let touched = state(draft)
+            .handoff
+            .as_ref()
+            .map(|handoff| handoff.requirements_touched.clone())
+            .unwrap_or_default();
+        let named = |id: &String| {
+            verdict.requirements_checked.contains(id) || verdict.requirements_missing.contains(id)
+        };
+        let untraced: Vec<String> = touched.into_iter().filter(|id| !named(id)).collect();
+        if !verdict.requirements_missing.is_empty() {
+            let feedback = verdict
+                .requirements_missing
+                .iter()
+                .map(|id| format!("- [requirements] {id} is missing"))
+                .collect();
+            return overrule(
+                draft,
+                Role::Judge,
+                "pass with missing requirements is not a pass",
+                feedback,
+            );
+        }
+        if !untraced.is_empty() {
+            let fault = format!(
+                "requirements_checked and requirements_missing name none of: {}; the hand-off says they were touched",
+                untraced.join(", ")
+            );
+            return unreadable(draft, Role::Judge, vec![fault]);
+        }
+    }
+    verdict_taken(
+        draft,
+        Role::Judge,
+        verdict.word,
+        &verdict.artifact,
+        &verdict.feedback,
+    );
+}
+
+fn verdict_taken(
+    draft: &mut Draft,
+    role: Role,
+    word: VerdictWord,
+    artifact: &ArtifactRef,
+    feedback: &[String],
+) {
+    let source = Source::Agent {
+        artifact: artifact.clone(),
+    };
+    let tree = judged_tree(draft);
+    record(
+        draft,
+        TaskFact::VerdictTaken {
+            role,
+            word,
+            tree,
+            source,
+        },
+    );
+    let (by, cause) = match role {
+        Role::Auditor => (RejectedBy::Auditor, Cause::AuditorAsked),
+        Role::Judge | Role::Doer => (RejectedBy::Judge, Cause::JudgeAsked),
+    };
+    match word {
+        VerdictWord::Pass => {}
+        VerdictWord::Reject => reject(draft, by, feedback.to_vec()),
+        VerdictWord::NeedsHuman => human_or_next_round(draft, by, cause, feedback.to_vec()),
+    }
+}
+
+/// An agent said pass, the evidence says no: the evidence wins and the maker is told.
+fn overrule(draft: &mut Draft, role: Role, why: &str, feedback: Vec<String>) {
+    let source = Source::Engine { why: why.to_string() };
+    let tree = judged_tree(draft);
+    record(
+        draft,
+        TaskFact::VerdictTaken {
+            role,
+            word: VerdictWord::Reject,
+            tree,
+            source,
+        },
+    );
+    let by = if role == Role::Auditor {
+        RejectedBy::Auditor
+    } else {
+        RejectedBy::Judge
+    };
+    reject(draft, by, feedback);
+}
+
+fn unreadable(draft: &mut Draft, role: Role, faults: Vec<String>) {
+    if state(draft).attempts.may_repair() {
+        return record(draft, TaskFact::RepairAsked { role, faults });
+    }
+    engine_says_needs_human(draft, role, "no readable answer");
+    let by = if role == Role::Auditor {
+        RejectedBy::Auditor
+    } else {
+        RejectedBy::Judge
+    };
+    let feedback = vec![format!("- [orchestrator] the {role} left no readable answer")];
+    human_or_next_round(draft, by, Cause::NoReadableAnswer { role, faults }, feedback);
+}
+
+fn engine_says_needs_human(draft: &mut Draft, role: Role, why: &str) {
+    let source = Source::Engine { why: why.to_string() };
+    let tree = judged_tree(draft);
+    record(
+        draft,
+        TaskFact::VerdictTaken {
+            role,
+            word: VerdictWord::NeedsHuman,
+            tree,
+            source,
+        },
+    );
+}
+
+/// `needs-human` stops the loop, unless the user asked for the original's way of going on while rounds are left.
+fn human_or_next_round(draft: &mut Draft, by: RejectedBy, cause: Cause, feedback: Vec<String>) {
+    let rounds_left = state(draft).round < draft.budget().caps.rounds;
+    match state(draft).spec.on_needs_human {
+        OnNeedsHuman::Continue if rounds_left => reject(draft, by, feedback),
+        OnNeedsHuman::Continue | OnNeedsHuman::Stop => needs_human(draft, cause),
+    }
+}
+
+fn reject(draft: &mut Draft, by: RejectedBy, feedback: Vec<String>) {
+    let round = state(draft).round;
+    record(draft, TaskFact::RoundRejected { round, by, feedback });
+    // A round that was cut off by a cap ends the run as exhausted, not as rejected.
+    if let Some(dimension) = draft.exhausted() {
+        conclude(draft, End::Exhausted { dimension });
+    }
+}
+
+fn judged_tree(draft: &Draft) -> TreeId {
+    state(draft)
+        .change
+        .as_ref()
+        .map_or_else(|| TreeId::new(""), |change| change.tree.clone())
+}
+
+fn faults(answer: &Answer, file: &str) -> Vec<String> {
+    match answer {
+        Answer::Malformed { faults } => faults.clone(),
+        Answer::Missing => vec![format!("{file} was not left in the outbox")],
+        Answer::Handoff(_) | Answer::Verdict(_) | Answer::Audit(_) => {
+            vec![format!("the answer is not a {file}")]
+        }
+    }
+}

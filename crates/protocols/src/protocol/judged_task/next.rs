@@ -1,0 +1,316 @@
+//! What to ask for next, read off the state alone. The start, a settled step, a reopened run and a run taken over from
+//! the original all come through here, so there is one order of stages and no second way to resume.
+
+use super::facts::{Fact as TaskFact, RejectedBy, Source};
+use super::state::{AuditPolicy, End, Landing, State};
+use crate::draft::Draft;
+use crate::effect::{Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks};
+use crate::fact::Fact;
+use crate::outcome::VerdictWord;
+use crate::protocol::Protocol;
+use crate::vocabulary::{ArtifactRef, Role, TreeId};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+pub(crate) fn state(draft: &Draft) -> &State {
+    let Protocol::JudgedTask(state) = draft.protocol();
+    state
+}
+
+pub(crate) fn record(draft: &mut Draft, fact: TaskFact) {
+    draft.record(Fact::JudgedTask(fact));
+}
+
+pub(crate) fn go_on(draft: &mut Draft) {
+    loop {
+        match next(draft) {
+            Next::Decided(fact) => record(draft, fact),
+            Next::Ask(effect) => return ask(draft, effect),
+            Next::WindUp(effect) => return draft.request(effect),
+        }
+    }
+}
+
+enum Next {
+    /// Something follows from what is known without asking anybody.
+    Decided(TaskFact),
+    Ask(Effect),
+    /// Bringing an ended run home is not stopped by a cap or by a request to stop.
+    WindUp(Effect),
+}
+
+fn next(draft: &Draft) -> Next {
+    let state = state(draft);
+    if let Some(end) = &state.end {
+        return Next::WindUp(wind_up(draft, end));
+    }
+    let Some((_, base_tree)) = &state.base else {
+        return Next::WindUp(Effect::PrepareWorkspaces);
+    };
+    if state.red_at_base.is_none() {
+        return if state.spec.checks.is_empty() {
+            Next::Decided(TaskFact::BaselineMeasured { red: Vec::new() })
+        } else {
+            Next::Ask(checks(draft, Purpose::Baseline, base_tree.clone()))
+        };
+    }
+    if state.round == 0 {
+        let first = state.spec.adopted.as_ref().map_or(1, |adopted| adopted.round);
+        return Next::Decided(TaskFact::RoundOpened { round: first });
+    }
+    if state.rounds_completed == state.round {
+        return after_rejected_round(draft);
+    }
+    in_round(draft)
+}
+
+/// The stages of an open round, in their order.
+fn in_round(draft: &Draft) -> Next {
+    let state = state(draft);
+    let adopted = state
+        .spec
+        .adopted
+        .as_ref()
+        .filter(|adopted| adopted.round == state.round);
+    if state.handoff.is_none() {
+        return match adopted.and_then(|adopted| adopted.handoff.as_ref()) {
+            Some(handoff) => Next::Decided(TaskFact::HandoffTaken {
+                handoff: handoff.clone(),
+            }),
+            None => Next::Ask(agent(draft, Role::Doer)),
+        };
+    }
+    let Some(change) = &state.change else {
+        return Next::Ask(Effect::CaptureChange { round: state.round });
+    };
+    if state.check_evidence.is_none() && !state.spec.checks.is_empty() {
+        return Next::Ask(checks(draft, Purpose::Acceptance, change.tree.clone()));
+    }
+    match &state.verdict {
+        None => match adopted.and_then(|adopted| adopted.verdict.as_ref()) {
+            Some(verdict) => Next::Decided(TaskFact::VerdictTaken {
+                role: Role::Judge,
+                word: verdict.word,
+                tree: change.tree.clone(),
+                source: Source::Agent {
+                    artifact: verdict.artifact.clone(),
+                },
+            }),
+            None => Next::Ask(agent(draft, Role::Judge)),
+        },
+        Some((VerdictWord::Pass, _)) => before_gate(draft, &change.tree),
+        // Only a verdict that was taken over can stand here unconsumed; ours is routed when it is taken.
+        Some((word, _)) => Next::Decided(adopted_no(state, *word, RejectedBy::Judge)),
+    }
+}
+
+fn before_gate(draft: &Draft, tree: &TreeId) -> Next {
+    let state = state(draft);
+    if state.spec.audit == AuditPolicy::Skipped {
+        return Next::Decided(TaskFact::Concluded {
+            end: End::Accepted { tree: tree.clone() },
+        });
+    }
+    if state.audit_evidence.is_none() && !state.spec.audit_checks.is_empty() {
+        return Next::Ask(checks(draft, Purpose::Audit, tree.clone()));
+    }
+    let adopted = state
+        .spec
+        .adopted
+        .as_ref()
+        .filter(|adopted| adopted.round == state.round);
+    match &state.gate {
+        None => match adopted.and_then(|adopted| adopted.audit.as_ref()) {
+            Some(audit) => Next::Decided(TaskFact::VerdictTaken {
+                role: Role::Auditor,
+                word: audit.word,
+                tree: tree.clone(),
+                source: Source::Agent {
+                    artifact: audit.artifact.clone(),
+                },
+            }),
+            None => Next::Ask(agent(draft, Role::Auditor)),
+        },
+        Some((VerdictWord::Pass, _)) => Next::Decided(TaskFact::Concluded {
+            end: End::Accepted { tree: tree.clone() },
+        }),
+        Some((word, _)) => Next::Decided(adopted_no(state, *word, RejectedBy::Auditor)),
+    }
+}
+
+fn adopted_no(state: &State, word: VerdictWord, by: RejectedBy) -> TaskFact {
+    use super::state::{Cause, OnNeedsHuman};
+    let adopted = state.spec.adopted.as_ref();
+    let feedback = match by {
+        RejectedBy::Auditor => adopted
+            .and_then(|adopted| adopted.audit.as_ref())
+            .map(|audit| audit.feedback.clone()),
+        _ => adopted
+            .and_then(|adopted| adopted.verdict.as_ref())
+            .map(|verdict| verdict.feedback.clone()),
+    };
+    match (word, state.spec.on_needs_human) {
+        (VerdictWord::NeedsHuman, OnNeedsHuman::Stop) => {
+            let cause = if by == RejectedBy::Auditor {
+                Cause::AuditorAsked
+            } else {
+                Cause::JudgeAsked
+            };
+            TaskFact::Concluded {
+                end: End::NeedsHuman { cause },
+            }
+        }
+        _ => TaskFact::RoundRejected {
+            round: state.round,
+            by,
+            feedback: feedback.unwrap_or_default(),
+        },
+    }
+}
+
+fn after_rejected_round(draft: &Draft) -> Next {
+    let state = state(draft);
+    if state.round < draft.budget().caps.rounds {
+        Next::Decided(TaskFact::RoundOpened {
+            round: state.round + 1,
+        })
+    } else {
+        Next::Decided(TaskFact::Concluded {
+            end: state.end_without_rounds(),
+        })
+    }
+}
+
+fn wind_up(draft: &Draft, end: &End) -> Effect {
+    let state = state(draft);
+    match (end, &state.spec.landing, &state.base, &state.landed) {
+        (End::Accepted { tree }, Landing::Branch(_) | Landing::Current, Some((base, _)), None) => {
+            Effect::LandChange(LandChange {
+                tree: tree.clone(),
+                base: base.clone(),
+                landing: state.spec.landing.clone(),
+                round: state.round,
+                evidence: landing_evidence(state),
+                decided_at: draft.now(),
+            })
+        }
+        _ => Effect::CloseRun(close(state, end)),
+    }
+}
+
+pub(super) fn landing_evidence(state: &State) -> Vec<ArtifactRef> {
+    let judged = [&state.verdict, &state.gate];
+    judged
+        .into_iter()
+        .filter_map(|word| word.as_ref().and_then(|(_, artifact)| artifact.clone()))
+        .collect()
+}
+
+fn close(state: &State, end: &End) -> CloseRun {
+    let word = |word: &Option<(VerdictWord, Option<ArtifactRef>)>, say: fn(VerdictWord) -> &'static str| {
+        word.as_ref()
+            .map_or("not-run", |(word, _)| say(*word))
+            .to_string()
+    };
+    CloseRun {
+        final_verdict: end.legacy_word().to_string(),
+        judge_verdict: word(&state.verdict, VerdictWord::word),
+        audit_gate: word(&state.gate, VerdictWord::gate_word),
+        rounds_completed: state.rounds_completed,
+    }
+}
+
+/// A new step begins only while nobody asked to stop and something is left of every budget.
+fn ask(draft: &mut Draft, effect: Effect) {
+    let end = if let Some(stop) = draft.stop() {
+        End::Stopped {
+            by: stop.by.to_string(),
+            reason: stop.reason.clone(),
+        }
+    } else if let Some(dimension) = draft.exhausted() {
+        End::Exhausted { dimension }
+    } else {
+        return draft.request(effect);
+    };
+    record(draft, TaskFact::Concluded { end });
+    go_on(draft);
+}
+
+fn checks(draft: &Draft, purpose: Purpose, tree: TreeId) -> Effect {
+    let state = state(draft);
+    let commands = match purpose {
+        Purpose::Baseline | Purpose::Acceptance => state.spec.checks.clone(),
+        Purpose::Audit => state.spec.audit_checks.clone(),
+    };
+    Effect::RunChecks(RunChecks {
+        purpose,
+        round: state.round,
+        tree,
+        commands,
+        limits: draft.budget().step_limits(),
+    })
+}
+
+fn agent(draft: &Draft, role: Role) -> Effect {
+    let state = state(draft);
+    let asked_before = if super::state::Stage::of_role(role) == state.stage {
+        state.attempts.asked
+    } else {
+        0
+    };
+    let ask = match &state.repairing {
+        Some(faults) => Ask::Repair {
+            faults: faults.clone(),
+        },
+        None if role == Role::Doer => Ask::Fresh {
+            feedback: state.feedback.clone(),
+            history: state.history.clone(),
+        },
+        None => Ask::Fresh {
+            feedback: Vec::new(),
+            history: Vec::new(),
+        },
+    };
+    Effect::RunAgent(RunAgent {
+        role,
+        round: state.round,
+        attempt: asked_before + 1,
+        tree: if role.may_write() {
+            None
+        } else {
+            state.change.as_ref().map(|change| change.tree.clone())
+        },
+        ask,
+        inputs: inputs(state, role),
+        limits: draft.budget().step_limits(),
+    })
+}
+
+/// What a checker is shown: sealed artifacts of this round, never files that somebody could have changed since.
+fn inputs(state: &State, role: Role) -> Vec<ArtifactRef> {
+    let mut inputs = Vec::new();
+    if role == Role::Doer {
+        return inputs;
+    }
+    inputs.extend(state.handoff.iter().map(|handoff| handoff.artifact.clone()));
+    inputs.extend(state.change.iter().map(|change| change.patch.clone()));
+    inputs.extend(state.check_evidence.iter().flatten().cloned());
+    if role == Role::Auditor {
+        inputs.extend(state.verdict.iter().filter_map(|(_, artifact)| artifact.clone()));
+        inputs.extend(state.audit_evidence.iter().flatten().cloned());
+    }
+    inputs
+}
+
+/// Words for a step that ended in another way than it should.
+pub(crate) fn describe(end: &crate::outcome::StepEnd) -> String {
+    use crate::outcome::StepEnd;
+    match end {
+        StepEnd::Exited { code } => alloc::format!("exited with {code}"),
+        StepEnd::Signaled { signal } => alloc::format!("was ended by signal {signal}"),
+        StepEnd::TotalLimit => "ran into its time limit".to_string(),
+        StepEnd::IdleLimit => "was silent longer than its idle limit".to_string(),
+        StepEnd::OutputLimit => "printed more than its output limit".to_string(),
+        StepEnd::NotStarted { reason } => alloc::format!("could not be started: {reason}"),
+    }
+}

@@ -1,0 +1,131 @@
+//! Ids and small values every loop speaks in. Nothing here knows a loop.
+
+use alloc::string::String;
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            pub fn new(text: impl Into<String>) -> Self {
+                Self(text.into())
+            }
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text_id!(
+    /// One controlled execution; the name of a stream in the journal.
+    RunId
+);
+text_id!(
+    /// The user's name for the task, `TASK-…`.
+    TaskId
+);
+text_id!(
+    /// A git tree: the exact content a verdict speaks of.
+    TreeId
+);
+text_id!(
+    /// A git commit.
+    CommitId
+);
+text_id!(
+    /// SHA-256 of some bytes, in lower-case hexadecimal.
+    Digest
+);
+
+/// Counter of a run, never reused: the name under which an effect is sent, answered and refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EffectId(pub u64);
+
+impl fmt::Display for EffectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Milliseconds: a length of time, or a moment since 1970 where the name says `at`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Millis(pub u64);
+
+impl Millis {
+    pub const fn minutes(minutes: u64) -> Self {
+        Self(minutes.saturating_mul(60_000))
+    }
+}
+
+/// Who brought an observation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Actor {
+    Engine,
+    Human(String),
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Engine => f.write_str("the engine"),
+            Self::Human(name) => f.write_str(name),
+        }
+    }
+}
+
+/// Who an agent is asked to be. A role is never filled by the session that filled another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    Doer,
+    Judge,
+    Auditor,
+}
+
+impl Role {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Doer => "doer",
+            Self::Judge => "judge",
+            Self::Auditor => "auditor",
+        }
+    }
+
+    /// Makers write; everybody else must leave tracked content as it was.
+    pub const fn may_write(self) -> bool {
+        match self {
+            Self::Doer => true,
+            Self::Judge | Self::Auditor => false,
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// A sealed file: its name for people, its digest for everybody else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArtifactRef {
+    pub name: String,
+    pub digest: Digest,
+    pub bytes: u64,
+}
