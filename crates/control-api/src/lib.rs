@@ -1,1 +1,12 @@
-//! To be written.
+//! The stable border between faces and host: what can be asked (`commands`), what comes back (`views`, `events`), how it
+//! fails (`errors`) and how a program ends (`exit_codes`). Faces know this crate only; it knows nobody.
+
+pub mod commands;
+pub mod control;
+pub mod errors;
+pub mod events;
+pub mod exit_codes;
+pub mod views;
+
+pub use control::{Control, Reply};
+pub use errors::{Code, Fault};

@@ -8,6 +8,7 @@ use crate::observation::Rejection;
 use crate::outcome::{Outcome, Usage};
 use crate::run::Run;
 use crate::vocabulary::Actor;
+use alloc::boxed::Box;
 use serde::{Deserialize, Serialize};
 
 pub mod judged_task;
@@ -16,7 +17,7 @@ pub mod judged_task;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spec {
-    JudgedTask(judged_task::state::TaskSpec),
+    JudgedTask(Box<judged_task::state::TaskSpec>),
 }
 
 impl Spec {
@@ -45,7 +46,7 @@ pub enum Protocol {
 impl Protocol {
     pub(crate) fn begin(spec: &Spec) -> Self {
         match spec {
-            Spec::JudgedTask(spec) => Self::JudgedTask(judged_task::state::State::new(spec.clone())),
+            Spec::JudgedTask(spec) => Self::JudgedTask(judged_task::state::State::new((**spec).clone())),
         }
     }
 

@@ -1,0 +1,75 @@
+//! What a face can ask for. Paths are as the user gave them, made absolute; everything else is already what is meant.
+
+use std::path::PathBuf;
+
+/// `windlass run`. What is absent here comes from the settings.
+#[derive(Clone, Debug, Default)]
+pub struct StartRun {
+    pub repository: PathBuf,
+    pub task: String,
+    pub task_id: Option<String>,
+    pub base: Option<String>,
+    pub run_root: Option<PathBuf>,
+    /// Settings given on the command line, by key as in `windlass.toml`.
+    pub settings: Vec<(String, SettingValue)>,
+    pub dry_run: bool,
+    /// Trust the commands of this repository without asking.
+    pub yes: bool,
+    /// Wait for the repository instead of giving up when another process holds it.
+    pub wait: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettingValue {
+    Text(String),
+    Number(u64),
+    Switch(bool),
+    List(Vec<String>),
+}
+
+/// `windlass resume`. More room is added to what is there; nothing is taken away.
+#[derive(Clone, Debug, Default)]
+pub struct ResumeRun {
+    /// A run, or the directory of a run that the original began.
+    pub run: String,
+    pub more_rounds: u32,
+    pub more_minutes: u64,
+    pub note: Option<String>,
+    /// For a run directory of the original, which does not record its flags: they must be given again.
+    pub legacy: Option<StartRun>,
+    pub yes: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct StopRun {
+    pub run: String,
+    pub reason: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct LandRun {
+    pub run: String,
+    pub place: LandingPlace,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LandingPlace {
+    /// `windlass/<task-id>`, or the branch named.
+    Branch(Option<String>),
+    Current,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CleanMode {
+    /// Say what would go; the same code decides.
+    DryRun,
+    Remove,
+}
+
+#[derive(Clone, Debug)]
+pub struct Clean {
+    /// One run, or every ended run of the repository.
+    pub run: Option<String>,
+    pub repository: Option<PathBuf>,
+    pub mode: CleanMode,
+}

@@ -1,0 +1,46 @@
+//! The one door from a face to the host: in this process today, over HTTP for a remote one.
+
+use crate::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun};
+use crate::errors::Fault;
+use crate::events::Watcher;
+use crate::views::{
+    CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
+    TrustView, Verification,
+};
+use std::future::Future;
+use std::path::Path;
+use std::pin::Pin;
+
+pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + 'a>>;
+
+pub trait Control {
+    /// Starts a run and drives it to its end, or until it is interrupted.
+    fn start<'a>(&'a self, command: StartRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Takes an unfinished or ended run up again and drives it.
+    fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// The unfinished runs nobody drives, as `resume` takes them.
+    fn interrupted(&self) -> Reply<'_, Vec<RunLine>>;
+    fn stop(&self, command: StopRun) -> Reply<'_, RunLine>;
+    fn land<'a>(&'a self, command: LandRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Every run, the newest first; of one repository where one is given.
+    fn list<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<RunLine>>;
+    fn show<'a>(&'a self, run: &'a str) -> Reply<'a, RunView>;
+    fn log<'a>(&'a self, run: &'a str, from_version: u64) -> Reply<'a, Log>;
+    /// Returns when there may be something new after this version, or the run has ended.
+    fn log_changed<'a>(&'a self, run: &'a str, after_version: u64) -> Reply<'a, ()>;
+    /// The change of one round, or of the last one.
+    fn diff<'a>(&'a self, run: &'a str, round: Option<u32>) -> Reply<'a, Diff>;
+    fn explain<'a>(&'a self, run: &'a str) -> Reply<'a, ExplanationView>;
+    fn verify<'a>(&'a self, run: &'a str) -> Reply<'a, Verification>;
+    fn clean(&self, command: Clean) -> Reply<'_, CleanReport>;
+    /// What the repository's own settings would run, and whether that is trusted.
+    fn trust_state<'a>(&'a self, repository: &'a Path) -> Reply<'a, TrustView>;
+    fn trust<'a>(&'a self, repository: &'a Path) -> Reply<'a, TrustView>;
+    fn distrust<'a>(&'a self, repository: &'a Path) -> Reply<'a, TrustView>;
+    fn diagnose<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Diagnosis>;
+    fn settings<'a>(
+        &'a self,
+        repository: Option<&'a Path>,
+        given: Vec<(String, SettingValue)>,
+    ) -> Reply<'a, SettingsView>;
+}

@@ -1,0 +1,225 @@
+//! What comes back: flat, serialisable, and the exact shape of `--json`.
+
+use crate::events::LogEntry;
+use serde::Serialize;
+
+/// How a run stands or ended, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Some process drives it.
+    Running,
+    /// Unfinished and nobody drives it: `windlass resume`.
+    Interrupted,
+    Accepted,
+    Rejected,
+    NeedsHuman,
+    Exhausted,
+    Stopped,
+    Failed,
+    DryRun,
+}
+
+impl Status {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Interrupted => "interrupted",
+            Self::Accepted => "accepted",
+            Self::Rejected => "rejected",
+            Self::NeedsHuman => "needs human",
+            Self::Exhausted => "exhausted",
+            Self::Stopped => "stopped",
+            Self::Failed => "failed",
+            Self::DryRun => "dry run",
+        }
+    }
+
+    pub const fn exit_code(self) -> u8 {
+        use crate::exit_codes as codes;
+        match self {
+            Self::Accepted | Self::DryRun | Self::Running => codes::ACCEPTED,
+            Self::Rejected => codes::REJECTED,
+            Self::NeedsHuman => codes::NEEDS_HUMAN,
+            Self::Exhausted => codes::EXHAUSTED,
+            Self::Stopped | Self::Interrupted => codes::STOPPED,
+            Self::Failed => codes::FAULT,
+        }
+    }
+}
+
+/// One line of `windlass ls`.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunLine {
+    pub run: String,
+    pub task: String,
+    pub status: Status,
+    /// What it is doing or how it ended.
+    pub now: String,
+    pub round: u32,
+    pub rounds: u32,
+    pub started_at_ms: u64,
+    pub updated_at_ms: u64,
+    pub repository: String,
+    pub run_dir: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct RunView {
+    #[serde(flatten)]
+    pub line: RunLine,
+    pub task_text: String,
+    pub base: String,
+    pub base_ref: String,
+    pub tree: Option<String>,
+    pub landed: Option<LandedView>,
+    pub judge_verdict: String,
+    pub audit_gate: String,
+    pub checks: Vec<String>,
+    pub audit_checks: Vec<String>,
+    pub agents: Vec<(String, String)>,
+    pub used: Used,
+    pub explanation: ExplanationView,
+    pub artifacts: Vec<ArtifactView>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct LandedView {
+    pub commit: String,
+    pub reference: String,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Used {
+    pub milliseconds: u64,
+    pub tokens: u64,
+    pub cost_micros: u64,
+    pub output_bytes: u64,
+    pub facts: u64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ArtifactView {
+    pub round: u32,
+    pub name: String,
+    pub digest: String,
+    pub bytes: u64,
+    /// Where the sealed copy can be read.
+    pub path: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ExplanationView {
+    pub now: String,
+    pub because: Vec<String>,
+    pub commands: Vec<String>,
+}
+
+/// What `run` and `resume` come back with.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunOutcome {
+    pub run: String,
+    pub status: Status,
+    pub run_dir: String,
+    pub final_verdict: String,
+    pub judge_verdict: String,
+    pub audit_gate: String,
+    pub rounds_completed: u32,
+    pub landed: Option<LandedView>,
+    pub explanation: ExplanationView,
+    /// Agent commands that a dry run would have started.
+    pub would_run: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Log {
+    pub run: String,
+    pub entries: Vec<LogEntry>,
+    /// Whether more can come without somebody taking it up again.
+    pub ended: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Diff {
+    pub run: String,
+    pub round: u32,
+    pub base: String,
+    pub tree: String,
+    pub patch: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Verification {
+    pub run: String,
+    pub holds: bool,
+    pub checks: Vec<VerificationCheck>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct VerificationCheck {
+    pub what: String,
+    pub holds: bool,
+    pub details: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct CleanReport {
+    pub removed: bool,
+    pub items: Vec<CleanItem>,
+    pub kept: Vec<CleanItem>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct CleanItem {
+    pub run: String,
+    /// `worktree`, `branch`, …
+    pub kind: String,
+    pub what: String,
+    /// Why it goes or stays, and under which ref its content is kept.
+    pub why: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct TrustView {
+    pub repository: String,
+    pub commands: Vec<String>,
+    pub hash: String,
+    pub trusted: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Diagnosis {
+    pub lines: Vec<DiagnosisLine>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct DiagnosisLine {
+    pub what: String,
+    pub state: Health,
+    pub details: String,
+    /// How to fix it; empty when there is nothing to fix.
+    pub fix: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Health {
+    Good,
+    Warning,
+    Broken,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct SettingView {
+    pub key: String,
+    pub value: String,
+    /// `built in`, the file, the variable or `argument`.
+    pub origin: String,
+    pub help: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct SettingsView {
+    pub settings: Vec<SettingView>,
+    pub warnings: Vec<String>,
+}
