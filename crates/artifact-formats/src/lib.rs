@@ -1,1 +1,20 @@
-//! To be written.
+//! The files of the loops: parse, validate and render them, and write the prompts that ask for them.
+//! Pure: callers hand in bytes and get text back. It knows no files, processes, clock or environment.
+
+#[cfg(test)]
+mod agreement_tests;
+mod artifact;
+pub mod data_block;
+mod document;
+mod extra_keys;
+mod fault;
+mod fields;
+mod render;
+mod schema;
+pub mod task_loop;
+mod template;
+
+pub use artifact::{Reading, Strictness};
+pub use document::{Document, Limits, parse_untrusted};
+pub use extra_keys::ExtraKeys;
+pub use fault::{ArtifactFault, ArtifactFaults, FaultKind};

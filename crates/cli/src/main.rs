@@ -1,2 +1,92 @@
-//! The program.
-fn main() {}
+//! The program: hidden commands first, then the wiring of one command to the host. Only here does a result become an
+//! exit status.
+
+mod arguments;
+mod bug_report;
+mod commands;
+mod hidden;
+mod output;
+mod wiring;
+
+use arguments::{Arguments, Command, Parsed};
+use commands::{compat, demo};
+use output::Output;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use windlass_control_api::{Code, Fault, exit_codes};
+use wiring::Environment;
+
+fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    // A keeper lives as long as its agent: it must not carry what only the other commands need.
+    if let Some(code) = hidden::play(words.get(1..).unwrap_or_default()) {
+        return ExitCode::from(code);
+    }
+    bug_report::install();
+    let environment = wiring::environment();
+    ExitCode::from(match arguments::parse(&words) {
+        Parsed::Command(arguments) => carry_out(*arguments, &environment),
+        Parsed::Answer(answer) => answer.print(),
+    })
+}
+
+fn carry_out(arguments: Arguments, environment: &Environment) -> u8 {
+    let mut output = arguments.global.output(environment);
+    let code = match answer(arguments.command, environment, &mut output) {
+        Ok(code) => code,
+        Err(fault) => {
+            output.fault(&fault);
+            fault.code.exit_code()
+        }
+    };
+    match output.finish() {
+        Ok(()) => code,
+        Err(error) => {
+            let fault = Fault::new(Code::FileSystem, format!("cannot write to standard output: {error}"));
+            arguments.global.output(environment).fault(&fault);
+            exit_codes::FAULT
+        }
+    }
+}
+
+fn answer(command: Command, environment: &Environment, output: &mut Output) -> Result<u8, Fault> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Fault::new(Code::Supervisor, format!("cannot start the runtime: {error}")))?;
+    runtime.block_on(dispatch(command, environment, output))
+}
+
+async fn dispatch(command: Command, environment: &Environment, output: &mut Output) -> Result<u8, Fault> {
+    let connect = || wiring::control(environment);
+    match command {
+        Command::ExplainError(args) => commands::explain_error::run(&args, output),
+        Command::Completions(args) => Ok(commands::completions::run(&args, output)),
+        Command::Demo(args) => {
+            let stage = demo::Stage::set_up(&args, environment)?;
+            let control = wiring::control(stage.environment())?;
+            demo::run(&args, &stage, &*control, output).await
+        }
+        Command::Compat(args) => match compat::prepare(args, output) {
+            Ok(prepared) => {
+                let host = connect()?;
+                Ok(compat::run(prepared, &*host, &*host, output).await)
+            }
+            Err(code) => Ok(code),
+        },
+        Command::Run(args) => commands::run::run(args, &*connect()?, output).await,
+        Command::Ls(args) => commands::ls::run(args, &*connect()?, output).await,
+        Command::Show(args) => commands::show::run(args, &*connect()?, output).await,
+        Command::Log(args) => commands::log::run(args, &*connect()?, output).await,
+        Command::Diff(args) => commands::diff::run(args, &*connect()?, output).await,
+        Command::Explain(args) => commands::explain::run(args, &*connect()?, output).await,
+        Command::Resume(args) => commands::resume::run(*args, &*connect()?, output).await,
+        Command::Stop(args) => commands::stop::run(args, &*connect()?, output).await,
+        Command::Land(args) => commands::land::run(args, &*connect()?, output).await,
+        Command::Verify(args) => commands::verify::run(args, &*connect()?, output).await,
+        Command::Clean(args) => commands::clean::run(args, &*connect()?, output).await,
+        Command::Trust(args) => commands::trust::run(args, &*connect()?, output).await,
+        Command::Doctor(args) => commands::doctor::run(args, &*connect()?, output).await,
+        Command::Settings(args) => commands::settings::run(args, &*connect()?, output).await,
+    }
+}

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default)]
 pub struct StartRun {
     pub repository: PathBuf,
+    /// Where the user stands; relative paths on the command line mean relative to here.
+    pub directory: PathBuf,
     pub task: String,
     pub task_id: Option<String>,
     pub base: Option<String>,

@@ -2,6 +2,7 @@
 //! fails (`errors`) and how a program ends (`exit_codes`). Faces know this crate only; it knows nobody.
 
 pub mod commands;
+pub mod compat;
 pub mod control;
 pub mod errors;
 pub mod events;

@@ -1,1 +1,45 @@
-//! To be written.
+//! The only place that runs git: snapshots as tree ids, patches, workspaces, commits and references.
+//! Agents may write the user's git directory, so no git process started here ever reads its configuration, hooks or
+//! attributes; it must not know what a workspace is used for.
+//!
+//! A [`Checkout`] says where the user's repository is (plain files, no process). A [`Repository`] adds the private
+//! control directory in which all the work happens.
+
+mod checkout;
+mod commit;
+mod confined_dir;
+mod control_dir;
+mod durable_file;
+mod error;
+mod fast_forward;
+mod fingerprint;
+mod git_command;
+mod hazard;
+mod ids;
+mod index_file;
+mod materialise;
+mod patch;
+mod publish;
+mod references;
+mod repo_path;
+mod repository;
+mod scan;
+mod snapshot;
+mod worktree;
+mod worktree_removal;
+
+pub use checkout::Checkout;
+pub use commit::{CommitRequest, Identity, Moment};
+pub use error::GitError;
+pub use fast_forward::{FastForward, NotFastForwarded};
+pub use fingerprint::{Drift, Fingerprint};
+pub use git_command::{Git, GitVersion};
+pub use hazard::{Hazard, SnapshotLimits};
+pub use ids::{Commit, CommitId, TreeId};
+pub use patch::Patch;
+pub use references::ReferenceUpdate;
+pub use repo_path::RepoPath;
+pub use repository::Repository;
+pub use snapshot::{Change, ChangeKind, Snapshot};
+pub use worktree::{Head, Worktree};
+pub use worktree_removal::{Kept, Removal};

@@ -1,1 +1,22 @@
-//! To be written.
+//! The imperative shell: real adapters wired to the engine. Reading order: `host` (what a face talks to), `drive` (one
+//! run in the foreground), `effect_runner/` (how each effect is carried out), `projection` (the run directory's files).
+
+mod clock;
+mod context;
+mod control;
+mod drive;
+mod durable_file;
+mod effect_runner;
+mod evidence;
+mod fault;
+mod headline;
+mod holder;
+mod host;
+mod narrate;
+mod outbox;
+mod projection;
+pub mod settings;
+mod state_dir;
+
+pub use host::Host;
+pub use settings::Environment;

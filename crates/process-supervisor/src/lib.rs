@@ -1,1 +1,37 @@
-//! To be written.
+//! The only crate that starts processes: kept children (agents and checks that outlive the engine), quick helper
+//! programs such as git, and the end of all of them. It must not know what a child is for.
+//!
+//! See the README beside this crate for the files of an effect directory and the states of a kept child.
+
+mod bounded_log;
+mod child_end;
+mod child_spec;
+mod clock;
+mod detached;
+mod effect_dir;
+mod error;
+mod identity;
+mod inherited_descriptors;
+mod keeper;
+mod kept_child;
+mod last_line;
+mod launch;
+mod os_signals;
+mod os_text;
+mod process_exit;
+mod process_table;
+mod quick_command;
+mod sweep;
+
+pub use child_end::{ChildEnd, EndedBy, HowEnded, NotStartedKind};
+pub use child_spec::{COOKIE_VARIABLE, ChildSpec, ChildStdin, Limits};
+pub use detached::{DetachedCommand, DetachedGroup, DetachedStdio, spawn_detached};
+pub use error::SupervisorError;
+pub use identity::ProcessIdentity;
+pub use keeper::keep;
+pub use kept_child::{Found, KeeperProgram, KeptChild, find, start};
+pub use last_line::last_line;
+pub use os_signals::{Shutdown, ShutdownRequests};
+pub use process_table::escapees;
+pub use quick_command::{QuickCommand, QuickError, QuickOutput};
+pub use sweep::sweep;

@@ -12,11 +12,7 @@ use alloc::vec::Vec;
 
 /// Turns what happened into what is so from now on. Nothing changes until the facts are appended.
 pub fn decide(run: &Run, observed: &Stamped<Observation>) -> Result<Vec<Fact>, Rejection> {
-    let mut draft = Draft {
-        run: run.clone(),
-        facts: Vec::new(),
-        now: observed.at,
-    };
+    let mut draft = Draft { run: run.clone(), facts: Vec::new(), now: observed.at };
     match &observed.body {
         Observation::Start { run: id, spec } => {
             if run.started.is_some() {
@@ -38,27 +34,17 @@ pub fn decide(run: &Run, observed: &Stamped<Observation>) -> Result<Vec<Fact>, R
             if !outcome.fits(request) {
                 return Err(Rejection::OutcomeDoesNotFit { effect: *effect });
             }
-            draft.record(Fact::EffectSettled {
-                effect: *effect,
-                outcome: outcome.clone(),
-            });
+            draft.record(Fact::EffectSettled { effect: *effect, outcome: outcome.clone() });
             protocol::settled(&mut draft, request, outcome);
         }
         Observation::StopRequested { reason } => {
             require_running(run)?;
-            draft.record(Fact::StopAsked {
-                by: observed.by.clone(),
-                reason: reason.clone(),
-            });
+            draft.record(Fact::StopAsked { by: observed.by.clone(), reason: reason.clone() });
         }
         Observation::Reopened { caps, note } => {
             require_ended(run)?;
             protocol::may_reopen(run, *caps)?;
-            draft.record(Fact::RunReopened {
-                by: observed.by.clone(),
-                caps: *caps,
-                note: note.clone(),
-            });
+            draft.record(Fact::RunReopened { by: observed.by.clone(), caps: *caps, note: note.clone() });
             protocol::go_on(&mut draft);
         }
         Observation::LandingRequested { landing } => {
@@ -109,21 +95,11 @@ impl Draft {
     /// # Panics
     /// Never: a protocol is only asked after the fact that begins the run was recorded.
     pub(crate) fn protocol(&self) -> &Protocol {
-        &self
-            .run
-            .started
-            .as_ref()
-            .expect("the first fact was recorded")
-            .protocol
+        &self.run.started.as_ref().expect("the first fact was recorded").protocol
     }
 
     pub(crate) fn budget(&self) -> &Budget {
-        &self
-            .run
-            .started
-            .as_ref()
-            .expect("the first fact was recorded")
-            .budget
+        &self.run.started.as_ref().expect("the first fact was recorded").budget
     }
 
     pub(crate) fn stop(&self) -> Option<&StopAsked> {

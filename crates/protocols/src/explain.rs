@@ -1,6 +1,7 @@
 //! Why is this run where it is? State in, sentences and the next command out, as data; a face decides how they look.
 
 use crate::effect::Effect;
+use crate::kernel::budget::Dimension;
 use crate::protocol::Protocol;
 use crate::protocol::judged_task::state::{Cause, End, Landing, State};
 use crate::run::Run;
@@ -28,9 +29,7 @@ pub fn explain(run: &Run) -> Explanation {
             Protocol::JudgedTask(state) => {
                 let mut explanation = task(run, state, started.id.as_str());
                 if let Some(stop) = &run.stop {
-                    explanation
-                        .because
-                        .push(format!("{} asked it to stop: {}", stop.by, stop.reason));
+                    explanation.because.push(format!("{} asked it to stop: {}", stop.by, stop.reason));
                 }
                 explanation
             }
@@ -40,7 +39,7 @@ pub fn explain(run: &Run) -> Explanation {
 
 fn task(run: &Run, state: &State, id: &str) -> Explanation {
     match &state.end {
-        Some(end) if run.ended => ended(state, end, id),
+        Some(end) if run.ended => ended(run, state, end, id),
         Some(_) | None => under_way(run, state, id),
     }
 }
@@ -50,12 +49,7 @@ fn under_way(run: &Run, state: &State, id: &str) -> Explanation {
     for (effect, request) in &run.unsettled {
         because.push(format!("step {effect} is waited for: {}", describe(request)));
     }
-    because.extend(
-        state
-            .feedback
-            .iter()
-            .map(|line| format!("told to the doer: {line}")),
-    );
+    because.extend(state.feedback.iter().map(|line| format!("told to the doer: {line}")));
     Explanation {
         now: format!("round {}: {}", state.round, state.stage.words()),
         because,
@@ -66,10 +60,7 @@ fn under_way(run: &Run, state: &State, id: &str) -> Explanation {
 fn describe(request: &Effect) -> String {
     match request {
         Effect::RunAgent(agent) => {
-            format!(
-                "the {} of round {}, attempt {}",
-                agent.role, agent.round, agent.attempt
-            )
+            format!("the {} of round {}, attempt {}", agent.role, agent.round, agent.attempt)
         }
         Effect::RunChecks(checks) => format!("{} checks on tree {}", checks.commands.len(), checks.tree),
         Effect::CaptureChange { round } => format!("the snapshot of round {round}"),
@@ -79,15 +70,13 @@ fn describe(request: &Effect) -> String {
     }
 }
 
-fn ended(state: &State, end: &End, id: &str) -> Explanation {
+fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
+    let resume = resume_command(run, state, end, id);
     let mut because = Vec::new();
     let mut commands = Vec::new();
     let now = match end {
         End::Accepted { tree } => {
-            because.push(format!(
-                "the checks, the judge{} passed tree {tree}",
-                auditor(state)
-            ));
+            because.push(format!("the checks, the judge{} passed tree {tree}", auditor(state)));
             match &state.landed {
                 Some((commit, reference)) => because.push(format!("landed as {commit} on {reference}")),
                 None if state.spec.landing == Landing::None => {
@@ -103,11 +92,11 @@ fn ended(state: &State, end: &End, id: &str) -> Explanation {
         End::Rejected { by } => {
             because.push(by.words().to_string());
             because.extend(state.feedback.iter().cloned());
-            commands.push(format!("windlass resume {id} --rounds +1"));
+            commands.push(resume);
             format!("rejected after {} rounds", state.rounds_completed)
         }
         End::NeedsHuman { cause } => {
-            let (sentence, command) = human(cause, id);
+            let (sentence, command) = human(cause, resume, id);
             because.push(sentence);
             because.extend(state.feedback.iter().cloned());
             commands.push(command);
@@ -115,67 +104,74 @@ fn ended(state: &State, end: &End, id: &str) -> Explanation {
         }
         End::Exhausted { dimension } => {
             because.push(format!("nothing is left of its {dimension}"));
-            commands.push(format!("windlass resume {id} --minutes +30"));
+            commands.push(resume);
             format!("out of {dimension}")
         }
         End::Stopped { by, reason } => {
             because.push(format!("{by} asked it to stop: {reason}"));
-            commands.push(format!("windlass resume {id}"));
+            commands.push(resume);
             "stopped".to_string()
         }
         End::SetupFailed { reason } => {
             because.push(reason.clone());
-            commands.push(format!("windlass resume {id}"));
+            commands.push(resume);
             "could not be set up".to_string()
         }
     };
-    Explanation {
-        now,
-        because,
-        commands,
-    }
+    Explanation { now, because, commands }
 }
 
 fn auditor(state: &State) -> &'static str {
-    if state.gate.is_some() {
-        " and the auditor"
-    } else {
-        ""
-    }
+    if state.gate.is_some() { " and the auditor" } else { "" }
 }
 
-fn human(cause: &Cause, id: &str) -> (String, String) {
-    let resume = format!("windlass resume {id}");
-    let with_note = format!("windlass resume {id} --rounds +1 --note \"…\"");
+/// The command with everything the run would otherwise be refused for.
+fn resume_command(run: &Run, state: &State, end: &End, id: &str) -> String {
+    let mut command = format!("windlass resume {id}");
+    let Some(started) = &run.started else {
+        return command;
+    };
+    let out_of_rounds = matches!(end, End::Exhausted { dimension: Dimension::Rounds });
+    if out_of_rounds || state.needs_another_round(started.budget.caps.rounds) {
+        command.push_str(" --rounds +1");
+    }
+    let mut budget = started.budget;
+    while let Some(dimension) = budget.exhausted() {
+        command.push_str(match dimension {
+            Dimension::Rounds => " --rounds +1",
+            Dimension::Minutes => " --minutes +30",
+            Dimension::Tokens => " --tokens +100000",
+            Dimension::Money => " --money +5",
+            Dimension::OutputBytes => " --output-mb +100",
+        });
+        budget.lift(dimension);
+    }
+    command
+}
+
+fn human(cause: &Cause, resume: String, id: &str) -> (String, String) {
+    let with_note = format!("{resume} --note \"…\"");
     match cause {
         Cause::JudgeAsked => ("the judge asks for a person".to_string(), with_note),
         Cause::AuditorAsked => ("the auditor asks for a person".to_string(), with_note),
         Cause::NoReadableAnswer { role, faults } => (
-            format!(
-                "the {role} left no readable answer, also when asked again: {}",
-                faults.join("; ")
-            ),
+            format!("the {role} left no readable answer, also when asked again: {}", faults.join("; ")),
             resume,
         ),
         Cause::WorkspaceChanged { role, paths } => (
-            format!(
-                "the {role} may only read, and changed {}; its word does not count",
-                paths.join(", ")
-            ),
+            format!("the {role} may only read, and changed {}; its word does not count", paths.join(", ")),
             resume,
         ),
         Cause::AgentNotStarted { role, reason } => {
             (format!("the {role} could not be started: {reason}"), resume)
         }
         Cause::AgentKeepsFailing { role, why } => (format!("the {role} keeps failing: it {why}"), resume),
-        Cause::StepKeepsGettingLost { stage } => (
-            format!("nobody ever saw the end of this step: {}", stage.words()),
-            resume,
-        ),
-        Cause::Stuck { round } => (
-            format!("the doer keeps handing over the change that round {round} rejected"),
-            with_note,
-        ),
+        Cause::StepKeepsGettingLost { stage } => {
+            (format!("nobody ever saw the end of this step: {}", stage.words()), resume)
+        }
+        Cause::Stuck { round } => {
+            (format!("the doer keeps handing over the change that round {round} rejected"), with_note)
+        }
         Cause::CaptureRefused { reason } => (format!("the snapshot could not be taken: {reason}"), resume),
         Cause::LandingRefused { reason } => (
             format!("the change is accepted, but could not be landed: {reason}"),

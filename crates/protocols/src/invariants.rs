@@ -48,17 +48,11 @@ fn ends(facts: &[Fact], wrong: &mut Vec<String>) {
             wrong.push(format!("fact {position} starts the run again"));
         }
         if run.ended && !matches!(fact, Fact::RunReopened { .. } | Fact::LandingAsked { .. }) {
-            wrong.push(format!(
-                "fact {position} ({}) follows the end of the run",
-                fact.name()
-            ));
+            wrong.push(format!("fact {position} ({}) follows the end of the run", fact.name()));
         }
         run.evolve(fact);
         if matches!(fact, Fact::RunEnded) && !run.unsettled.is_empty() {
-            wrong.push(format!(
-                "the run ended with {} effects unsettled",
-                run.unsettled.len()
-            ));
+            wrong.push(format!("the run ended with {} effects unsettled", run.unsettled.len()));
         }
     }
 }

@@ -39,7 +39,6 @@ impl Outcome {
         match (self, effect) {
             (Self::Lost { .. } | Self::Interrupted { .. }, _)
             | (Self::Prepared { .. }, Effect::PrepareWorkspaces)
-            | (Self::Landed(_), Effect::LandChange(_))
             | (Self::Closed, Effect::CloseRun(_))
             | (
                 Self::Refused { .. },
@@ -48,8 +47,9 @@ impl Outcome {
             (Self::ChecksRan(report), Effect::RunChecks(asked)) => {
                 report.purpose == asked.purpose
                     && report.tree == asked.tree
-                    && report.results.len() == asked.commands.len()
+                    && report.results.iter().map(|result| &result.command).eq(&asked.commands)
             }
+            (Self::Landed(landed), Effect::LandChange(asked)) => landed.tree == asked.tree,
             (Self::AgentEnded(report), Effect::RunAgent(asked)) => report.role == asked.role,
             (Self::ChangeCaptured(change), Effect::CaptureChange { round }) => change.round == *round,
             (

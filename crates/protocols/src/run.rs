@@ -47,14 +47,11 @@ impl Run {
         self.version += 1;
         match fact {
             Fact::RunStarted { run, spec, .. } => {
-                self.started = Some(Started {
-                    id: run.clone(),
-                    budget: spec.budget(),
-                    protocol: Protocol::begin(spec),
-                });
+                self.started =
+                    Some(Started { id: run.clone(), budget: spec.budget(), protocol: Protocol::begin(spec) });
             }
             Fact::EffectRequested { effect, request } => {
-                self.next_effect = self.next_effect.max(effect.0 + 1);
+                self.next_effect = self.next_effect.max(effect.0.saturating_add(1));
                 self.unsettled.insert(*effect, request.clone());
             }
             Fact::EffectSettled { effect, outcome } => {
@@ -64,10 +61,7 @@ impl Run {
                 }
             }
             Fact::StopAsked { by, reason } => {
-                self.stop = Some(StopAsked {
-                    by: by.clone(),
-                    reason: reason.clone(),
-                });
+                self.stop = Some(StopAsked { by: by.clone(), reason: reason.clone() });
             }
             Fact::RunReopened { caps, .. } => {
                 self.ended = false;

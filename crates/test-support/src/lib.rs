@@ -1,1 +1,22 @@
-//! To be written.
+//! A hermetic world for whole-program tests: own home, own state directory, clean environment, real git, the real
+//! binary. It knows the program only from outside, as a user does.
+
+mod background;
+mod leftovers;
+mod output;
+mod repository;
+mod script;
+mod tree_hash;
+mod untouched;
+mod waiting;
+mod world;
+
+pub use background::Background;
+pub use output::Output;
+pub use repository::Repository;
+pub use rustix::process::Signal;
+pub use script::{Script, When};
+pub use tree_hash::tree_hash;
+pub use untouched::Untouched;
+pub use waiting::wait_until;
+pub use world::World;

@@ -14,7 +14,6 @@ pub const MAX_MAKER_FAILURES_IN_A_ROW: u32 = 3;
 /// Counts of the step that is being tried now; a new step begins with zeros.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempts {
-    pub asked: u32,
     pub lost: u32,
     pub failed: u32,
     pub repairs: u32,

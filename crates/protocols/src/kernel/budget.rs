@@ -98,6 +98,17 @@ impl Budget {
         }
     }
 
+    /// Forgets the cap of one dimension, to see which other one is reached.
+    pub(crate) fn lift(&mut self, dimension: Dimension) {
+        match dimension {
+            Dimension::Rounds => {}
+            Dimension::Minutes => self.caps.time = None,
+            Dimension::Tokens => self.caps.tokens = None,
+            Dimension::Money => self.caps.cost_micros = None,
+            Dimension::OutputBytes => self.caps.output_bytes = None,
+        }
+    }
+
     /// What one step may use: its own limits, or less where the run has less left.
     pub fn step_limits(&self) -> StepLimits {
         let left = |used: u64, cap: u64| cap.saturating_sub(used);
@@ -108,10 +119,7 @@ impl Budget {
         StepLimits {
             total: Millis(total),
             idle: self.caps.step_idle,
-            output_bytes: self
-                .caps
-                .output_bytes
-                .map(|cap| left(self.used.output_bytes, cap)),
+            output_bytes: self.caps.output_bytes.map(|cap| left(self.used.output_bytes, cap)),
         }
     }
 }

@@ -29,10 +29,7 @@ impl Spec {
 
     pub(crate) fn budget(&self) -> Budget {
         match self {
-            Self::JudgedTask(spec) => Budget {
-                caps: spec.caps,
-                used: Usage::default(),
-            },
+            Self::JudgedTask(spec) => Budget { caps: spec.caps, used: Usage::default() },
         }
     }
 }
@@ -71,11 +68,7 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
 }
 
 pub(crate) fn may_reopen(run: &Run, caps: CapChange) -> Result<(), Rejection> {
-    match run
-        .started
-        .as_ref()
-        .map(|started| (&started.protocol, &started.budget))
-    {
+    match run.started.as_ref().map(|started| (&started.protocol, &started.budget)) {
         Some((Protocol::JudgedTask(state), budget)) => judged_task::reopen::allowed(state, budget, caps),
         None => Err(Rejection::NotStarted),
     }

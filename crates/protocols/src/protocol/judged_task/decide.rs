@@ -1,7 +1,7 @@
 //! What the outcome of a step means for the round. Facts are recorded here; `next` reads the state they make.
 
 use super::facts::{Fact as TaskFact, RejectedBy, RetryKind, Source};
-use super::next::{describe, go_on, record, state};
+use super::next::{describe, go_on, in_words, record, said, state};
 use super::state::{Cause, End, OnNeedsHuman, Stage};
 use crate::draft::Draft;
 use crate::effect::{Effect, Purpose};
@@ -27,26 +27,16 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
         }
         (_, Outcome::Lost { reason, .. }) => lost(draft, request, reason),
         (Effect::PrepareWorkspaces, Outcome::Prepared { base, base_tree }) => {
-            record(
-                draft,
-                TaskFact::BaseFixed {
-                    commit: base.clone(),
-                    tree: base_tree.clone(),
-                },
-            );
+            record(draft, TaskFact::BaseFixed { commit: base.clone(), tree: base_tree.clone() });
         }
         (Effect::PrepareWorkspaces, Outcome::Refused { reason }) => {
-            conclude(
-                draft,
-                End::SetupFailed {
-                    reason: reason.clone(),
-                },
-            );
+            conclude(draft, End::SetupFailed { reason: reason.clone() });
         }
         (Effect::RunChecks(asked), Outcome::ChecksRan(report)) => match asked.purpose {
             Purpose::Baseline => {
                 let red = report.red().map(|result| result.command.clone()).collect();
-                record(draft, TaskFact::BaselineMeasured { red });
+                let evidence = report.evidence.clone();
+                record(draft, TaskFact::BaselineMeasured { red, evidence });
             }
             Purpose::Acceptance => checked(draft, Role::Judge, report),
             Purpose::Audit => checked(draft, Role::Auditor, report),
@@ -57,12 +47,7 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
         },
         (Effect::CaptureChange { .. }, Outcome::ChangeCaptured(change)) => captured(draft, change),
         (Effect::CaptureChange { .. }, Outcome::Refused { reason }) => {
-            needs_human(
-                draft,
-                Cause::CaptureRefused {
-                    reason: reason.clone(),
-                },
-            );
+            needs_human(draft, Cause::CaptureRefused { reason: reason.clone() });
         }
         (Effect::LandChange(_), Outcome::Landed(landed)) => record(
             draft,
@@ -73,12 +58,7 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
             },
         ),
         (Effect::LandChange(_), Outcome::Refused { reason }) => {
-            needs_human(
-                draft,
-                Cause::LandingRefused {
-                    reason: reason.clone(),
-                },
-            );
+            needs_human(draft, Cause::LandingRefused { reason: reason.clone() });
         }
         // `Outcome::fits` lets no other pair through; an unknown end is a lost one, never a success.
         (_, _) => lost(draft, request, "the answer does not fit the question"),
@@ -95,14 +75,7 @@ fn needs_human(draft: &mut Draft, cause: Cause) {
 }
 
 fn retry(draft: &mut Draft, request: &Effect, kind: RetryKind, why: &str) {
-    record(
-        draft,
-        TaskFact::StepRetried {
-            stage: Stage::of(request),
-            why: why.to_string(),
-            kind,
-        },
-    );
+    record(draft, TaskFact::StepRetried { stage: Stage::of(request), why: why.to_string(), kind });
 }
 
 /// Nobody saw the end, so nobody may call it a success; it is asked for again, but not for ever.
@@ -111,6 +84,10 @@ fn lost(draft: &mut Draft, request: &Effect, reason: &str) {
     // Closing is ours alone and changes nothing: giving up on it would leave a run without its summary.
     if stage == Stage::Closing || state(draft).attempts.may_retry_lost() {
         retry(draft, request, RetryKind::Lost, reason);
+    } else if stage == Stage::Landing {
+        // The change stays accepted: the way on is to land it, not to make it again.
+        let reason = format!("nobody ever saw its end: {reason}");
+        needs_human(draft, Cause::LandingRefused { reason });
     } else {
         needs_human(draft, Cause::StepKeepsGettingLost { stage });
     }
@@ -119,37 +96,17 @@ fn lost(draft: &mut Draft, request: &Effect, reason: &str) {
 fn doer_ended(draft: &mut Draft, report: &AgentReport) {
     match (&report.end, &report.answer) {
         (StepEnd::NotStarted { reason }, _) => {
-            needs_human(
-                draft,
-                Cause::AgentNotStarted {
-                    role: Role::Doer,
-                    reason: reason.clone(),
-                },
-            );
+            needs_human(draft, Cause::AgentNotStarted { role: Role::Doer, reason: reason.clone() });
         }
         (StepEnd::Exited { code: 0 }, Answer::Handoff(handoff)) => {
-            record(
-                draft,
-                TaskFact::HandoffTaken {
-                    handoff: handoff.clone(),
-                },
-            );
+            record(draft, TaskFact::HandoffTaken { handoff: handoff.clone() });
         }
         (StepEnd::Exited { code: 0 }, answer) => {
             let faults = faults(answer, "handoff.json");
             if state(draft).attempts.may_repair() {
-                record(
-                    draft,
-                    TaskFact::RepairAsked {
-                        role: Role::Doer,
-                        faults,
-                    },
-                );
+                record(draft, TaskFact::RepairAsked { role: Role::Doer, faults });
             } else {
-                let feedback = faults
-                    .iter()
-                    .map(|fault| format!("- [handoff] {fault}"))
-                    .collect();
+                let feedback = faults.iter().map(|fault| format!("- [handoff] {fault}")).collect();
                 reject(draft, RejectedBy::Handoff, feedback);
             }
         }
@@ -162,34 +119,19 @@ fn doer_ended(draft: &mut Draft, report: &AgentReport) {
             reject(draft, RejectedBy::DoerFailed, vec![line]);
             if failures >= MAX_MAKER_FAILURES_IN_A_ROW && draft.exhausted().is_none() {
                 let why = describe(end);
-                needs_human(
-                    draft,
-                    Cause::AgentKeepsFailing {
-                        role: Role::Doer,
-                        why,
-                    },
-                );
+                needs_human(draft, Cause::AgentKeepsFailing { role: Role::Doer, why });
             }
         }
     }
 }
 
 fn captured(draft: &mut Draft, change: &CapturedChange) {
-    record(
-        draft,
-        TaskFact::ChangeTaken {
-            change: change.clone(),
-        },
-    );
+    record(draft, TaskFact::ChangeTaken { change: change.clone() });
     let state = state(draft);
     let unchanged = state.base.as_ref().is_some_and(|(_, tree)| *tree == change.tree);
     let before = state.rejected_trees.get(&change.tree).copied();
     if !change.hazards.is_empty() {
-        let feedback = change
-            .hazards
-            .iter()
-            .map(|hazard| format!("- [change] {hazard}"))
-            .collect();
+        let feedback = change.hazards.iter().map(|hazard| format!("- [change] {hazard}")).collect();
         reject(draft, RejectedBy::Hazard, feedback);
     } else if unchanged {
         let line =
@@ -216,29 +158,15 @@ fn checked(draft: &mut Draft, before: Role, report: &ChecksReport) {
     };
     if report.all_passed() {
         let evidence = report.evidence.clone();
-        return record(
-            draft,
-            TaskFact::ChecksPassed {
-                stage,
-                tree: report.tree.clone(),
-                evidence,
-            },
-        );
+        return record(draft, TaskFact::ChecksPassed { stage, tree: report.tree.clone(), evidence });
     }
     let red_at_base = state(draft).red_at_base.clone().unwrap_or_default();
     let feedback: Vec<String> = report
         .red()
         .map(|result| {
-            let known = if red_at_base.contains(&result.command) {
-                " (it was red at the base too)"
-            } else {
-                ""
-            };
-            let mut line = format!(
-                "- [{label}] `{}` {}{known}",
-                result.command,
-                describe(&result.end)
-            );
+            let known =
+                if red_at_base.contains(&result.command) { " (it was red at the base too)" } else { "" };
+            let mut line = format!("- [{label}] `{}` {}{known}", result.command, describe(&result.end));
             for output in result.tail.lines() {
                 line.push_str("\n    ");
                 line.push_str(output);
@@ -246,11 +174,7 @@ fn checked(draft: &mut Draft, before: Role, report: &ChecksReport) {
             line
         })
         .collect();
-    let why = format!(
-        "{} of {} required checks are red",
-        feedback.len(),
-        report.results.len()
-    );
+    let why = format!("{} of {} required checks are red", feedback.len(), report.results.len());
     let source = Source::Engine { why };
     let tree = report.tree.clone();
     record(
@@ -260,6 +184,7 @@ fn checked(draft: &mut Draft, before: Role, report: &ChecksReport) {
             word: VerdictWord::Reject,
             tree,
             source,
+            feedback: Vec::new(),
         },
     );
     reject(draft, by, feedback);
@@ -268,28 +193,12 @@ fn checked(draft: &mut Draft, before: Role, report: &ChecksReport) {
 fn checker_ended(draft: &mut Draft, report: &AgentReport) {
     let role = report.role;
     if let WorkspaceAfter::Changed { paths } = &report.workspace {
-        engine_says_needs_human(
-            draft,
-            role,
-            "the step is void: a reader changed what it looked at",
-        );
-        return needs_human(
-            draft,
-            Cause::WorkspaceChanged {
-                role,
-                paths: paths.clone(),
-            },
-        );
+        engine_says_needs_human(draft, role, "the step is void: a reader changed what it looked at");
+        return needs_human(draft, Cause::WorkspaceChanged { role, paths: paths.clone() });
     }
     match (&report.end, &report.answer) {
         (StepEnd::NotStarted { reason }, _) => {
-            needs_human(
-                draft,
-                Cause::AgentNotStarted {
-                    role,
-                    reason: reason.clone(),
-                },
-            );
+            needs_human(draft, Cause::AgentNotStarted { role, reason: reason.clone() });
         }
         (StepEnd::Exited { code: 0 }, Answer::Verdict(verdict)) if role == Role::Judge => {
             judged(draft, verdict);
@@ -298,11 +207,8 @@ fn checker_ended(draft: &mut Draft, report: &AgentReport) {
             let word = (audit.word, &audit.artifact, &audit.feedback);
             match (audit.word, audit.contradictions.is_empty()) {
                 (VerdictWord::Pass, false) => {
-                    let feedback = audit
-                        .contradictions
-                        .iter()
-                        .map(|fault| format!("- [policy] {fault}"))
-                        .collect();
+                    let feedback =
+                        audit.contradictions.iter().map(|fault| format!("- [policy] {fault}")).collect();
                     overrule(draft, role, "the gate says pass over failed evidence", feedback);
                 }
                 (VerdictWord::Pass | VerdictWord::Reject | VerdictWord::NeedsHuman, _) => {
@@ -311,25 +217,14 @@ fn checker_ended(draft: &mut Draft, report: &AgentReport) {
             }
         }
         (StepEnd::Exited { code: 0 }, answer) => {
-            let file = if role == Role::Judge {
-                "verdict.json"
-            } else {
-                "audit.json"
-            };
+            let file = if role == Role::Judge { "verdict.json" } else { "audit.json" };
             unreadable(draft, role, faults(answer, file));
         }
         (end, _) => {
             let why = describe(end);
             if state(draft).attempts.may_retry_checker() {
                 let stage = Stage::of_role(role);
-                record(
-                    draft,
-                    TaskFact::StepRetried {
-                        stage,
-                        why,
-                        kind: RetryKind::Failed,
-                    },
-                );
+                record(draft, TaskFact::StepRetried { stage, why, kind: RetryKind::Failed });
             } else {
                 engine_says_needs_human(draft, role, &why);
                 needs_human(draft, Cause::AgentKeepsFailing { role, why });
@@ -356,12 +251,7 @@ fn judged(draft: &mut Draft, verdict: &Verdict) {
                 .iter()
                 .map(|id| format!("- [requirements] {id} is missing"))
                 .collect();
-            return overrule(
-                draft,
-                Role::Judge,
-                "pass with missing requirements is not a pass",
-                feedback,
-            );
+            return overrule(draft, Role::Judge, "pass with missing requirements is not a pass", feedback);
         }
         if !untraced.is_empty() {
             let fault = format!(
@@ -371,13 +261,7 @@ fn judged(draft: &mut Draft, verdict: &Verdict) {
             return unreadable(draft, Role::Judge, vec![fault]);
         }
     }
-    verdict_taken(
-        draft,
-        Role::Judge,
-        verdict.word,
-        &verdict.artifact,
-        &verdict.feedback,
-    );
+    verdict_taken(draft, Role::Judge, verdict.word, &verdict.artifact, &verdict.feedback);
 }
 
 fn verdict_taken(
@@ -387,19 +271,10 @@ fn verdict_taken(
     artifact: &ArtifactRef,
     feedback: &[String],
 ) {
-    let source = Source::Agent {
-        artifact: artifact.clone(),
-    };
+    let source = Source::Agent { artifact: artifact.clone() };
     let tree = judged_tree(draft);
-    record(
-        draft,
-        TaskFact::VerdictTaken {
-            role,
-            word,
-            tree,
-            source,
-        },
-    );
+    let said = said(state(draft), word, feedback);
+    record(draft, TaskFact::VerdictTaken { role, word, tree, source, feedback: said });
     let (by, cause) = match role {
         Role::Auditor => (RejectedBy::Auditor, Cause::AuditorAsked),
         Role::Judge | Role::Doer => (RejectedBy::Judge, Cause::JudgeAsked),
@@ -417,18 +292,9 @@ fn overrule(draft: &mut Draft, role: Role, why: &str, feedback: Vec<String>) {
     let tree = judged_tree(draft);
     record(
         draft,
-        TaskFact::VerdictTaken {
-            role,
-            word: VerdictWord::Reject,
-            tree,
-            source,
-        },
+        TaskFact::VerdictTaken { role, word: VerdictWord::Reject, tree, source, feedback: Vec::new() },
     );
-    let by = if role == Role::Auditor {
-        RejectedBy::Auditor
-    } else {
-        RejectedBy::Judge
-    };
+    let by = if role == Role::Auditor { RejectedBy::Auditor } else { RejectedBy::Judge };
     reject(draft, by, feedback);
 }
 
@@ -437,11 +303,7 @@ fn unreadable(draft: &mut Draft, role: Role, faults: Vec<String>) {
         return record(draft, TaskFact::RepairAsked { role, faults });
     }
     engine_says_needs_human(draft, role, "no readable answer");
-    let by = if role == Role::Auditor {
-        RejectedBy::Auditor
-    } else {
-        RejectedBy::Judge
-    };
+    let by = if role == Role::Auditor { RejectedBy::Auditor } else { RejectedBy::Judge };
     let feedback = vec![format!("- [orchestrator] the {role} left no readable answer")];
     human_or_next_round(draft, by, Cause::NoReadableAnswer { role, faults }, feedback);
 }
@@ -451,12 +313,7 @@ fn engine_says_needs_human(draft: &mut Draft, role: Role, why: &str) {
     let tree = judged_tree(draft);
     record(
         draft,
-        TaskFact::VerdictTaken {
-            role,
-            word: VerdictWord::NeedsHuman,
-            tree,
-            source,
-        },
+        TaskFact::VerdictTaken { role, word: VerdictWord::NeedsHuman, tree, source, feedback: Vec::new() },
     );
 }
 
@@ -471,6 +328,8 @@ fn human_or_next_round(draft: &mut Draft, by: RejectedBy, cause: Cause, feedback
 
 fn reject(draft: &mut Draft, by: RejectedBy, feedback: Vec<String>) {
     let round = state(draft).round;
+    let mut feedback = in_words(by, feedback);
+    feedback.extend(state(draft).unsaid_notes.iter().cloned());
     record(draft, TaskFact::RoundRejected { round, by, feedback });
     // A round that was cut off by a cap ends the run as exhausted, not as rejected.
     if let Some(dimension) = draft.exhausted() {
@@ -479,10 +338,7 @@ fn reject(draft: &mut Draft, by: RejectedBy, feedback: Vec<String>) {
 }
 
 fn judged_tree(draft: &Draft) -> TreeId {
-    state(draft)
-        .change
-        .as_ref()
-        .map_or_else(|| TreeId::new(""), |change| change.tree.clone())
+    state(draft).change.as_ref().map_or_else(|| TreeId::new(""), |change| change.tree.clone())
 }
 
 fn faults(answer: &Answer, file: &str) -> Vec<String> {
@@ -490,7 +346,7 @@ fn faults(answer: &Answer, file: &str) -> Vec<String> {
         Answer::Malformed { faults } => faults.clone(),
         Answer::Missing => vec![format!("{file} was not left in the outbox")],
         Answer::Handoff(_) | Answer::Verdict(_) | Answer::Audit(_) => {
-            vec![format!("the answer is not a {file}")]
+            vec![format!("the answer is something else than {file}")]
         }
     }
 }

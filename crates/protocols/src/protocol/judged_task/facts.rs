@@ -17,6 +17,8 @@ pub enum Fact {
     /// Which checks are red at the base, before anybody changed anything.
     BaselineMeasured {
         red: Vec<String>,
+        #[serde(default)]
+        evidence: Vec<ArtifactRef>,
     },
     RoundOpened {
         round: u32,
@@ -49,6 +51,9 @@ pub enum Fact {
         word: VerdictWord,
         tree: TreeId,
         source: Source,
+        /// What a checker that asks for a person said; a rejection carries its own words.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        feedback: Vec<String>,
     },
     RoundRejected {
         round: u32,

@@ -14,11 +14,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 pub(crate) fn violations(facts: &[Fact], wrong: &mut Vec<String>) {
-    let Some(Fact::RunStarted {
-        spec: Spec::JudgedTask(spec),
-        ..
-    }) = facts.first()
-    else {
+    let Some(Fact::RunStarted { spec: Spec::JudgedTask(spec), .. }) = facts.first() else {
         return;
     };
     let mut watch = Watch::new(spec, wrong);
@@ -158,8 +154,9 @@ impl<'a> Watch<'a> {
                 }
             }
             (Some(Effect::RunAgent(asked)), Outcome::AgentEnded(report)) => {
-                let sound = report.end == StepEnd::Exited { code: 0 }
-                    && !matches!(report.workspace, WorkspaceAfter::Changed { .. });
+                let kept_to_its_place =
+                    asked.role.may_write() || !matches!(report.workspace, WorkspaceAfter::Changed { .. });
+                let sound = report.end == StepEnd::Exited { code: 0 } && kept_to_its_place;
                 match &report.answer {
                     Answer::Verdict(verdict)
                         if sound
@@ -196,15 +193,12 @@ impl<'a> Watch<'a> {
         match fact {
             TaskFact::RoundOpened { round } => {
                 let first = self.spec.adopted.as_ref().map_or(1, |adopted| adopted.round);
-                let expected = if self.round == 0 { first } else { self.round + 1 };
+                let expected = if self.round == 0 { first } else { self.round.saturating_add(1) };
                 if *round != expected {
                     self.say(&format!("round {round} was opened out of turn"));
                 }
                 if *round > self.rounds_allowed.max(first) {
-                    self.say(&format!(
-                        "round {round} was opened, {} are allowed",
-                        self.rounds_allowed
-                    ));
+                    self.say(&format!("round {round} was opened, {} are allowed", self.rounds_allowed));
                 }
                 self.round = *round;
                 self.tree = None;
@@ -215,16 +209,14 @@ impl<'a> Watch<'a> {
                 self.auditor_passed = None;
                 self.take_over(*round);
             }
-            TaskFact::VerdictTaken {
-                role,
-                word,
-                tree,
-                source,
-            } => {
+            TaskFact::VerdictTaken { role, word, tree, source, feedback } => {
                 self.word_is_backed(*role, *word, tree, source);
+                if !feedback.is_empty() {
+                    self.feedback.clone_from(feedback);
+                }
             }
             TaskFact::RoundRejected { feedback, .. } => {
-                if feedback.is_empty() && self.spec.adopted.is_none() {
+                if feedback.is_empty() {
                     self.say("a round was rejected without a word why");
                 }
                 self.feedback.clone_from(feedback);
@@ -252,12 +244,7 @@ impl<'a> Watch<'a> {
 
     /// Words brought along by a run that was begun elsewhere count for its round only.
     fn take_over(&mut self, round: u32) {
-        if let Some(adopted) = self
-            .spec
-            .adopted
-            .as_ref()
-            .filter(|adopted| adopted.round == round)
-        {
+        if let Some(adopted) = self.spec.adopted.as_ref().filter(|adopted| adopted.round == round) {
             self.handoff = adopted.handoff.is_some();
         }
     }
@@ -269,11 +256,7 @@ impl<'a> Watch<'a> {
         if self.tree.as_ref() != Some(tree) {
             self.say("a verdict speaks of another tree than the captured one");
         }
-        let adopted = self
-            .spec
-            .adopted
-            .as_ref()
-            .filter(|adopted| adopted.round == self.round);
+        let adopted = self.spec.adopted.as_ref().filter(|adopted| adopted.round == self.round);
         let brought = match (role, source, adopted) {
             (Role::Judge, Source::Agent { artifact }, Some(adopted)) => adopted
                 .verdict
@@ -297,9 +280,7 @@ impl<'a> Watch<'a> {
             Role::Doer => false,
         };
         if !backed {
-            self.say(&format!(
-                "a pass of the {role} is recorded that the {role} did not give"
-            ));
+            self.say(&format!("a pass of the {role} is recorded that the {role} did not give"));
         }
     }
 

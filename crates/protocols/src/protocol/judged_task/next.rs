@@ -2,7 +2,7 @@
 //! the original all come through here, so there is one order of stages and no second way to resume.
 
 use super::facts::{Fact as TaskFact, RejectedBy, Source};
-use super::state::{AuditPolicy, End, Landing, State};
+use super::state::{Adopted, AuditPolicy, End, Landing, State};
 use crate::draft::Draft;
 use crate::effect::{Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks};
 use crate::fact::Fact;
@@ -49,7 +49,7 @@ fn next(draft: &Draft) -> Next {
     };
     if state.red_at_base.is_none() {
         return if state.spec.checks.is_empty() {
-            Next::Decided(TaskFact::BaselineMeasured { red: Vec::new() })
+            Next::Decided(TaskFact::BaselineMeasured { red: Vec::new(), evidence: Vec::new() })
         } else {
             Next::Ask(checks(draft, Purpose::Baseline, base_tree.clone()))
         };
@@ -67,117 +67,117 @@ fn next(draft: &Draft) -> Next {
 /// The stages of an open round, in their order.
 fn in_round(draft: &Draft) -> Next {
     let state = state(draft);
-    let adopted = state
-        .spec
-        .adopted
-        .as_ref()
-        .filter(|adopted| adopted.round == state.round);
+    let adopted = state.spec.adopted.as_ref().filter(|adopted| adopted.round == state.round);
     if state.handoff.is_none() {
         return match adopted.and_then(|adopted| adopted.handoff.as_ref()) {
-            Some(handoff) => Next::Decided(TaskFact::HandoffTaken {
-                handoff: handoff.clone(),
-            }),
+            Some(handoff) => Next::Decided(TaskFact::HandoffTaken { handoff: handoff.clone() }),
             None => Next::Ask(agent(draft, Role::Doer)),
         };
     }
     let Some(change) = &state.change else {
         return Next::Ask(Effect::CaptureChange { round: state.round });
     };
-    if state.check_evidence.is_none() && !state.spec.checks.is_empty() {
+    // A no that was brought along is passed on as it is: red checks would only hide what was said.
+    let brought_no =
+        adopted.and_then(Adopted::sound_verdict).is_some_and(|verdict| verdict.word != VerdictWord::Pass);
+    if state.check_evidence.is_none() && !state.spec.checks.is_empty() && !brought_no {
         return Next::Ask(checks(draft, Purpose::Acceptance, change.tree.clone()));
     }
     match &state.verdict {
-        None => match adopted.and_then(|adopted| adopted.verdict.as_ref()) {
+        None => match adopted.and_then(Adopted::sound_verdict) {
             Some(verdict) => Next::Decided(TaskFact::VerdictTaken {
                 role: Role::Judge,
                 word: verdict.word,
                 tree: change.tree.clone(),
-                source: Source::Agent {
-                    artifact: verdict.artifact.clone(),
-                },
+                source: Source::Agent { artifact: verdict.artifact.clone() },
+                feedback: said(state, verdict.word, &verdict.feedback),
             }),
             None => Next::Ask(agent(draft, Role::Judge)),
         },
         Some((VerdictWord::Pass, _)) => before_gate(draft, &change.tree),
         // Only a verdict that was taken over can stand here unconsumed; ours is routed when it is taken.
-        Some((word, _)) => Next::Decided(adopted_no(state, *word, RejectedBy::Judge)),
+        Some((word, _)) => Next::Decided(adopted_no(draft, *word, RejectedBy::Judge)),
     }
 }
 
 fn before_gate(draft: &Draft, tree: &TreeId) -> Next {
     let state = state(draft);
     if state.spec.audit == AuditPolicy::Skipped {
-        return Next::Decided(TaskFact::Concluded {
-            end: End::Accepted { tree: tree.clone() },
-        });
+        return Next::Decided(TaskFact::Concluded { end: End::Accepted { tree: tree.clone() } });
     }
     if state.audit_evidence.is_none() && !state.spec.audit_checks.is_empty() {
         return Next::Ask(checks(draft, Purpose::Audit, tree.clone()));
     }
-    let adopted = state
-        .spec
-        .adopted
-        .as_ref()
-        .filter(|adopted| adopted.round == state.round);
+    let adopted = state.spec.adopted.as_ref().filter(|adopted| adopted.round == state.round);
     match &state.gate {
-        None => match adopted.and_then(|adopted| adopted.audit.as_ref()) {
+        None => match adopted.and_then(Adopted::sound_audit) {
             Some(audit) => Next::Decided(TaskFact::VerdictTaken {
                 role: Role::Auditor,
                 word: audit.word,
                 tree: tree.clone(),
-                source: Source::Agent {
-                    artifact: audit.artifact.clone(),
-                },
+                source: Source::Agent { artifact: audit.artifact.clone() },
+                feedback: said(state, audit.word, &audit.feedback),
             }),
             None => Next::Ask(agent(draft, Role::Auditor)),
         },
-        Some((VerdictWord::Pass, _)) => Next::Decided(TaskFact::Concluded {
-            end: End::Accepted { tree: tree.clone() },
-        }),
-        Some((word, _)) => Next::Decided(adopted_no(state, *word, RejectedBy::Auditor)),
+        Some((VerdictWord::Pass, _)) => {
+            Next::Decided(TaskFact::Concluded { end: End::Accepted { tree: tree.clone() } })
+        }
+        Some((word, _)) => Next::Decided(adopted_no(draft, *word, RejectedBy::Auditor)),
     }
 }
 
-fn adopted_no(state: &State, word: VerdictWord, by: RejectedBy) -> TaskFact {
+fn adopted_no(draft: &Draft, word: VerdictWord, by: RejectedBy) -> TaskFact {
     use super::state::{Cause, OnNeedsHuman};
+    let state = state(draft);
+    let goes_on =
+        state.spec.on_needs_human == OnNeedsHuman::Continue && state.round < draft.budget().caps.rounds;
     let adopted = state.spec.adopted.as_ref();
     let feedback = match by {
-        RejectedBy::Auditor => adopted
-            .and_then(|adopted| adopted.audit.as_ref())
-            .map(|audit| audit.feedback.clone()),
-        _ => adopted
-            .and_then(|adopted| adopted.verdict.as_ref())
-            .map(|verdict| verdict.feedback.clone()),
+        RejectedBy::Auditor => {
+            adopted.and_then(|adopted| adopted.audit.as_ref()).map(|audit| audit.feedback.clone())
+        }
+        _ => adopted.and_then(|adopted| adopted.verdict.as_ref()).map(|verdict| verdict.feedback.clone()),
     };
-    match (word, state.spec.on_needs_human) {
-        (VerdictWord::NeedsHuman, OnNeedsHuman::Stop) => {
-            let cause = if by == RejectedBy::Auditor {
-                Cause::AuditorAsked
-            } else {
-                Cause::JudgeAsked
-            };
-            TaskFact::Concluded {
-                end: End::NeedsHuman { cause },
-            }
+    match word {
+        VerdictWord::NeedsHuman if !goes_on => {
+            let cause = if by == RejectedBy::Auditor { Cause::AuditorAsked } else { Cause::JudgeAsked };
+            TaskFact::Concluded { end: End::NeedsHuman { cause } }
         }
         _ => TaskFact::RoundRejected {
             round: state.round,
             by,
-            feedback: feedback.unwrap_or_default(),
+            feedback: in_words(by, feedback.unwrap_or_default())
+                .into_iter()
+                .chain(state.unsaid_notes.iter().cloned())
+                .collect(),
         },
+    }
+}
+
+/// What goes into the fact of a verdict: the words of one that no rejection repeats.
+pub(super) fn said(state: &State, word: VerdictWord, feedback: &[String]) -> Vec<String> {
+    match word {
+        VerdictWord::NeedsHuman => feedback.iter().chain(&state.unsaid_notes).cloned().collect(),
+        VerdictWord::Pass | VerdictWord::Reject => Vec::new(),
+    }
+}
+
+/// A checker may say no without a reason; the maker is told at least that.
+pub(super) fn in_words(by: RejectedBy, feedback: Vec<String>) -> Vec<String> {
+    if feedback.is_empty() {
+        alloc::vec![alloc::format!("- [orchestrator] {}; no reason was given", by.words())]
+    } else {
+        feedback
     }
 }
 
 fn after_rejected_round(draft: &Draft) -> Next {
     let state = state(draft);
     if state.round < draft.budget().caps.rounds {
-        Next::Decided(TaskFact::RoundOpened {
-            round: state.round + 1,
-        })
+        Next::Decided(TaskFact::RoundOpened { round: state.round + 1 })
     } else {
-        Next::Decided(TaskFact::Concluded {
-            end: state.end_without_rounds(),
-        })
+        Next::Decided(TaskFact::Concluded { end: state.end_without_rounds() })
     }
 }
 
@@ -191,7 +191,7 @@ fn wind_up(draft: &Draft, end: &End) -> Effect {
                 landing: state.spec.landing.clone(),
                 round: state.round,
                 evidence: landing_evidence(state),
-                decided_at: draft.now(),
+                decided_at: state.landing_decided_at.unwrap_or(draft.now()),
             })
         }
         _ => Effect::CloseRun(close(state, end)),
@@ -200,17 +200,12 @@ fn wind_up(draft: &Draft, end: &End) -> Effect {
 
 pub(super) fn landing_evidence(state: &State) -> Vec<ArtifactRef> {
     let judged = [&state.verdict, &state.gate];
-    judged
-        .into_iter()
-        .filter_map(|word| word.as_ref().and_then(|(_, artifact)| artifact.clone()))
-        .collect()
+    judged.into_iter().filter_map(|word| word.as_ref().and_then(|(_, artifact)| artifact.clone())).collect()
 }
 
 fn close(state: &State, end: &End) -> CloseRun {
     let word = |word: &Option<(VerdictWord, Option<ArtifactRef>)>, say: fn(VerdictWord) -> &'static str| {
-        word.as_ref()
-            .map_or("not-run", |(word, _)| say(*word))
-            .to_string()
+        word.as_ref().map_or("not-run", |(word, _)| say(*word)).to_string()
     };
     CloseRun {
         final_verdict: end.legacy_word().to_string(),
@@ -223,10 +218,7 @@ fn close(state: &State, end: &End) -> CloseRun {
 /// A new step begins only while nobody asked to stop and something is left of every budget.
 fn ask(draft: &mut Draft, effect: Effect) {
     let end = if let Some(stop) = draft.stop() {
-        End::Stopped {
-            by: stop.by.to_string(),
-            reason: stop.reason.clone(),
-        }
+        End::Stopped { by: stop.by.to_string(), reason: stop.reason.clone() }
     } else if let Some(dimension) = draft.exhausted() {
         End::Exhausted { dimension }
     } else {
@@ -253,33 +245,18 @@ fn checks(draft: &Draft, purpose: Purpose, tree: TreeId) -> Effect {
 
 fn agent(draft: &Draft, role: Role) -> Effect {
     let state = state(draft);
-    let asked_before = if super::state::Stage::of_role(role) == state.stage {
-        state.attempts.asked
-    } else {
-        0
-    };
     let ask = match &state.repairing {
-        Some(faults) => Ask::Repair {
-            faults: faults.clone(),
-        },
-        None if role == Role::Doer => Ask::Fresh {
-            feedback: state.feedback.clone(),
-            history: state.history.clone(),
-        },
-        None => Ask::Fresh {
-            feedback: Vec::new(),
-            history: Vec::new(),
-        },
+        Some(faults) => Ask::Repair { faults: faults.clone() },
+        None if role == Role::Doer => {
+            Ask::Fresh { feedback: state.feedback.clone(), history: state.history.clone() }
+        }
+        None => Ask::Fresh { feedback: Vec::new(), history: Vec::new() },
     };
     Effect::RunAgent(RunAgent {
         role,
         round: state.round,
-        attempt: asked_before + 1,
-        tree: if role.may_write() {
-            None
-        } else {
-            state.change.as_ref().map(|change| change.tree.clone())
-        },
+        attempt: state.asked_in_round.get(&role).map_or(1, |asked| asked + 1),
+        tree: if role.may_write() { None } else { state.change.as_ref().map(|change| change.tree.clone()) },
         ask,
         inputs: inputs(state, role),
         limits: draft.budget().step_limits(),
@@ -288,7 +265,7 @@ fn agent(draft: &Draft, role: Role) -> Effect {
 
 /// What a checker is shown: sealed artifacts of this round, never files that somebody could have changed since.
 fn inputs(state: &State, role: Role) -> Vec<ArtifactRef> {
-    let mut inputs = Vec::new();
+    let mut inputs = state.baseline_evidence.clone();
     if role == Role::Doer {
         return inputs;
     }

@@ -17,9 +17,7 @@ pub(crate) fn allowed(state: &State, budget: &Budget, more: CapChange) -> Result
     extended.extend(more);
     match &state.end {
         Some(End::Accepted { .. }) => return refuse("the change was accepted"),
-        Some(End::NeedsHuman {
-            cause: Cause::LandingRefused { .. },
-        }) => {
+        Some(End::NeedsHuman { cause: Cause::LandingRefused { .. } }) => {
             return refuse("the change was accepted and only its landing was refused; land it instead");
         }
         Some(
@@ -32,12 +30,9 @@ pub(crate) fn allowed(state: &State, budget: &Budget, more: CapChange) -> Result
         | None => {}
     }
     if let Some(dimension) = extended.exhausted() {
-        return refuse(&alloc::format!(
-            "nothing is left of its {dimension}; give it more"
-        ));
+        return refuse(&alloc::format!("nothing is left of its {dimension}; give it more"));
     }
-    let round_is_over = state.round > 0 && state.rounds_completed == state.round;
-    if round_is_over && !state.asks_checker_again() && state.round >= extended.caps.rounds {
+    if state.needs_another_round(extended.caps.rounds) {
         return refuse("all its rounds are used up; give it more");
     }
     Ok(())
@@ -49,35 +44,20 @@ pub(crate) fn land(draft: &mut Draft, by: &Actor, landing: &Landing) -> Result<(
     let state = state(draft);
     let accepted = matches!(
         state.end,
-        Some(
-            End::Accepted { .. }
-                | End::NeedsHuman {
-                    cause: Cause::LandingRefused { .. }
-                }
-        )
+        Some(End::Accepted { .. } | End::NeedsHuman { cause: Cause::LandingRefused { .. } })
     );
     let Some(change) = state.change.as_ref().filter(|_| accepted) else {
         return refuse("the run has no accepted change");
     };
     if let Some((commit, reference)) = &state.landed {
-        return refuse(&alloc::format!(
-            "it is landed already, as {commit} on {reference}"
-        ));
+        return refuse(&alloc::format!("it is landed already, as {commit} on {reference}"));
     }
     if *landing == Landing::None {
         return refuse("no place to land was given");
     }
     let tree = change.tree.clone();
-    draft.record(Fact::LandingAsked {
-        by: by.clone(),
-        landing: landing.clone(),
-    });
-    record(
-        draft,
-        TaskFact::Concluded {
-            end: End::Accepted { tree },
-        },
-    );
+    draft.record(Fact::LandingAsked { by: by.clone(), landing: landing.clone() });
+    record(draft, TaskFact::Concluded { end: End::Accepted { tree } });
     go_on(draft);
     Ok(())
 }

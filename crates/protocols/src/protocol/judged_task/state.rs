@@ -8,7 +8,7 @@ use crate::kernel::attempts::Attempts;
 use crate::kernel::budget::{Caps, Dimension};
 use crate::observation::Rejection;
 use crate::outcome::{Audit, CapturedChange, Handoff, Verdict, VerdictWord};
-use crate::vocabulary::{ArtifactRef, CommitId, Role, TaskId, TreeId};
+use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TaskId, TreeId};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -79,6 +79,24 @@ pub enum Landing {
     Current,
 }
 
+impl Adopted {
+    /// A verdict counts for the hand-off it came with, and not when it contradicts itself.
+    pub(super) fn sound_verdict(&self) -> Option<&Verdict> {
+        let handoff = self.handoff.as_ref()?;
+        self.verdict.as_ref().filter(|verdict| {
+            let named = |id: &String| verdict.requirements_checked.contains(id);
+            verdict.word != VerdictWord::Pass
+                || (verdict.requirements_missing.is_empty() && handoff.requirements_touched.iter().all(named))
+        })
+    }
+
+    /// A gate counts for the verdict it came with, and not when it contradicts itself.
+    pub(super) fn sound_audit(&self) -> Option<&Audit> {
+        self.sound_verdict()?;
+        self.audit.as_ref().filter(|audit| audit.word != VerdictWord::Pass || audit.contradictions.is_empty())
+    }
+}
+
 impl TaskSpec {
     pub(crate) fn validate(&self) -> Result<(), Rejection> {
         let refuse = |why: &str| Err(Rejection::InvalidSpec { why: why.to_string() });
@@ -91,13 +109,11 @@ impl TaskSpec {
         if self.caps.time.is_some_and(|time| time.0 == 0) || self.caps.step_time.0 == 0 {
             return refuse("a time limit of nothing leaves no time to work");
         }
-        if self
-            .checks
-            .iter()
-            .chain(&self.audit_checks)
-            .any(|command| command.trim().is_empty())
-        {
+        if self.checks.iter().chain(&self.audit_checks).any(|command| command.trim().is_empty()) {
             return refuse("a check command is empty");
+        }
+        if self.adopted.as_ref().is_some_and(|adopted| adopted.round == 0) {
+            return refuse("rounds are counted from 1; the run to take over stands in round 0");
         }
         Ok(())
     }
@@ -194,10 +210,7 @@ impl End {
     /// The word for it in the original's summary.
     pub const fn legacy_word(&self) -> &'static str {
         match self {
-            Self::Accepted { .. }
-            | Self::NeedsHuman {
-                cause: Cause::LandingRefused { .. },
-            } => "pass",
+            Self::Accepted { .. } | Self::NeedsHuman { cause: Cause::LandingRefused { .. } } => "pass",
             Self::Rejected { .. } => "reject",
             Self::NeedsHuman { .. }
             | Self::Exhausted { .. }
@@ -278,9 +291,14 @@ pub struct State {
     pub base: Option<(CommitId, TreeId)>,
     /// Absent until the baseline was measured.
     pub red_at_base: Option<Vec<String>>,
+    pub baseline_evidence: Vec<ArtifactRef>,
     pub attempts: Attempts,
+    /// How often each role was asked in this round; a reopening does not start it again.
+    pub asked_in_round: BTreeMap<Role, u32>,
     pub maker_failures_in_a_row: u32,
     pub feedback: Vec<String>,
+    /// A person's words that no doer has been told yet; a rejection in between must not drop them.
+    pub unsaid_notes: Vec<String>,
     /// One line for each of the last rejected rounds, so that a maker can see it going in circles.
     pub history: Vec<String>,
     pub handoff: Option<Handoff>,
@@ -300,20 +318,26 @@ pub struct State {
     pub repetitions: u32,
     pub last_rejection: Option<super::facts::RejectedBy>,
     pub end: Option<End>,
+    /// When the first landing was asked for: one that is tried again must make the same commit.
+    pub landing_decided_at: Option<Millis>,
     pub landed: Option<(CommitId, String)>,
 }
 
 impl State {
     pub(crate) fn new(spec: TaskSpec) -> Self {
+        let brought_rounds = spec.adopted.as_ref().map_or(0, |adopted| adopted.round.saturating_sub(1));
         Self {
             spec,
             stage: Stage::Preparing,
             round: 0,
             base: None,
             red_at_base: None,
+            baseline_evidence: Vec::new(),
             attempts: Attempts::default(),
+            asked_in_round: BTreeMap::new(),
             maker_failures_in_a_row: 0,
             feedback: Vec::new(),
+            unsaid_notes: Vec::new(),
             history: Vec::new(),
             handoff: None,
             change: None,
@@ -322,11 +346,12 @@ impl State {
             repairing: None,
             verdict: None,
             gate: None,
-            rounds_completed: 0,
+            rounds_completed: brought_rounds,
             rejected_trees: BTreeMap::new(),
             repetitions: 0,
             last_rejection: None,
             end: None,
+            landing_decided_at: None,
             landed: None,
         }
     }
@@ -339,13 +364,14 @@ impl State {
                     self.stage = stage;
                     self.attempts = Attempts::default();
                 }
-                self.attempts.asked += 1;
+                self.begin_asking(request);
             }
             Fact::RunReopened { note, .. } => {
                 if self.asks_checker_again() {
                     self.forget_last_word();
                 }
                 self.end = None;
+                self.landing_decided_at = None;
                 self.attempts = Attempts::default();
                 self.maker_failures_in_a_row = 0;
                 self.repetitions = 0;
@@ -353,7 +379,9 @@ impl State {
                 // A person looked: what was rejected before may be judged anew.
                 self.rejected_trees.clear();
                 if let Some(note) = note {
-                    self.feedback.push(alloc::format!("- [human] {note}"));
+                    let line = alloc::format!("- [human] {note}");
+                    self.feedback.push(line.clone());
+                    self.unsaid_notes.push(line);
                 }
             }
             Fact::LandingAsked { landing, .. } => self.spec.landing = landing.clone(),
@@ -368,10 +396,14 @@ impl State {
     fn evolve_task(&mut self, fact: &TaskFact) {
         match fact {
             TaskFact::BaseFixed { commit, tree } => self.base = Some((commit.clone(), tree.clone())),
-            TaskFact::BaselineMeasured { red } => self.red_at_base = Some(red.clone()),
+            TaskFact::BaselineMeasured { red, evidence } => {
+                self.red_at_base = Some(red.clone());
+                self.baseline_evidence.clone_from(evidence);
+            }
             TaskFact::RoundOpened { round } => {
                 self.round = *round;
                 self.attempts = Attempts::default();
+                self.asked_in_round.clear();
                 self.handoff = None;
                 self.change = None;
                 self.check_evidence = None;
@@ -386,11 +418,7 @@ impl State {
                 self.maker_failures_in_a_row = 0;
             }
             TaskFact::ChangeTaken { change } => self.change = Some(change.clone()),
-            TaskFact::ChecksPassed {
-                stage: Stage::AuditChecking,
-                evidence,
-                ..
-            } => {
+            TaskFact::ChecksPassed { stage: Stage::AuditChecking, evidence, .. } => {
                 self.audit_evidence = Some(evidence.clone());
             }
             TaskFact::ChecksPassed { evidence, .. } => self.check_evidence = Some(evidence.clone()),
@@ -403,9 +431,10 @@ impl State {
                 RetryKind::Failed => self.attempts.failed += 1,
                 RetryKind::Interrupted => {}
             },
-            TaskFact::VerdictTaken {
-                role, word, source, ..
-            } => {
+            TaskFact::VerdictTaken { role, word, source, feedback, .. } => {
+                if *word == VerdictWord::NeedsHuman && !feedback.is_empty() {
+                    self.feedback.clone_from(feedback);
+                }
                 let artifact = match source {
                     super::facts::Source::Agent { artifact } => Some(artifact.clone()),
                     super::facts::Source::Engine { .. } => None,
@@ -420,12 +449,9 @@ impl State {
                 self.rounds_completed = *round;
                 self.feedback.clone_from(feedback);
                 self.note_rejection(*by);
-                let first = feedback
-                    .first()
-                    .map_or("", |line| line.lines().next().unwrap_or(""));
+                let first = feedback.first().map_or("", |line| line.lines().next().unwrap_or(""));
                 let first: String = first.chars().take(HISTORY_LINE_CHARS).collect();
-                self.history
-                    .push(alloc::format!("round {round}: {}: {first}", by.words()));
+                self.history.push(alloc::format!("round {round}: {}: {first}", by.words()));
                 if self.history.len() > HISTORY_ROUNDS {
                     self.history.remove(0);
                 }
@@ -436,11 +462,28 @@ impl State {
                 }
                 self.end = Some(end.clone());
             }
-            TaskFact::Landed {
-                commit, reference, ..
-            } => {
+            TaskFact::Landed { commit, reference, .. } => {
                 self.landed = Some((commit.clone(), reference.clone()));
             }
+        }
+    }
+
+    fn begin_asking(&mut self, request: &Effect) {
+        match request {
+            Effect::RunAgent(agent) => {
+                let asked = self.asked_in_round.entry(agent.role).or_default();
+                *asked = asked.saturating_add(1);
+                if agent.role == Role::Doer {
+                    self.unsaid_notes.clear();
+                }
+            }
+            Effect::LandChange(land) => {
+                self.landing_decided_at.get_or_insert(land.decided_at);
+            }
+            Effect::PrepareWorkspaces
+            | Effect::RunChecks(_)
+            | Effect::CaptureChange { .. }
+            | Effect::CloseRun(_) => {}
         }
     }
 
@@ -449,11 +492,7 @@ impl State {
         self.rounds_completed = self.round.saturating_sub(1);
         if self.gate.is_some() {
             self.gate = None;
-        } else if self
-            .verdict
-            .as_ref()
-            .is_some_and(|(word, _)| *word != VerdictWord::Pass)
-        {
+        } else if self.verdict.as_ref().is_some_and(|(word, _)| *word != VerdictWord::Pass) {
             self.verdict = None;
         }
     }
@@ -462,10 +501,14 @@ impl State {
     pub(super) fn end_without_rounds(&self) -> End {
         match self.last_rejection {
             Some(by) => End::Rejected { by },
-            None => End::Exhausted {
-                dimension: Dimension::Rounds,
-            },
+            None => End::Exhausted { dimension: Dimension::Rounds },
         }
+    }
+
+    /// Whether the run could only go on with a round more than it has.
+    pub(crate) fn needs_another_round(&self, rounds: u32) -> bool {
+        let round_is_over = self.round > 0 && self.rounds_completed == self.round;
+        round_is_over && !self.asks_checker_again() && self.round >= rounds
     }
 
     /// Whether going on means asking the checker of this round once more rather than a new round.
@@ -476,10 +519,7 @@ impl State {
                 cause: Cause::WorkspaceChanged { .. }
                     | Cause::NoReadableAnswer { .. }
                     | Cause::AgentNotStarted { .. }
-                    | Cause::AgentKeepsFailing {
-                        role: Role::Judge | Role::Auditor,
-                        ..
-                    }
+                    | Cause::AgentKeepsFailing { role: Role::Judge | Role::Auditor, .. }
             })
         )
     }
@@ -498,10 +538,13 @@ impl State {
             | RejectedBy::AuditCheck
             | RejectedBy::Auditor => self.repetitions = 0,
         }
-        if let Some(change) = &self.change {
-            self.rejected_trees
-                .entry(change.tree.clone())
-                .or_insert(self.round);
+        // Nobody said no to a tree that somebody only could not judge: it may come again.
+        let undecided = [&self.verdict, &self.gate]
+            .into_iter()
+            .flatten()
+            .any(|(word, _)| *word == VerdictWord::NeedsHuman);
+        if let Some(change) = self.change.as_ref().filter(|_| !undecided) {
+            self.rejected_trees.entry(change.tree.clone()).or_insert(self.round);
         }
     }
 }

@@ -1,0 +1,307 @@
+//! Which agent a user chose, written as `kind:rest`. The text form is the stored form, so it never changes meaning.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::nearest::{advice, nearest};
+use crate::words::{WordsError, quote_words, split_words};
+
+const KINDS: [&str; 3] = ["command", "shell", "scripted"];
+
+/// The agent to start for a role.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum AgentChoice {
+    /// `command:/path/to/program --flag 'a b'`: a program of the user's own, started without a shell.
+    Command { program: String, arguments: Vec<String> },
+    /// `shell:text`: handed to `/bin/sh -c`.
+    Shell { text: String },
+    /// `scripted:FILE`: this program plays a script.
+    Scripted { file: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChoiceError {
+    #[error("no agent named; write one as KIND:REST, for example `command:/path/to/agent --flag`")]
+    Empty,
+    #[error("unknown kind of agent `{given}` in `{text}`: {}", advice(nearest(.given, &KINDS), &KINDS))]
+    UnknownKind { given: String, text: String },
+    #[error("agent `{text}` does not say which kind it is: write `command:{text}` to run that program")]
+    NoKind { text: String },
+    #[error("agent `{kind}:` names no {wanted}")]
+    NothingAfterKind {
+        kind: &'static str,
+        wanted: &'static str,
+    },
+    #[error("agent `{text}` cannot be split into words: {source}")]
+    Words { text: String, source: WordsError },
+    #[error("agent `{kind}:` contains a NUL character, which no program can be given")]
+    Nul { kind: &'static str },
+    #[error("the directory {directory:?} is not valid UTF-8, so no agent can be found relative to it")]
+    DirectoryNotText { directory: std::path::PathBuf },
+}
+
+impl AgentChoice {
+    pub fn parse(text: &str) -> Result<Self, ChoiceError> {
+        if text.trim().is_empty() {
+            return Err(ChoiceError::Empty);
+        }
+        let Some((kind, rest)) = text.split_once(':') else {
+            return Err(if nearest(text, &KINDS).is_some() {
+                ChoiceError::UnknownKind {
+                    given: text.to_owned(),
+                    text: text.to_owned(),
+                }
+            } else {
+                ChoiceError::NoKind {
+                    text: text.to_owned(),
+                }
+            });
+        };
+        match kind {
+            "command" => parse_command(text, rest),
+            "shell" => Ok(Self::Shell {
+                text: non_empty("shell", "command", rest)?,
+            }),
+            "scripted" => Ok(Self::Scripted {
+                file: non_empty("scripted", "script file", rest)?,
+            }),
+            other => Err(ChoiceError::UnknownKind {
+                given: other.to_owned(),
+                text: text.to_owned(),
+            }),
+        }
+    }
+
+    /// The word before the colon.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Command { .. } => KINDS[0],
+            Self::Shell { .. } => KINDS[1],
+            Self::Scripted { .. } => KINDS[2],
+        }
+    }
+
+    /// The same choice with its relative paths made absolute.
+    ///
+    /// Agents are started in their workspace, so a path relative to where the user stood must be settled first. A
+    /// program without a slash is left for PATH, the text of `shell:` is left alone.
+    pub fn anchored(&self, directory: &Path) -> Result<Self, ChoiceError> {
+        let anchor = |path: &str| match directory.join(path).into_os_string().into_string() {
+            Ok(joined) => Ok(joined),
+            Err(_) => Err(ChoiceError::DirectoryNotText {
+                directory: directory.to_owned(),
+            }),
+        };
+        Ok(match self {
+            Self::Command { program, arguments } if program.contains('/') => Self::Command {
+                program: anchor(program)?,
+                arguments: arguments.clone(),
+            },
+            Self::Scripted { file } => Self::Scripted { file: anchor(file)? },
+            Self::Command { .. } | Self::Shell { .. } => self.clone(),
+        })
+    }
+}
+
+fn parse_command(text: &str, rest: &str) -> Result<AgentChoice, ChoiceError> {
+    let words = split_words(rest).map_err(|source| ChoiceError::Words {
+        text: text.to_owned(),
+        source,
+    })?;
+    let mut words = words.into_iter();
+    match words.next() {
+        Some(program) if !program.is_empty() => Ok(AgentChoice::Command {
+            program,
+            arguments: words.collect(),
+        }),
+        _ => Err(ChoiceError::NothingAfterKind {
+            kind: "command",
+            wanted: "program",
+        }),
+    }
+}
+
+fn non_empty(kind: &'static str, wanted: &'static str, rest: &str) -> Result<String, ChoiceError> {
+    if rest.trim().is_empty() {
+        Err(ChoiceError::NothingAfterKind { kind, wanted })
+    } else if rest.contains('\0') {
+        Err(ChoiceError::Nul { kind })
+    } else {
+        Ok(rest.to_owned())
+    }
+}
+
+impl fmt::Display for AgentChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rest = match self {
+            Self::Command { program, arguments } => {
+                &quote_words(std::iter::once(program).chain(arguments).map(String::as_str))
+            }
+            Self::Shell { text } => text,
+            Self::Scripted { file } => file,
+        };
+        write!(formatter, "{}:{rest}", self.kind())
+    }
+}
+
+impl FromStr for AgentChoice {
+    type Err = ChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, ChoiceError> {
+        Self::parse(text)
+    }
+}
+
+impl Serialize for AgentChoice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for AgentChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn command(words: &[&str]) -> AgentChoice {
+        AgentChoice::Command {
+            program: words[0].to_owned(),
+            arguments: words[1..].iter().map(|&word| word.to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn each_kind_is_understood() {
+        assert_eq!(
+            AgentChoice::parse("command:/opt/agent --flag 'a b'").unwrap(),
+            command(&["/opt/agent", "--flag", "a b"])
+        );
+        assert_eq!(
+            AgentChoice::parse("command: agent ").unwrap(),
+            command(&["agent"])
+        );
+        assert_eq!(
+            AgentChoice::parse("shell:cat > \"$WINDLASS_OUTBOX/x\"").unwrap(),
+            AgentChoice::Shell {
+                text: "cat > \"$WINDLASS_OUTBOX/x\"".to_owned()
+            }
+        );
+        assert_eq!(
+            AgentChoice::parse("scripted:my scripts/a:b.toml").unwrap(),
+            AgentChoice::Scripted {
+                file: "my scripts/a:b.toml".to_owned()
+            }
+        );
+    }
+
+    #[test]
+    fn each_mistake_says_what_to_do() {
+        let table = [
+            (
+                "",
+                "no agent named; write one as KIND:REST, for example `command:/path/to/agent --flag`",
+            ),
+            (
+                " ",
+                "no agent named; write one as KIND:REST, for example `command:/path/to/agent --flag`",
+            ),
+            (
+                "comand:x",
+                "unknown kind of agent `comand` in `comand:x`: did you mean `command`? (known: command, shell, scripted)",
+            ),
+            (
+                "docker:x",
+                "unknown kind of agent `docker` in `docker:x`: known: command, shell, scripted",
+            ),
+            (
+                "agent",
+                "agent `agent` does not say which kind it is: write `command:agent` to run that program",
+            ),
+            (
+                "scriptd",
+                "unknown kind of agent `scriptd` in `scriptd`: did you mean `scripted`? (known: command, shell, scripted)",
+            ),
+            (
+                "/bin/agent",
+                "agent `/bin/agent` does not say which kind it is: write `command:/bin/agent` to run that program",
+            ),
+            ("command:", "agent `command:` names no program"),
+            ("command:'' x", "agent `command:` names no program"),
+            ("shell: ", "agent `shell:` names no command"),
+            ("scripted:", "agent `scripted:` names no script file"),
+            (
+                "command:a 'b",
+                "agent `command:a 'b` cannot be split into words: the quote ' opened at character 3 is never closed",
+            ),
+            (
+                "shell:a\0",
+                "agent `shell:` contains a NUL character, which no program can be given",
+            ),
+        ];
+        for (text, message) in table {
+            assert_eq!(
+                AgentChoice::parse(text).unwrap_err().to_string(),
+                message,
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn relative_paths_are_settled_and_bare_names_are_left_for_path() {
+        let anchored = |text: &str| {
+            AgentChoice::parse(text)
+                .unwrap()
+                .anchored(Path::new("/home/me"))
+                .unwrap()
+                .to_string()
+        };
+        assert_eq!(
+            anchored("command:./agent.sh x/y"),
+            "command:/home/me/./agent.sh x/y"
+        );
+        assert_eq!(anchored("command:/opt/agent"), "command:/opt/agent");
+        assert_eq!(anchored("command:agent"), "command:agent");
+        assert_eq!(anchored("scripted:a.toml"), "scripted:/home/me/a.toml");
+        assert_eq!(anchored("shell:./x"), "shell:./x");
+    }
+
+    #[test]
+    fn the_stored_form_is_the_text_form() {
+        let choice = command(&["agent", "it's", ""]);
+        let stored = serde_json::to_string(&choice).unwrap();
+        assert_eq!(stored, r#""command:agent 'it'\\''s' ''""#);
+        assert_eq!(serde_json::from_str::<AgentChoice>(&stored).unwrap(), choice);
+        let refused = serde_json::from_str::<AgentChoice>(r#""shel:x""#).unwrap_err();
+        assert!(refused.to_string().contains("did you mean `shell`?"), "{refused}");
+    }
+
+    proptest! {
+        #[test]
+        fn every_choice_reads_back_from_its_text(
+            program in "[^\0]+",
+            arguments in prop::collection::vec("[^\0]*", 0..4),
+            rest in "[^\0]*[^\0\\s][^\0]*",
+        ) {
+            for choice in [
+                AgentChoice::Command { program, arguments },
+                AgentChoice::Shell { text: rest.clone() },
+                AgentChoice::Scripted { file: rest },
+            ] {
+                prop_assert_eq!(AgentChoice::parse(&choice.to_string()).unwrap(), choice);
+            }
+        }
+    }
+}

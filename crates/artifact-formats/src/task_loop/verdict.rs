@@ -1,0 +1,121 @@
+//! `verdict.json`: what the judge found, and the rule that a refusal must say why.
+//! It knows the keys and their constraints, not what happens after a verdict.
+
+use serde::Serialize;
+
+use super::requirement::{RequirementId, requirement_list};
+use crate::artifact::{Format, Reading, Strictness, artifact};
+use crate::extra_keys::ExtraKeys;
+use crate::fault::{ArtifactFault, ArtifactFaults, FaultKind, excerpt};
+use crate::fields::{Field, Fields, choice};
+use crate::schema::Schema;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct VerdictReport {
+    pub task_id: String,
+    pub verdict: Verdict,
+    pub reasons: Vec<Reason>,
+    pub required_changes: Vec<String>,
+    pub suggested_tests: Vec<String>,
+    pub requirements_checked: Vec<RequirementId>,
+    pub requirements_missing: Vec<RequirementId>,
+    pub notes: String,
+    #[serde(flatten)]
+    pub extra: ExtraKeys,
+}
+
+choice! {
+    /// What a judge can decide.
+    Verdict {
+        Pass = "pass",
+        Reject = "reject",
+        NeedsHuman = "needs-human",
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Reason {
+    pub check: String,
+    pub details: String,
+    #[serde(flatten)]
+    pub extra: ExtraKeys,
+}
+
+impl Reason {
+    pub fn new(check: impl Into<String>, details: impl Into<String>) -> Self {
+        Self { check: check.into(), details: details.into(), extra: ExtraKeys::default() }
+    }
+}
+
+impl VerdictReport {
+    /// Holds a report that is about to be written to everything the readers demand of it.
+    pub fn checked(self) -> Result<Self, ArtifactFaults> {
+        Self::parse(self.render().as_bytes(), &Reading::default())
+    }
+}
+
+artifact!(VerdictReport);
+
+impl Format for VerdictReport {
+    const NAME: &'static str = "verdict.json";
+
+    fn schema() -> &'static Schema {
+        &super::schemas::VERDICT
+    }
+
+    fn from_fields(fields: &mut Fields<'_, '_>, reading: &Reading<'_>) -> Option<Self> {
+        let task_id = task_id_field(fields, reading);
+        let verdict: Option<Verdict> = fields.choice("verdict");
+        let reasons_stated = fields.optional("reasons").is_some_and(|field| field.node.items() != Some(&[]));
+        let reasons = fields.list("reasons", reason);
+        let required_changes = fields.list("required_changes", |field| field.filled_text());
+        let suggested_tests = fields.list("suggested_tests", |field| field.filled_text());
+        let requirements_checked = requirement_list(fields, "requirements_checked");
+        let requirements_missing = requirement_list(fields, "requirements_missing");
+        let notes = fields.text("notes");
+        let extra = fields.extra();
+        let verdict = verdict?;
+        // A missing list is its own fault; this one is for a list that is there and empty.
+        if reading.strictness == Strictness::Agent && verdict != Verdict::Pass && !reasons_stated {
+            let message = format!("the verdict \"{verdict}\" needs at least one reason");
+            fields.report(ArtifactFault::new(FaultKind::ReasonMissing, fields.place_of("reasons"), message));
+        }
+        Some(Self {
+            task_id,
+            verdict,
+            reasons,
+            required_changes,
+            suggested_tests,
+            requirements_checked,
+            requirements_missing,
+            notes,
+            extra,
+        })
+    }
+}
+
+fn reason(field: Field<'_, '_>) -> Option<Reason> {
+    let mut fields = field.object()?;
+    let check = fields.filled_text("check");
+    let details = fields.filled_text("details");
+    Some(Reason { check, details, extra: fields.extra() })
+}
+
+/// The task id, trimmed, held against the one the artifact must belong to.
+pub(super) fn task_id_field(fields: &mut Fields<'_, '_>, reading: &Reading<'_>) -> String {
+    let Some(field) = fields.optional("task_id") else {
+        fields.report(ArtifactFault::missing_key(fields.place_of("task_id")));
+        return String::new();
+    };
+    let Some(found) = field.text() else {
+        return String::new();
+    };
+    let found = found.trim().to_owned();
+    if let Some(expected) = reading.expected_task_id
+        && expected.trim() != found
+    {
+        let message = format!("must be {}; found {}", excerpt(expected), excerpt(&found));
+        field.report(ArtifactFault::new(FaultKind::WrongTaskId, field.path.clone(), message));
+    }
+    found
+}

@@ -1,0 +1,148 @@
+//! The command line as typed: which commands there are and what is common to all of them. What the words of one command
+//! mean is the command's own business.
+
+use crate::commands::{
+    clean, compat, completions, demo, diff, doctor, explain, explain_error, land, log, ls, resume, run,
+    settings, show, stop, trust, verify,
+};
+use crate::output::{Colour, Format, Output, Verbosity, streams};
+use crate::wiring::Environment;
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use windlass_control_api::{Code, Fault, exit_codes};
+
+/// Lets coding agents work unattended and accepts only what was measured
+///
+/// One agent makes a change, Windlass itself runs the checks on exactly that change, a second agent judges it, a third
+/// one gates it. Rejected work goes round again; accepted work becomes a commit. Kill it at any moment: `windlass
+/// resume` goes on where it stopped.
+#[derive(Debug, Parser)]
+#[command(name = "windlass", version, after_help = after_help(), max_term_width = 100, disable_help_subcommand = true)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Everywhere")]
+pub(crate) struct GlobalArgs {
+    /// Print JSON: one document, or one event per line where a run is driven or followed
+    #[arg(long, global = true)]
+    json: bool,
+    /// Print answers and errors only, no progress
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
+    color: Colour,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(run::RunArgs),
+    Ls(ls::LsArgs),
+    Show(show::ShowArgs),
+    Log(log::LogArgs),
+    Diff(diff::DiffArgs),
+    Explain(explain::ExplainArgs),
+    Resume(Box<resume::ResumeArgs>),
+    Stop(stop::StopArgs),
+    Land(land::LandArgs),
+    Verify(verify::VerifyArgs),
+    Clean(clean::CleanArgs),
+    Trust(trust::TrustArgs),
+    Doctor(doctor::DoctorArgs),
+    Demo(demo::DemoArgs),
+    Settings(settings::SettingsArgs),
+    ExplainError(explain_error::ExplainErrorArgs),
+    Completions(completions::CompletionsArgs),
+    Compat(compat::CompatArgs),
+}
+
+impl GlobalArgs {
+    pub(crate) fn output(&self, environment: &Environment) -> Output {
+        let (data, talk) = streams(self.color, environment);
+        let format = if self.json { Format::Json } else { Format::Text };
+        let verbosity = if self.quiet { Verbosity::Quiet } else { Verbosity::Normal };
+        Output::new(data, talk, format, verbosity)
+    }
+}
+
+/// What the words on the command line come to.
+pub(crate) enum Parsed {
+    Command(Box<Arguments>),
+    /// Help, the version, or what is wrong with the words.
+    Answer(Answer),
+}
+
+pub(crate) struct Answer {
+    error: clap::Error,
+    format: Format,
+}
+
+pub(crate) fn parse(words: &[OsString]) -> Parsed {
+    match Arguments::try_parse_from(words) {
+        Ok(arguments) => Parsed::Command(Box::new(arguments)),
+        Err(error) => {
+            // What cannot be understood has no parsed `--json`; a program that asked for it must still get it.
+            let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+            Parsed::Answer(Answer { error, format: if json { Format::Json } else { Format::Text } })
+        }
+    }
+}
+
+impl Answer {
+    pub(crate) fn print(&self) -> u8 {
+        match self.error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+                // A reader that went away had what it wanted.
+                let _ = self.error.print();
+                exit_codes::ACCEPTED
+            }
+            _ if self.format == Format::Json => {
+                let text = serde_json::to_string_pretty(&serde_json::json!({ "error": self.fault() }));
+                let text = text.expect("a fault holds nothing that JSON cannot say");
+                let _ = writeln!(std::io::stdout(), "{text}");
+                exit_codes::USAGE
+            }
+            _ => {
+                let text = self.error.render().ansi().to_string();
+                let head = format!("error[{}]:", Code::BadArgument);
+                let _ = write!(anstream::stderr(), "{}", text.replacen("error:", &head, 1));
+                exit_codes::USAGE
+            }
+        }
+    }
+
+    fn fault(&self) -> Fault {
+        let text = self.error.render().to_string();
+        let message = text.split("\n\n").next().unwrap_or_default();
+        let message = message.strip_prefix("error: ").unwrap_or(message);
+        Fault::new(Code::BadArgument, message.trim())
+            .hint("`windlass COMMAND --help` shows what is possible, with examples")
+    }
+}
+
+/// The whole command line, for completions.
+pub(crate) fn definition() -> clap::Command {
+    Arguments::command()
+}
+
+fn after_help() -> String {
+    let mut text = String::from("Exit status:\n");
+    for (name, number, meaning) in exit_codes::TABLE {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {number:>2}  {name}: {meaning}");
+    }
+    text.push_str("\nStart here:\n  windlass demo                         see the whole thing in a few seconds, without any key\n");
+    text.push_str("  windlass run \"TASK\" --agent command:./my-agent --check \"cargo test\"\n");
+    text.push_str(
+        "  windlass doctor                       what is missing on this machine, and how to fix it",
+    );
+    text
+}

@@ -1,0 +1,59 @@
+//! `windlass clean`: remove what ended runs left behind, after it was kept elsewhere.
+
+use super::absolute;
+use crate::output::{Output, Paint, printable};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use windlass_control_api::commands::{Clean, CleanMode};
+use windlass_control_api::events::Tone;
+use windlass_control_api::{Control, Fault, exit_codes};
+
+/// Remove the worktrees and branches of ended runs
+///
+/// Nothing is lost: before something goes, its content, untracked files included, is kept under `refs/windlass/`. The
+/// record and the evidence stay.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  windlass clean --dry-run
+  windlass clean
+  windlass clean TASK-7-20260102-030405")]
+pub(crate) struct CleanArgs {
+    /// One run; every ended run of the repository if not given
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
+    /// The repository, or any directory inside it; the current directory if not given
+    #[arg(long, value_name = "DIR", conflicts_with = "run")]
+    repo: Option<PathBuf>,
+    /// Say what would go and why, remove nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) async fn run(args: CleanArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
+    let repository = match &args.run {
+        Some(_) => None,
+        None => Some(absolute(args.repo.as_deref().unwrap_or(Path::new(".")))?),
+    };
+    let mode = if args.dry_run { CleanMode::DryRun } else { CleanMode::Remove };
+    let report = control.clean(Clean { run: args.run, repository, mode }).await?;
+    if output.is_json() {
+        output.document(&report);
+        return Ok(exit_codes::ACCEPTED);
+    }
+    let look = output.look();
+    let (gone, stays) = match report.removed {
+        true => ("removed", "kept"),
+        false => ("would remove", "would keep"),
+    };
+    for (items, word, tone) in [(&report.items, gone, Tone::Good), (&report.kept, stays, Tone::Attention)] {
+        for item in items {
+            let what = look.paint(Paint::Name, &printable(&item.what));
+            output.line(format!("{} {word} {} {what}: {}", look.mark(tone), item.kind, printable(&item.why)));
+        }
+    }
+    if report.items.is_empty() {
+        output.talk("nothing to clean");
+    }
+    Ok(exit_codes::ACCEPTED)
+}

@@ -1,0 +1,150 @@
+//! `windlass demo`: a small real repository, scripted agents and the real engine, told as a story. Everything happens in
+//! a directory of its own with a journal of its own, which stays so that the evidence can be looked at.
+
+mod crash;
+mod narration;
+mod scripts;
+mod stage;
+
+pub(crate) use stage::Stage;
+
+use crate::output::{LiveView, Output, Story};
+use clap::Args;
+use narration::{say, show_commands, step};
+use std::path::PathBuf;
+use windlass_control_api::views::{RunOutcome, Status};
+use windlass_control_api::{Code, Control, Fault, exit_codes};
+
+/// See the whole thing in a few seconds, without any key
+///
+/// Makes a small repository with a failing test and plays a run with scripted agents: the first attempt is rejected by
+/// the engine's own check, the second is accepted, audited and landed. Ends with the commands to look at the evidence.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  windlass demo
+  windlass demo --crash
+  windlass demo --cheat
+  windlass demo --keep /tmp/windlass-demo")]
+pub(crate) struct DemoArgs {
+    /// Kill the engine with SIGKILL in the middle of an agent's work, and resume
+    #[arg(long, conflicts_with = "cheat")]
+    crash: bool,
+    /// Let the doer write its own verdict, and see it caught
+    #[arg(long)]
+    cheat: bool,
+    /// Play in this directory, which must be empty or new; a temporary one if not given
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Play {
+    TwoRounds,
+    Crash,
+    Cheat,
+}
+
+impl DemoArgs {
+    fn play(&self) -> Play {
+        match (self.crash, self.cheat) {
+            (true, _) => Play::Crash,
+            (_, true) => Play::Cheat,
+            _ => Play::TwoRounds,
+        }
+    }
+}
+
+pub(crate) async fn run(
+    args: &DemoArgs,
+    stage: &Stage,
+    control: &dyn Control,
+    output: &mut Output,
+) -> Result<u8, Fault> {
+    say(output, &format!("A small repository with a failing test, in {}", stage.repository().display()));
+    say(output, &format!("  the task   {}", scripts::TASK));
+    say(
+        output,
+        &format!(
+            "  the check  {}   (run by the engine; no agent is asked whether it passed)",
+            scripts::CHECK
+        ),
+    );
+    let outcome = match args.play() {
+        Play::TwoRounds => two_rounds(stage, control, output).await?,
+        Play::Crash => crash::play(stage, control, output).await?,
+        Play::Cheat => cheat(stage, control, output).await?,
+    };
+    show_commands(stage, &outcome, output);
+    if output.is_json() {
+        output.json_line(&outcome);
+    }
+    Ok(exit_codes::ACCEPTED)
+}
+
+async fn two_rounds(stage: &Stage, control: &dyn Control, output: &mut Output) -> Result<RunOutcome, Fault> {
+    step(output, "The run: a doer, a gullible judge who says `pass` to everything, an auditor");
+    let view = LiveView::new(output, Story::Data);
+    let ended = control.start(stage.start(scripts::ROUNDS), &view).await;
+    drop(view);
+    let outcome = ended?;
+    must_be_landed(&outcome, stage)?;
+    step(output, "What happened");
+    say(
+        output,
+        "The first attempt pleased the judge. The engine had run the check itself, saw it fail, and overruled.",
+    );
+    say(
+        output,
+        "The second attempt is green, was judged, audited, and became a commit of exactly the judged tree:",
+    );
+    narration::landed(&outcome, output);
+    Ok(outcome)
+}
+
+async fn cheat(stage: &Stage, control: &dyn Control, output: &mut Output) -> Result<RunOutcome, Fault> {
+    step(output, "The run: a doer that changes nothing of use and writes the verdict and the audit itself");
+    let view = LiveView::new(output, Story::Data);
+    let ended = control.start(stage.start(1), &view).await;
+    drop(view);
+    let outcome = ended?;
+    if outcome.status == Status::Accepted || outcome.landed.is_some() {
+        return Err(not_as_told(&outcome, stage, "the forged verdict was believed"));
+    }
+    step(output, "What happened");
+    say(
+        output,
+        "The doer left `verdict.json` and `audit.json`, both saying `pass`, in its outbox and tried to put them",
+    );
+    say(
+        output,
+        "into the round's folder as well. Each role has an outbox of its own, and only the engine writes the",
+    );
+    say(
+        output,
+        "record: the forgeries were never read. The check is red and the judge said no, so nothing was landed.",
+    );
+    say(output, &format!("  final verdict  {}", outcome.final_verdict));
+    say(output, &format!("  judge          {}", outcome.judge_verdict));
+    say(output, &format!("  audit          {}", outcome.audit_gate));
+    Ok(outcome)
+}
+
+fn must_be_landed(outcome: &RunOutcome, stage: &Stage) -> Result<(), Fault> {
+    if outcome.status == Status::Accepted && outcome.landed.is_some() && outcome.rounds_completed == 2 {
+        return Ok(());
+    }
+    Err(not_as_told(outcome, stage, "the second attempt should have been accepted and landed"))
+}
+
+fn not_as_told(outcome: &RunOutcome, stage: &Stage, expected: &str) -> Fault {
+    let came = format!(
+        "{}, {} rounds, {}",
+        outcome.status.word(),
+        outcome.rounds_completed,
+        outcome.explanation.now
+    );
+    Fault::new(Code::Bug, format!("the demo did not go as told: {expected}, but the run came to: {came}"))
+        .kept(format!("everything it did is in {}", stage.root().display()))
+        .hint(format!("look at it with `{} log {} --all`", stage.windlass(), outcome.run))
+}

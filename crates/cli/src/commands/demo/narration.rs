@@ -1,0 +1,52 @@
+//! The words between the facts. With `--json` there are none: the events tell the story.
+
+use super::Stage;
+use crate::output::{Output, Paint};
+use windlass_control_api::views::RunOutcome;
+
+pub(super) fn say(output: &mut Output, text: &str) {
+    if !output.is_json() {
+        output.line(text);
+    }
+}
+
+/// A heading.
+pub(super) fn step(output: &mut Output, text: &str) {
+    if !output.is_json() {
+        let heading = output.look().paint(Paint::Heading, text);
+        output.line("");
+        output.line(heading);
+    }
+}
+
+pub(super) fn landed(outcome: &RunOutcome, output: &mut Output) {
+    if let Some(landed) = &outcome.landed {
+        let look = output.look();
+        let commit = look.paint(Paint::Name, landed.commit.get(..12).unwrap_or(&landed.commit));
+        say(output, &format!("  {} {commit} on {}", look.tick(), landed.reference));
+    }
+}
+
+/// Commands that work when pasted, wherever the reader is.
+pub(super) fn show_commands(stage: &Stage, outcome: &RunOutcome, output: &mut Output) {
+    step(output, "Look at the evidence");
+    let windlass = stage.windlass();
+    let run = &outcome.run;
+    let mut commands = vec![
+        (format!("{windlass} explain {run}"), "why it came out so"),
+        (format!("{windlass} log {run}"), "what happened, fact by fact"),
+        (format!("{windlass} diff {run}"), "the change"),
+        (format!("{windlass} show {run}"), "everything on one screen"),
+        (format!("{windlass} verify {run}"), "does the record hold?"),
+    ];
+    if let Some(landed) = &outcome.landed {
+        let repository = stage.repository().display().to_string();
+        let show = format!("git -C {} show {}", super::stage::quoted(&repository), landed.reference);
+        commands.push((show, "the commit, with its trailers"));
+    }
+    let look = output.look();
+    for (command, meaning) in commands {
+        let comment = look.paint(Paint::Faint, &format!("# {meaning}"));
+        say(output, &format!("  {}  {comment}", look.paint(Paint::Name, &command)));
+    }
+}

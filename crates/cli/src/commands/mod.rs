@@ -1,0 +1,44 @@
+//! One file per command: what can be typed (`…Args`, whose comments are the help text) and what it does with a
+//! `Control`. A command knows `control-api` and its output, nothing of how either is made.
+
+pub(crate) mod clean;
+pub(crate) mod compat;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod diff;
+pub(crate) mod doctor;
+pub(crate) mod explain;
+pub(crate) mod explain_error;
+pub(crate) mod land;
+pub(crate) mod log;
+pub(crate) mod ls;
+mod outcome;
+pub(crate) mod resume;
+pub(crate) mod run;
+pub(crate) mod settings;
+pub(crate) mod show;
+pub(crate) mod stop;
+mod task_text;
+pub(crate) mod trust;
+pub(crate) mod verify;
+mod work_flags;
+
+use std::path::{Path, PathBuf};
+use windlass_control_api::{Code, Fault};
+
+/// A path as the user gave it, made absolute.
+fn absolute(path: &Path) -> Result<PathBuf, Fault> {
+    std::path::absolute(path).map_err(|error| {
+        Fault::new(Code::BadArgument, format!("`{}` cannot be used as a path: {error}", path.display()))
+    })
+}
+
+/// The repository that was named, or the one the current directory is in, if it is in one.
+fn repository_here(named: Option<&Path>) -> Result<Option<PathBuf>, Fault> {
+    if let Some(named) = named {
+        return absolute(named).map(Some);
+    }
+    let here = absolute(Path::new("."))?;
+    let inside = here.ancestors().any(|directory| directory.join(".git").exists());
+    Ok(inside.then_some(here))
+}

@@ -1,0 +1,50 @@
+//! How a run that was driven came to its end: shown the same way after `run`, `resume` and `land`.
+
+use crate::output::{Fields, Output, Paint, printable};
+use windlass_control_api::views::{ExplanationView, RunOutcome};
+
+/// Prints the outcome and returns the exit code it stands for.
+pub(super) fn show(outcome: &RunOutcome, output: &mut Output) -> u8 {
+    if output.is_json() {
+        output.json_line(outcome);
+        return outcome.status.exit_code();
+    }
+    let look = output.look();
+    for command in &outcome.would_run {
+        output.line(format!("[DRY-RUN] {}", printable(command)));
+    }
+    let mut fields = Fields::new(look);
+    fields.add("outcome", look.status(outcome.status));
+    fields.add("run", look.paint(Paint::Name, &outcome.run));
+    fields.add("rounds", outcome.rounds_completed.to_string());
+    fields.add("judge", printable(&outcome.judge_verdict));
+    fields.add("audit", printable(&outcome.audit_gate));
+    if let Some(landed) = &outcome.landed {
+        fields.add("landed", format!("{} on {}", short(&landed.commit), landed.reference));
+    }
+    fields.add("files", outcome.run_dir.clone());
+    for line in fields.lines() {
+        output.line(line);
+    }
+    explanation(&outcome.explanation, output);
+    outcome.status.exit_code()
+}
+
+/// What stands, why, and what to type next.
+pub(super) fn explanation(explanation: &ExplanationView, output: &mut Output) {
+    let look = output.look();
+    if !explanation.now.is_empty() {
+        output.line(printable(&explanation.now));
+    }
+    for reason in &explanation.because {
+        output.line(format!("  {} {}", look.bullet(), printable(reason)));
+    }
+    for command in &explanation.commands {
+        output.line(format!("  {} {}", look.paint(Paint::Faint, "next:"), look.paint(Paint::Name, command)));
+    }
+}
+
+/// Enough of an id to recognise it.
+pub(super) fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}

@@ -1,0 +1,178 @@
+//! `windlass resume`: take a run up again where it stopped, also one that the original scripts began.
+
+use super::work_flags::{WorkFlags, number};
+use super::{absolute, outcome};
+use crate::output::{LiveView, Output, Story};
+use clap::Args;
+use std::path::Path;
+use std::str::FromStr;
+use windlass_control_api::commands::{ResumeRun, StartRun};
+use windlass_control_api::{Control, Fault, exit_codes};
+
+/// Go on with a run where it stopped
+///
+/// Nothing is done twice: an agent that is still at work is taken over, its result is used. A run that reached its
+/// limits goes on when it is given more room. A run directory that the original scripts left half-done is taken up as
+/// well; it does not record its flags, so they must be given again.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  windlass resume TASK-7-20260102-030405
+  windlass resume TASK-7-20260102-030405 --rounds +2 --note \"the API may change\"
+  windlass resume --all
+  windlass resume .orchestrator/runs/TASK-7-20260102-030405 --rounds 3 --check \"make test\" --agent command:./my-agent")]
+pub(crate) struct ResumeArgs {
+    /// The run, as `windlass ls` names it, or a run directory of the original
+    #[arg(value_name = "RUN", required_unless_present = "all", conflicts_with = "all")]
+    run: Option<String>,
+    /// Every unfinished run that nobody drives
+    #[arg(long)]
+    all: bool,
+    /// How many rounds: `+2` adds two to what there was, `5` means five in all
+    #[arg(long, value_name = "[+]N")]
+    rounds: Option<Rounds>,
+    /// So many minutes more
+    #[arg(long, value_name = "[+]N", value_parser = more)]
+    max_minutes: Option<u64>,
+    /// Something the agents shall know when they go on
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+    /// The task's id, for a directory of the original whose name does not tell it
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    #[command(flatten)]
+    work: WorkFlags,
+    /// Trust the commands in this repository's own settings file
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rounds {
+    More(u32),
+    InAll(u32),
+}
+
+impl FromStr for Rounds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (number, kind): (&str, fn(u32) -> Self) = match text.strip_prefix('+') {
+            Some(number) => (number, Self::More),
+            None => (text, Self::InAll),
+        };
+        // The standard parser would take a second plus for a sign.
+        match number.parse() {
+            Ok(count) if count > 0 && !number.starts_with('+') => Ok(kind(count)),
+            _ => Err(String::from("expected a number from 1 on, or `+` and a number")),
+        }
+    }
+}
+
+fn more(text: &str) -> Result<u64, String> {
+    let number = text.strip_prefix('+').unwrap_or(text);
+    number
+        .parse()
+        .ok()
+        .filter(|minutes| *minutes > 0)
+        .ok_or_else(|| String::from("expected a number from 1 on"))
+}
+
+pub(crate) async fn run(args: ResumeArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
+    match args.run.clone() {
+        Some(run) => resume(&args, run, control, output).await,
+        None => resume_all(&args, control, output).await,
+    }
+}
+
+/// One after the other; a run that cannot be resumed does not keep the others waiting.
+async fn resume_all(args: &ResumeArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
+    let interrupted = control.interrupted().await?;
+    if interrupted.is_empty() {
+        output.talk("nothing to resume");
+    }
+    let mut worst = exit_codes::ACCEPTED;
+    for line in interrupted {
+        let code = match resume(args, line.run, control, output).await {
+            Ok(code) => code,
+            Err(fault) => {
+                output.fault(&fault);
+                fault.code.exit_code()
+            }
+        };
+        if worst == exit_codes::ACCEPTED {
+            worst = code;
+        }
+    }
+    Ok(worst)
+}
+
+async fn resume(
+    args: &ResumeArgs,
+    run: String,
+    control: &dyn Control,
+    output: &mut Output,
+) -> Result<u8, Fault> {
+    let command = meant(args, run, control).await?;
+    let view = LiveView::new(output, Story::Talk);
+    let ended = control.resume(command, &view).await;
+    drop(view);
+    Ok(outcome::show(&ended?, output))
+}
+
+async fn meant(args: &ResumeArgs, run: String, control: &dyn Control) -> Result<ResumeRun, Fault> {
+    let directory = Path::new(&run).is_dir();
+    let more_rounds = match args.rounds {
+        Some(Rounds::More(more)) => more,
+        Some(Rounds::InAll(all)) => match control.show(&run).await {
+            Ok(view) => all.saturating_sub(view.line.rounds),
+            // A directory of the original is told the number in all, with its other flags.
+            Err(_) if directory => 0,
+            Err(fault) => return Err(fault),
+        },
+        None => 0,
+    };
+    // Without the rounds nothing was said about the flags, and what was not said must not be guessed.
+    let legacy = match args.rounds {
+        Some(Rounds::InAll(rounds)) if directory => Some(flags_given_again(args, rounds)?),
+        _ => None,
+    };
+    Ok(ResumeRun {
+        run: if directory { absolute(Path::new(&run))?.to_string_lossy().into_owned() } else { run },
+        more_rounds,
+        more_minutes: args.max_minutes.unwrap_or(0),
+        note: args.note.clone(),
+        legacy,
+        yes: args.yes,
+    })
+}
+
+/// The repository stays open: the run directory itself names it.
+fn flags_given_again(args: &ResumeArgs, rounds: u32) -> Result<StartRun, Fault> {
+    let mut settings = args.work.given();
+    number(&mut settings, "rounds", Some(u64::from(rounds)));
+    number(&mut settings, "max-minutes", args.max_minutes);
+    Ok(StartRun {
+        directory: absolute(Path::new("."))?,
+        task_id: args.id.clone(),
+        settings,
+        yes: args.yes,
+        ..StartRun::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plus_adds_rounds_and_a_bare_number_sets_them() {
+        assert_eq!("+2".parse(), Ok(Rounds::More(2)));
+        assert_eq!("5".parse(), Ok(Rounds::InAll(5)));
+        for wrong in ["", "+", "0", "+0", "-1", "++2", "two"] {
+            assert!(wrong.parse::<Rounds>().is_err(), "{wrong}");
+        }
+        assert_eq!(more("+30"), Ok(30));
+        assert!(more("0").is_err());
+    }
+}

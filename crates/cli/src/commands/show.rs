@@ -1,0 +1,85 @@
+//! `windlass show`: everything about one run on one screen.
+
+use super::outcome::{explanation, short};
+use crate::output::{Fields, Output, Paint, ago, duration, printable};
+use clap::Args;
+use jiff::Timestamp;
+use windlass_control_api::views::{ArtifactView, RunView, Used};
+use windlass_control_api::{Control, Fault, exit_codes};
+
+/// Show one run: task, state, agents, checks, evidence
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  windlass show TASK-7-20260102-030405
+  windlass show TASK-7-20260102-030405 --json | jq .artifacts")]
+pub(crate) struct ShowArgs {
+    /// The run, as `windlass ls` names it
+    #[arg(value_name = "RUN")]
+    run: String,
+}
+
+pub(crate) async fn run(args: ShowArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
+    let view = control.show(&args.run).await?;
+    if output.is_json() {
+        output.document(&view);
+    } else {
+        show(&view, output, Timestamp::now());
+    }
+    Ok(exit_codes::ACCEPTED)
+}
+
+fn show(view: &RunView, output: &mut Output, now: Timestamp) {
+    let look = output.look();
+    let mut fields = Fields::new(look);
+    fields.add("run", look.paint(Paint::Name, &view.line.run));
+    fields.add("status", look.status(view.line.status));
+    fields.add(
+        "task",
+        format!("{}: {}", view.line.task, printable(view.task_text.lines().next().unwrap_or_default())),
+    );
+    fields.add("round", format!("{} of {}", view.line.round, view.line.rounds));
+    fields.add("started", ago(view.line.started_at_ms, now));
+    fields.add("updated", ago(view.line.updated_at_ms, now));
+    fields.add("used", used(&view.used));
+    fields.add("repository", view.line.repository.clone());
+    fields.add("files", view.line.run_dir.clone());
+    fields.add("base", format!("{} ({})", short(&view.base), printable(&view.base_ref)));
+    fields.add("tree", view.tree.as_deref().map(short).unwrap_or_default());
+    if let Some(landed) = &view.landed {
+        fields.add("landed", format!("{} on {}", short(&landed.commit), landed.reference));
+    }
+    fields.add("judge", printable(&view.judge_verdict));
+    fields.add("audit", printable(&view.audit_gate));
+    fields.add_all("agents", view.agents.iter().map(|(role, agent)| format!("{role}: {}", printable(agent))));
+    fields.add_all("checks", view.checks.iter().map(|check| printable(check)));
+    fields.add_all("audit checks", view.audit_checks.iter().map(|check| printable(check)));
+    fields.add_all("artifacts", view.artifacts.iter().map(artifact));
+    for line in fields.lines() {
+        output.line(line);
+    }
+    output.line("");
+    explanation(&view.explanation, output);
+}
+
+fn used(used: &Used) -> String {
+    let mut parts = vec![duration(used.milliseconds)];
+    if used.tokens > 0 {
+        parts.push(format!("{} tokens", used.tokens));
+    }
+    if used.cost_micros > 0 {
+        let cents = used.cost_micros.div_ceil(10_000);
+        parts.push(format!("{}.{:02} spent", cents / 100, cents % 100));
+    }
+    parts.push(format!("{} bytes of output", used.output_bytes));
+    parts.push(format!("{} facts", used.facts));
+    parts.join(", ")
+}
+
+fn artifact(artifact: &ArtifactView) -> String {
+    let round = match artifact.round {
+        0 => String::from("run"),
+        round => format!("round {round}"),
+    };
+    format!("{round} {} ({} bytes, {})", printable(&artifact.name), artifact.bytes, short(&artifact.digest))
+}

@@ -1,0 +1,42 @@
+//! `windlass verify`: does the record of a run hold?
+
+use crate::output::{Output, printable};
+use clap::Args;
+use windlass_control_api::events::Tone;
+use windlass_control_api::{Control, Fault, exit_codes};
+
+/// Check a run's record: the chain of facts, the sealed artifacts, the landed tree
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  windlass verify TASK-7-20260102-030405
+  windlass verify TASK-7-20260102-030405 --quiet && git merge windlass/TASK-7")]
+pub(crate) struct VerifyArgs {
+    /// The run, as `windlass ls` names it
+    #[arg(value_name = "RUN")]
+    run: String,
+}
+
+pub(crate) async fn run(args: VerifyArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
+    let verification = control.verify(&args.run).await?;
+    if output.is_json() {
+        output.document(&verification);
+    } else {
+        let look = output.look();
+        for check in &verification.checks {
+            let tone = if check.holds { Tone::Good } else { Tone::Bad };
+            output.line(format!(
+                "{} {}: {}",
+                look.mark(tone),
+                printable(&check.what),
+                printable(&check.details)
+            ));
+        }
+        let (tone, words) = match verification.holds {
+            true => (Tone::Good, "the record holds"),
+            false => (Tone::Bad, "the record does NOT hold"),
+        };
+        output.line(format!("{} {}", look.mark(tone), look.tone(tone, words)));
+    }
+    Ok(if verification.holds { exit_codes::ACCEPTED } else { exit_codes::NOT_VERIFIED })
+}

@@ -1,0 +1,155 @@
+//! The flags that say how a run works. They are settings: what is not given here comes from the settings files, and
+//! `windlass settings --origin` names the same keys.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use windlass_control_api::commands::SettingValue;
+
+pub(super) type Given = Vec<(String, SettingValue)>;
+
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct WorkFlags {
+    /// A command that must succeed on the change before the judge looks; may be repeated
+    #[arg(long = "check", value_name = "COMMAND", help_heading = "Checks")]
+    checks: Vec<String>,
+    /// A command that must succeed before the auditor looks; may be repeated
+    #[arg(long = "audit-check", value_name = "COMMAND", help_heading = "Checks")]
+    audit_checks: Vec<String>,
+    /// Let the judge have the last word
+    #[arg(long, help_heading = "Checks")]
+    no_audit: bool,
+
+    /// The agent for every role: `command:PROGRAM …`, `shell:COMMAND` or `scripted:FILE`
+    #[arg(long, value_name = "AGENT", help_heading = "Agents")]
+    agent: Option<String>,
+    /// The agent that makes the change
+    #[arg(long, value_name = "AGENT", help_heading = "Agents")]
+    doer: Option<String>,
+    /// The agent that judges it
+    #[arg(long, value_name = "AGENT", help_heading = "Agents")]
+    judge: Option<String>,
+    /// The agent that gates it
+    #[arg(long, value_name = "AGENT", help_heading = "Agents")]
+    auditor: Option<String>,
+    /// A file whose text replaces the doer's built-in prompt
+    #[arg(long, value_name = "FILE", help_heading = "Agents")]
+    doer_prompt: Option<PathBuf>,
+    /// A file whose text replaces the judge's built-in prompt
+    #[arg(long, value_name = "FILE", help_heading = "Agents")]
+    judge_prompt: Option<PathBuf>,
+    /// A file whose text replaces the auditor's built-in prompt
+    #[arg(long, value_name = "FILE", help_heading = "Agents")]
+    audit_prompt: Option<PathBuf>,
+
+    /// What to do when an agent asks for a person
+    #[arg(long, value_name = "WHAT", help_heading = "Ends")]
+    on_needs_human: Option<OnNeedsHuman>,
+    /// Where an accepted change goes: nowhere, to the branch `windlass/<task-id>`, or to the current branch
+    #[arg(long, value_name = "WHERE", help_heading = "Ends")]
+    land: Option<Land>,
+    /// How long one agent or check may take
+    #[arg(long, value_name = "N", help_heading = "Ends", value_parser = clap::value_parser!(u64).range(1..))]
+    step_minutes: Option<u64>,
+    /// How long one agent or check may be silent
+    #[arg(long, value_name = "N", help_heading = "Ends", value_parser = clap::value_parser!(u64).range(1..))]
+    idle_minutes: Option<u64>,
+    /// How much agents and checks may print in all
+    #[arg(long, value_name = "N", help_heading = "Ends", value_parser = clap::value_parser!(u64).range(1..))]
+    max_output_mb: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnNeedsHuman {
+    /// Wait for a person
+    Stop,
+    /// Go on while rounds are left
+    Continue,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Land {
+    None,
+    Branch,
+    Current,
+}
+
+impl WorkFlags {
+    /// What was given, by key as in `windlass.toml`.
+    pub(super) fn given(&self) -> Given {
+        let mut given = Given::new();
+        list(&mut given, "checks", &self.checks);
+        list(&mut given, "audit-checks", &self.audit_checks);
+        if self.no_audit {
+            given.push(("audit".into(), SettingValue::Switch(false)));
+        }
+        for (key, agent) in
+            [("agent", &self.agent), ("doer", &self.doer), ("judge", &self.judge), ("auditor", &self.auditor)]
+        {
+            if let Some(agent) = agent {
+                text(&mut given, key, agent);
+            }
+        }
+        for (key, prompt) in [
+            ("doer-prompt", &self.doer_prompt),
+            ("judge-prompt", &self.judge_prompt),
+            ("audit-prompt", &self.audit_prompt),
+        ] {
+            if let Some(prompt) = prompt {
+                text(&mut given, key, &prompt.to_string_lossy());
+            }
+        }
+        match self.on_needs_human {
+            Some(OnNeedsHuman::Stop) => text(&mut given, "on-needs-human", "stop"),
+            Some(OnNeedsHuman::Continue) => text(&mut given, "on-needs-human", "continue"),
+            None => {}
+        }
+        match self.land {
+            Some(Land::None) => text(&mut given, "land", "none"),
+            Some(Land::Branch) => text(&mut given, "land", "branch"),
+            Some(Land::Current) => text(&mut given, "land", "current"),
+            None => {}
+        }
+        number(&mut given, "step-minutes", self.step_minutes);
+        number(&mut given, "idle-minutes", self.idle_minutes);
+        number(&mut given, "max-output-mb", self.max_output_mb);
+        given
+    }
+}
+
+pub(super) fn text(given: &mut Given, key: &str, value: &str) {
+    given.push((key.to_owned(), SettingValue::Text(value.to_owned())));
+}
+
+pub(super) fn number(given: &mut Given, key: &str, value: Option<u64>) {
+    given.extend(value.map(|value| (key.to_owned(), SettingValue::Number(value))));
+}
+
+pub(super) fn list(given: &mut Given, key: &str, values: &[String]) {
+    if !values.is_empty() {
+        given.push((key.to_owned(), SettingValue::List(values.to_vec())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_given_becomes_a_setting() {
+        assert_eq!(WorkFlags::default().given(), []);
+        let flags = WorkFlags {
+            checks: vec!["true".into()],
+            no_audit: true,
+            land: Some(Land::None),
+            step_minutes: Some(5),
+            ..WorkFlags::default()
+        };
+        let expected = [
+            ("checks".to_owned(), SettingValue::List(vec!["true".into()])),
+            ("audit".to_owned(), SettingValue::Switch(false)),
+            ("land".to_owned(), SettingValue::Text("none".into())),
+            ("step-minutes".to_owned(), SettingValue::Number(5)),
+        ];
+        assert_eq!(flags.given(), expected);
+    }
+}

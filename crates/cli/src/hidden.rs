@@ -1,0 +1,19 @@
+//! Commands Windlass gives to itself: the keeper of a child and the scripted agent. They are recognised before anything
+//! else is set up and appear in no help text.
+
+use std::ffi::OsString;
+use std::path::Path;
+use windlass_control_api::exit_codes;
+
+/// Plays the hidden command, if it is one, to its end.
+pub(crate) fn play(words: &[OsString]) -> Option<u8> {
+    let (command, arguments) = words.split_first()?;
+    match command.to_str()? {
+        "__keep" => Some(match arguments {
+            [directory] => windlass_process_supervisor::keep(Path::new(directory)),
+            _ => exit_codes::USAGE,
+        }),
+        "__play" => Some(windlass_scripted_actor::play_from_environment(arguments.iter().cloned())),
+        _ => None,
+    }
+}

@@ -1,0 +1,292 @@
+//! A directory held open by descriptor, with operations that never leave it: every step names one component and
+//! refuses to follow a symbolic link. Must not know git.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::error::GitError;
+use crate::repo_path::RepoPath;
+
+/// Deeper levels are moved up before they are removed, so that no nesting exhausts descriptors or stack.
+const DEEPEST_HELD_OPEN: usize = 64;
+
+#[derive(Debug)]
+pub(crate) struct ConfinedDir {
+    descriptor: OwnedFd,
+    path: PathBuf,
+}
+
+impl ConfinedDir {
+    /// Opens a directory; a symbolic link in its place is refused.
+    pub(crate) fn open(path: &Path) -> Result<Self, GitError> {
+        match open_dir_at(CWD, path.as_os_str()) {
+            Ok(descriptor) => Ok(Self { descriptor, path: path.to_owned() }),
+            Err(Errno::NOTDIR | Errno::LOOP) => {
+                Err(GitError::UnusableWorkspace { path: path.to_owned(), what: "it is not a directory" })
+            }
+            Err(errno) => Err(GitError::errno("open directory", path)(errno)),
+        }
+    }
+
+    pub(crate) fn descriptor(&self) -> &OwnedFd {
+        &self.descriptor
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes whatever stands at `path`: a file, a link (not what it points to) or a directory with all it holds.
+    /// Nothing there, or a way there that is not made of directories, is success.
+    pub(crate) fn remove(&self, path: &RepoPath) -> Result<(), GitError> {
+        let Some((parent, name)) = self.parent_of(path)? else { return Ok(()) };
+        remove_entry(&parent, name).map_err(GitError::errno("remove", self.path.join(path.as_path())))
+    }
+
+    /// Removes everything inside, except the entries named.
+    pub(crate) fn remove_all_but(&self, spared: &[&[u8]]) -> Result<(), GitError> {
+        make_listable(&self.descriptor);
+        let names = names_in(&self.descriptor).map_err(GitError::errno("list", &self.path))?;
+        for name in names.iter().filter(|name| !spared.contains(&name.as_bytes())) {
+            remove_entry(&self.descriptor, name).map_err(GitError::errno("remove", self.path.join(name)))?;
+        }
+        Ok(())
+    }
+
+    /// Makes a directory at `path` where nothing stands; its parents must exist or it is left out.
+    pub(crate) fn ensure_directory(&self, path: &RepoPath) -> Result<(), GitError> {
+        let Some((parent, name)) = self.parent_of(path)? else { return Ok(()) };
+        match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(errno) => Err(GitError::errno("create directory", self.path.join(path.as_path()))(errno)),
+        }
+    }
+
+    /// Target of the symbolic link at `path`, if one is there.
+    pub(crate) fn link_target(&self, path: &RepoPath) -> Result<Option<Vec<u8>>, GitError> {
+        let Some((parent, name)) = self.parent_of(path)? else { return Ok(None) };
+        match rustix::fs::readlinkat(&parent, name, Vec::new()) {
+            Ok(target) => Ok(Some(target.into_bytes())),
+            Err(Errno::INVAL | Errno::NOENT) => Ok(None),
+            Err(errno) => Err(GitError::errno("read link", self.path.join(path.as_path()))(errno)),
+        }
+    }
+
+    /// Type and size of what stands at `path`, links not followed.
+    pub(crate) fn kind_of(&self, path: &RepoPath) -> Result<Option<(FileType, u64)>, GitError> {
+        let Some((parent, name)) = self.parent_of(path)? else { return Ok(None) };
+        match rustix::fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => {
+                Ok(Some((FileType::from_raw_mode(stat.st_mode), u64::try_from(stat.st_size).unwrap_or(0))))
+            }
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(GitError::errno("look at", self.path.join(path.as_path()))(errno)),
+        }
+    }
+
+    /// Names of what the directory at `path` holds; nothing if there is no such directory.
+    pub(crate) fn names_under(&self, path: &RepoPath) -> Result<Vec<OsString>, GitError> {
+        let Some((parent, name)) = self.parent_of(path)? else { return Ok(Vec::new()) };
+        match open_dir_at(&parent, name).and_then(|directory| names_in(&directory)) {
+            Ok(names) => Ok(names),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(Vec::new()),
+            Err(errno) => Err(GitError::errno("list", self.path.join(path.as_path()))(errno)),
+        }
+    }
+
+    /// The directory that holds the last component, or `None` if the way there does not exist or leaves it.
+    fn parent_of<'p>(&self, path: &'p RepoPath) -> Result<Option<(OwnedFd, &'p OsStr)>, GitError> {
+        let complain = |errno| GitError::errno("open directory of", self.path.join(path.as_path()))(errno);
+        let mut components: Vec<&[u8]> = path.components().collect();
+        let Some(name) = components.pop() else { return Ok(None) };
+        if components.iter().chain([&name]).any(|component| *component == b".." || *component == b".") {
+            return Ok(None);
+        }
+        let mut directory = self.descriptor.try_clone().map_err(GitError::io("open", &self.path))?;
+        for component in components {
+            directory = match open_dir_at(&directory, OsStr::from_bytes(component)) {
+                Ok(opened) => opened,
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
+                Err(errno) => return Err(complain(errno)),
+            };
+        }
+        Ok(Some((directory, OsStr::from_bytes(name))))
+    }
+}
+
+/// Removes a directory tree by path, never through a link. Absent is success.
+pub(crate) fn remove_tree(path: &Path) -> Result<(), GitError> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(GitError::UnusableWorkspace {
+            path: path.to_owned(),
+            what: "it has no parent directory",
+        });
+    };
+    match open_dir_at(CWD, parent.as_os_str()) {
+        Ok(parent) => remove_entry(&parent, name).map_err(GitError::errno("remove", path)),
+        Err(Errno::NOENT) => Ok(()),
+        Err(errno) => Err(GitError::errno("open directory", parent)(errno)),
+    }
+}
+
+pub(crate) fn open_dir_at(parent: impl AsFd, name: &OsStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(parent, name, flags, Mode::empty())
+}
+
+/// Names of all entries but the two dots.
+pub(crate) fn names_in(directory: &OwnedFd) -> Result<Vec<OsString>, Errno> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            names.push(OsString::from_vec(name.to_vec()));
+        }
+    }
+    Ok(names)
+}
+
+fn remove_entry(parent: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
+    match rustix::fs::unlinkat(parent, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => return Ok(()),
+        // Linux says ISDIR, POSIX says PERM; both may mean a directory.
+        Err(Errno::ISDIR | Errno::PERM) => {}
+        Err(Errno::ACCESS) => {
+            make_listable(parent);
+            match rustix::fs::unlinkat(parent, name, AtFlags::empty()) {
+                Ok(()) => return Ok(()),
+                Err(Errno::ISDIR | Errno::PERM) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+        Err(errno) => return Err(errno),
+    }
+    let directory = open_for_removal(parent, name)?;
+    let mut moved_up = 0;
+    // Directories that lie too deep are moved to the top; each pass brings the next levels within reach.
+    loop {
+        let before = moved_up;
+        empty(&directory, &directory, 0, &mut moved_up)?;
+        if moved_up == before {
+            break;
+        }
+    }
+    rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)
+}
+
+fn empty(top: &OwnedFd, directory: &OwnedFd, depth: usize, moved_up: &mut u32) -> Result<(), Errno> {
+    for name in names_in(directory)? {
+        match rustix::fs::unlinkat(directory, &name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => continue,
+            Err(Errno::ISDIR | Errno::PERM) => {}
+            Err(errno) => return Err(errno),
+        }
+        if depth >= DEEPEST_HELD_OPEN {
+            move_to_top(top, directory, &name, moved_up)?;
+            continue;
+        }
+        let child = open_for_removal(directory, &name)?;
+        empty(top, &child, depth + 1, moved_up)?;
+        rustix::fs::unlinkat(directory, &name, AtFlags::REMOVEDIR)?;
+    }
+    Ok(())
+}
+
+/// Moves a directory to the top under the next name that is free; names may have been taken to stop us.
+fn move_to_top(top: &OwnedFd, directory: &OwnedFd, name: &OsStr, moved_up: &mut u32) -> Result<(), Errno> {
+    loop {
+        *moved_up += 1;
+        match rustix::fs::renameat(directory, name, top, format!(".windlass-removing-{moved_up}")) {
+            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => {}
+            other => return other,
+        }
+    }
+}
+
+/// Opens a directory whose mode bits may have been stripped.
+fn open_for_removal(parent: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
+    let opened = match open_dir_at(parent, name) {
+        Err(Errno::ACCESS) => {
+            // The path descriptor pins the directory itself, so that no link can take its place before the chmod.
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let pinned = rustix::fs::openat(parent, name, flags, Mode::empty())?;
+            let through = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&pinned));
+            rustix::fs::chmod(through, Mode::RWXU)?;
+            open_dir_at(parent, name)?
+        }
+        other => other?,
+    };
+    make_listable(&opened);
+    Ok(opened)
+}
+
+/// Gives the owner back read, write and search. A failure shows in the operation that needed it.
+fn make_listable(directory: &OwnedFd) {
+    if let Ok(stat) = rustix::fs::fstat(directory)
+        && !Mode::from_raw_mode(stat.st_mode).contains(Mode::RWXU)
+    {
+        let _ = rustix::fs::fchmod(directory, Mode::from_raw_mode(stat.st_mode) | Mode::RWXU);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn removal_takes_links_and_stripped_directories_but_nothing_outside() {
+        let world = tempfile::tempdir().unwrap();
+        let outside = world.path().join("outside");
+        fs::create_dir_all(outside.join("deep")).unwrap();
+        fs::write(outside.join("deep/kept"), "x").unwrap();
+        let inside = world.path().join("inside");
+        fs::create_dir_all(inside.join("a/b")).unwrap();
+        fs::write(inside.join("a/b/file"), "x").unwrap();
+        symlink(&outside, inside.join("a/link")).unwrap();
+        fs::set_permissions(inside.join("a/b"), fs::Permissions::from_mode(0o000)).unwrap();
+        fs::set_permissions(inside.join("a"), fs::Permissions::from_mode(0o500)).unwrap();
+        remove_tree(&inside).unwrap();
+        assert!(!inside.exists());
+        assert!(outside.join("deep/kept").exists());
+        remove_tree(&inside).unwrap();
+    }
+
+    #[test]
+    fn a_path_through_a_link_is_not_there() {
+        let world = tempfile::tempdir().unwrap();
+        fs::create_dir(world.path().join("inside")).unwrap();
+        fs::create_dir(world.path().join("outside")).unwrap();
+        fs::write(world.path().join("outside/kept"), "x").unwrap();
+        symlink("../outside", world.path().join("inside/way")).unwrap();
+        let inside = ConfinedDir::open(&world.path().join("inside")).unwrap();
+        for path in ["way/kept", "../outside/kept", "way/../kept"] {
+            inside.remove(&RepoPath::new(path)).unwrap();
+        }
+        assert!(world.path().join("outside/kept").exists());
+        assert!(inside.kind_of(&RepoPath::new("way/kept")).unwrap().is_none());
+        assert!(ConfinedDir::open(&world.path().join("inside/way")).is_err());
+    }
+
+    #[test]
+    fn nesting_deeper_than_the_descriptor_limit_is_removed() {
+        let world = tempfile::tempdir().unwrap();
+        let top = world.path().join("top");
+        fs::create_dir(&top).unwrap();
+        let mut directory = open_dir_at(CWD, top.as_os_str()).unwrap();
+        for _ in 0..1500 {
+            rustix::fs::mkdirat(&directory, "d", Mode::RWXU).unwrap();
+            directory = open_dir_at(&directory, OsStr::new("d")).unwrap();
+        }
+        drop(directory);
+        remove_tree(&top).unwrap();
+        assert!(!top.exists());
+    }
+}

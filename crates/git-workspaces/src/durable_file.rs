@@ -1,0 +1,65 @@
+//! Writing files so that a crash leaves either the old or the new content. Must not know what the files mean.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::GitError;
+
+/// Replaces `path` by a file with this content, durably.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), GitError> {
+    let temporary = unique_beside(path);
+    let written = write_new(&temporary, content).and_then(|()| rename(&temporary, path));
+    if written.is_err() {
+        // The original error matters more than a temporary file that could not be taken away.
+        let _ = fs::remove_file(&temporary);
+    }
+    written.map_err(GitError::io("write", path))
+}
+
+/// As [`replace`], but leaves a file alone that already has this content.
+pub(crate) fn ensure(path: &Path, content: &[u8]) -> Result<(), GitError> {
+    match read_plain(path) {
+        Ok(found) if found == content => Ok(()),
+        _ => replace(path, content),
+    }
+}
+
+/// Reads a regular file and nothing else: an agent may have put a pipe there that would block us for ever.
+pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    fs::read(path)
+}
+
+/// Renames, marked as a crash point on both sides, and makes the new name durable.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    windlass_crash_points::reach("rename.before");
+    fs::rename(from, to)?;
+    windlass_crash_points::reach("rename.after");
+    sync_directory(to.parent().unwrap_or(Path::new("/")))
+}
+
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+/// A name in the same directory that no other call uses: two calls, or a killed one, can never meet on it.
+pub(crate) fn unique_beside(path: &Path) -> PathBuf {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".tmp-{}-{number}", std::process::id()));
+    path.with_file_name(name)
+}
+
+fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    // A process with our number may have died here before; its leftover is in nobody's use.
+    let _ = fs::remove_file(path);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}

@@ -1,0 +1,287 @@
+//! Reads and writes git's index file (versions 2 and 3): the list of a tree's paths with the stat data under which
+//! each was last seen. Must not run git and must not look at the work tree.
+
+use std::fmt::Write;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::GitError;
+use crate::ids::Oid;
+use crate::repo_path::RepoPath;
+
+pub(crate) const MODE_TYPE: u32 = 0o170_000;
+pub(crate) const MODE_SYMLINK: u32 = 0o120_000;
+pub(crate) const MODE_GITLINK: u32 = 0o160_000;
+pub(crate) const MODE_EXECUTABLE: u32 = 0o100_755;
+
+const STAT_FIELDS: usize = 10;
+const FIELD_MODE: usize = 6;
+const FLAG_EXTENDED: u16 = 0x4000;
+const FLAG_NAME_LENGTH: u16 = 0x0fff;
+const EXTENDED_SKIP_WORKTREE: u16 = 0x4000;
+
+/// The stat fields git keeps to recognise an unchanged file; all zero means "not known, look at the content".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct CachedStat {
+    pub(crate) ctime: (u32, u32),
+    pub(crate) mtime: (u32, u32),
+    pub(crate) device: u32,
+    pub(crate) inode: u32,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) size: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct IndexEntry {
+    pub(crate) path: RepoPath,
+    pub(crate) mode: u32,
+    pub(crate) oid: Oid,
+    pub(crate) stat: CachedStat,
+}
+
+/// A whole index, entries in git's order (bytes of the path).
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Index {
+    pub(crate) entries: Vec<IndexEntry>,
+    /// Second in which the file was written. Stat data of that second or later proves nothing: the file may have
+    /// been changed again within the same tick.
+    written_at: i64,
+}
+
+impl IndexEntry {
+    pub(crate) fn is_gitlink(&self) -> bool {
+        self.mode & MODE_TYPE == MODE_GITLINK
+    }
+
+    pub(crate) fn is_symlink(&self) -> bool {
+        self.mode & MODE_TYPE == MODE_SYMLINK
+    }
+
+    pub(crate) fn same_content(&self, other: &Self) -> bool {
+        self.mode == other.mode && self.oid == other.oid
+    }
+}
+
+impl Index {
+    pub(crate) fn read(path: &Path) -> Result<Self, GitError> {
+        let written_at = fs::metadata(path).map_err(GitError::io("read", path))?.mtime();
+        let bytes = fs::read(path).map_err(GitError::io("read", path))?;
+        let mut entries =
+            parse(&bytes).map_err(|what| GitError::DamagedIndex { path: path.to_owned(), what })?;
+        // Git writes them in this order; everything here searches by it.
+        if !entries.is_sorted_by(|left, right| left.path < right.path) {
+            entries.sort_by(|left, right| left.path.cmp(&right.path));
+        }
+        Ok(Self { entries, written_at })
+    }
+
+    /// The entries of `self`, with stat data taken from `earlier` where it speaks of the same content and is old
+    /// enough to be believed. What this index does not know, git finds out by reading the file.
+    pub(crate) fn with_stats_of(mut self, earlier: &Self) -> Self {
+        let mut known = earlier.entries.iter().peekable();
+        for entry in &mut self.entries {
+            while known.next_if(|candidate| candidate.path < entry.path).is_some() {}
+            entry.stat = match known.peek() {
+                Some(found) if found.path == entry.path && found.same_content(entry) => {
+                    earlier.believable_stat(found)
+                }
+                _ => CachedStat::default(),
+            };
+        }
+        self
+    }
+
+    fn believable_stat(&self, entry: &IndexEntry) -> CachedStat {
+        let young = |seconds: u32| i64::from(seconds) >= self.written_at;
+        if young(entry.stat.mtime.0) || young(entry.stat.ctime.0) {
+            CachedStat::default()
+        } else {
+            entry.stat
+        }
+    }
+
+    pub(crate) fn find(&self, path: &[u8]) -> Option<&IndexEntry> {
+        let at = self.entries.binary_search_by(|entry| entry.path.as_bytes().cmp(path)).ok()?;
+        self.entries.get(at)
+    }
+
+    /// Serialises for a git call of ours. Submodules are marked as outside the checkout, otherwise git would start
+    /// another git inside them, which would read configuration an agent can write.
+    ///
+    /// The closing checksum is left zero: git reads past it, and replaces it with the first file it writes.
+    pub(crate) fn to_bytes(&self, hash_length: usize) -> Vec<u8> {
+        let extended = self.entries.iter().any(IndexEntry::is_gitlink);
+        let mut bytes = Vec::with_capacity(self.entries.len() * 96 + 64);
+        bytes.extend(b"DIRC");
+        bytes.extend(if extended { 3_u32 } else { 2 }.to_be_bytes());
+        bytes.extend(u32::try_from(self.entries.len()).unwrap_or(u32::MAX).to_be_bytes());
+        for entry in &self.entries {
+            write_entry(&mut bytes, entry);
+        }
+        bytes.extend(std::iter::repeat_n(0, hash_length));
+        bytes
+    }
+}
+
+fn write_entry(bytes: &mut Vec<u8>, entry: &IndexEntry) {
+    let start = bytes.len();
+    let cached = entry.stat;
+    let fields = [
+        cached.ctime.0,
+        cached.ctime.1,
+        cached.mtime.0,
+        cached.mtime.1,
+        cached.device,
+        cached.inode,
+        entry.mode,
+        cached.uid,
+        cached.gid,
+        cached.size,
+    ];
+    bytes.extend(fields.iter().flat_map(|field| field.to_be_bytes()));
+    bytes.extend(entry.oid.as_bytes());
+    let path = entry.path.as_bytes();
+    let name_length =
+        u16::try_from(path.len()).map_or(FLAG_NAME_LENGTH, |length| length.min(FLAG_NAME_LENGTH));
+    if entry.is_gitlink() {
+        bytes.extend((name_length | FLAG_EXTENDED).to_be_bytes());
+        bytes.extend(EXTENDED_SKIP_WORKTREE.to_be_bytes());
+    } else {
+        bytes.extend(name_length.to_be_bytes());
+    }
+    bytes.extend(path);
+    let padding = 8 - (bytes.len() - start) % 8;
+    bytes.extend(std::iter::repeat_n(0, padding));
+}
+
+fn parse(bytes: &[u8]) -> Result<Vec<IndexEntry>, &'static str> {
+    let header = bytes.get(..12).ok_or("too short")?;
+    if &header[..4] != b"DIRC" {
+        return Err("no index signature");
+    }
+    if !matches!(number(header, 4), Some(2 | 3)) {
+        return Err("unknown version");
+    }
+    let count = number(header, 8).ok_or("too short")? as usize;
+    // The entry size tells the length of an object id; trying both is cheaper than carrying it everywhere.
+    parse_entries(bytes, count, 20).or_else(|_| parse_entries(bytes, count, 32))
+}
+
+fn parse_entries(bytes: &[u8], count: usize, hash_length: usize) -> Result<Vec<IndexEntry>, &'static str> {
+    let mut entries = Vec::with_capacity(count.min(bytes.len() / 62));
+    let mut at = 12;
+    for _ in 0..count {
+        let fields: Vec<u32> = (0..STAT_FIELDS)
+            .map(|field| number(bytes, at + field * 4))
+            .collect::<Option<_>>()
+            .ok_or("cut short")?;
+        let oid_at = at + STAT_FIELDS * 4;
+        let oid = bytes.get(oid_at..oid_at + hash_length).ok_or("cut short")?;
+        let flags_at = oid_at + hash_length;
+        let flags = bytes.get(flags_at..flags_at + 2).ok_or("cut short")?;
+        let flags = u16::from_be_bytes([flags[0], flags[1]]);
+        let path_at = flags_at + if flags & FLAG_EXTENDED == 0 { 2 } else { 4 };
+        let rest = bytes.get(path_at..).ok_or("cut short")?;
+        let length = rest.iter().position(|byte| *byte == 0).ok_or("path without end")?;
+        let stated = usize::from(flags & FLAG_NAME_LENGTH);
+        if length == 0 || (stated < usize::from(FLAG_NAME_LENGTH) && stated != length) {
+            return Err("path length does not fit");
+        }
+        if flags & 0x3000 != 0 {
+            return Err("unmerged entry");
+        }
+        entries.push(IndexEntry {
+            path: RepoPath::new(&rest[..length]),
+            mode: fields[FIELD_MODE],
+            oid: Oid::from_bytes(oid),
+            stat: CachedStat {
+                ctime: (fields[0], fields[1]),
+                mtime: (fields[2], fields[3]),
+                device: fields[4],
+                inode: fields[5],
+                uid: fields[7],
+                gid: fields[8],
+                size: fields[9],
+            },
+        });
+        let used = path_at + length - at;
+        at += used + 8 - used % 8;
+    }
+    if bytes.len() < at + hash_length { Err("cut short") } else { Ok(entries) }
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4).map(|field| u32::from_be_bytes([field[0], field[1], field[2], field[3]]))
+}
+
+/// Where the private index of a workspace key lies. The key becomes one file name whatever characters it holds.
+pub(crate) fn path_for_key(directory: &Path, key: &str) -> PathBuf {
+    let mut name = String::from("key-");
+    for byte in key.bytes() {
+        if byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' {
+            name.push(char::from(byte));
+        } else {
+            let _ = write!(name, "%{byte:02x}");
+        }
+    }
+    directory.join(name + ".index")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(path: &str, mode: u32, seconds: u32) -> IndexEntry {
+        let stat = CachedStat { ctime: (seconds, 1), mtime: (seconds, 2), size: 3, ..CachedStat::default() };
+        IndexEntry { path: RepoPath::new(path), mode, oid: Oid::from_bytes(&[7; 20]), stat }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_for_both_hash_lengths() {
+        for hash_length in [20, 32] {
+            let mut entries: Vec<_> =
+                (0..40).map(|length| entry(&"x".repeat(length + 1), MODE_EXECUTABLE, 9)).collect();
+            entries.push(entry("y/sub", MODE_GITLINK, 9));
+            entries.push(entry(&"z".repeat(5000), 0o100_644, 9));
+            for entry in &mut entries {
+                entry.oid = Oid::from_bytes(&vec![7; hash_length]);
+            }
+            let index = Index { entries, written_at: 0 };
+            let read = parse(&index.to_bytes(hash_length)).unwrap();
+            assert_eq!(read.len(), 42);
+            for (left, right) in read.iter().zip(&index.entries) {
+                assert_eq!((&left.path, left.mode, left.oid), (&right.path, right.mode, right.oid));
+                assert_eq!(left.stat, right.stat);
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_files_are_refused_not_believed() {
+        let index =
+            Index { entries: vec![entry("a", 0o100_644, 1), entry("b", 0o100_644, 1)], written_at: 0 };
+        let bytes = index.to_bytes(20);
+        for length in 0..bytes.len() {
+            assert!(parse(&bytes[..length]).is_err(), "accepted after {length} bytes");
+        }
+    }
+
+    #[test]
+    fn stat_data_as_young_as_the_index_is_dropped() {
+        let earlier = Index {
+            entries: vec![entry("old", 0o100_644, 9), entry("young", 0o100_644, 10)],
+            written_at: 10,
+        };
+        let merged = Index { entries: earlier.entries.clone(), written_at: 0 }.with_stats_of(&earlier);
+        assert_eq!(merged.entries[0].stat, earlier.entries[0].stat);
+        assert_eq!(merged.entries[1].stat, CachedStat::default());
+    }
+
+    #[test]
+    fn keys_with_any_characters_stay_inside_the_directory() {
+        let path = path_for_key(Path::new("/d"), "../../x y");
+        assert_eq!(path, Path::new("/d/key-%2e%2e%2f%2e%2e%2fx%20y.index"));
+    }
+}

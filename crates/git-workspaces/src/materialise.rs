@@ -1,0 +1,130 @@
+//! Makes a directory hold exactly one tree: moved forward by its difference, with everything else (leftovers of
+//! builds, tampering, links in place of directories) taken away. Never writes or deletes outside the directory.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use crate::confined_dir::ConfinedDir;
+use crate::error::GitError;
+use crate::ids::TreeId;
+use crate::index_file::{Index, path_for_key};
+use crate::repo_path::RepoPath;
+use crate::repository::{Repository, fresh_index_path, install_index, write_index};
+use crate::scan::{Scan, scan};
+
+const TICK_ATTEMPTS: u32 = 100_000;
+
+impl Repository {
+    /// Makes `directory` hold exactly `tree`. A regular file `.git` at its top (a linked worktree's) stays. `key`
+    /// names the private index that remembers what the directory held; one git process unless it was tampered with.
+    pub fn materialise(&self, directory: &Path, key: &str, tree: &TreeId) -> Result<(), GitError> {
+        fs::create_dir_all(directory).map_err(GitError::io("create directory", directory))?;
+        let root = ConfinedDir::open(directory)?;
+        spare_only_a_git_file(&root)?;
+        let index_path = path_for_key(&self.control.indexes(), key);
+        let temporary = fresh_index_path(&index_path);
+        // Stat data is believed here whatever its age: every path is compared to the nanosecond afterwards.
+        let start = Index::read(&index_path).unwrap_or_default();
+        write_index(&temporary, &start, self.format)?;
+        // A tampered directory may make git give up; what it did not do is done below.
+        let moved = self.read_tree(directory, &temporary, tree);
+        let wrong = match moved {
+            Ok(()) => self.put_right(&root, &temporary)?,
+            Err(_) => Some(RepoPath::new(".")),
+        };
+        if wrong.is_some() {
+            self.rebuild(&root, &temporary, tree)?;
+        }
+        outlast_recorded_times(&temporary)?;
+        install_index(&temporary, &index_path)
+    }
+
+    /// Removes what the tree does not have and restores what differs. Says which path is still wrong, if any.
+    fn put_right(&self, root: &ConfinedDir, index_path: &Path) -> Result<Option<RepoPath>, GitError> {
+        let index = Index::read(index_path)?;
+        let found = scan(root, &index.entries)?;
+        for extra in &found.extras {
+            root.remove(&extra.path)?;
+        }
+        for submodule in index.entries.iter().filter(|entry| entry.is_gitlink()) {
+            root.ensure_directory(&submodule.path)?;
+        }
+        let damaged = damaged_paths(&index, &found);
+        if damaged.is_empty() {
+            return Ok(None);
+        }
+        let mut list = Vec::new();
+        for path in &damaged {
+            // Removed first, so that a file with other links is replaced and not written through.
+            root.remove(path)?;
+            list.extend(path.as_bytes());
+            list.push(0);
+        }
+        let call =
+            self.call_in(root.path(), index_path).args(["checkout-index", "-f", "-u", "-z", "--stdin"]);
+        if let Err(error @ (GitError::Run(_) | GitError::Io { .. })) = call.stdin(list).run() {
+            return Err(error);
+        }
+        let index = Index::read(index_path)?;
+        let found = scan(root, &index.entries)?;
+        let extra = found.extras.first().map(|extra| extra.path.clone());
+        Ok(extra.or_else(|| damaged_paths(&index, &found).into_iter().next()))
+    }
+
+    /// The last resort: empties the directory and checks everything out.
+    fn rebuild(&self, root: &ConfinedDir, index_path: &Path, tree: &TreeId) -> Result<(), GitError> {
+        root.remove_all_but(&[b".git"])?;
+        write_index(index_path, &Index::default(), self.format)?;
+        self.read_tree(root.path(), index_path, tree)?;
+        match self.put_right(root, index_path)? {
+            None => Ok(()),
+            Some(wrong) => Err(GitError::NotMaterialised {
+                path: root.path().to_owned(),
+                tree: tree.to_string(),
+                wrong: wrong.to_string(),
+            }),
+        }
+    }
+
+    fn read_tree(&self, directory: &Path, index: &Path, tree: &TreeId) -> Result<(), GitError> {
+        self.call_in(directory, index).args(["read-tree", "--reset", "-u", tree.as_str()]).run().map(drop)
+    }
+}
+
+/// Tracked paths that are missing or not the file git wrote.
+fn damaged_paths(index: &Index, found: &Scan) -> Vec<RepoPath> {
+    let pairs = index.entries.iter().zip(&found.found).filter(|(entry, _)| !entry.is_gitlink());
+    let damaged =
+        pairs.filter(|(entry, stat)| !stat.as_ref().is_some_and(|stat| stat.is(&entry.stat, entry.mode)));
+    damaged.map(|(entry, _)| entry.path.clone()).collect()
+}
+
+/// Returns once the clock by which files are stamped has moved past every time recorded in the index. A change made
+/// from now on therefore shows in a file's times, however quickly it follows and whatever its size.
+fn outlast_recorded_times(index_path: &Path) -> Result<(), GitError> {
+    let newest =
+        Index::read(index_path)?.entries.iter().map(|entry| entry.stat.ctime).max().unwrap_or_default();
+    // A tick is a few milliseconds; a file server with a clock of its own must not hold us here for ever.
+    for _ in 0..TICK_ATTEMPTS {
+        let touched = fs::File::options().append(true).open(index_path);
+        let touched = touched.and_then(|file| {
+            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+            file.metadata()
+        });
+        let found = touched.map_err(GitError::io("touch", index_path))?;
+        if (found.ctime(), found.ctime_nsec()) > (i64::from(newest.0), i64::from(newest.1)) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A directory or link named `.git` would make the workspace a repository of somebody else's making.
+fn spare_only_a_git_file(root: &ConfinedDir) -> Result<(), GitError> {
+    let dot_git = RepoPath::new(".git");
+    match root.kind_of(&dot_git)? {
+        None | Some((rustix::fs::FileType::RegularFile, _)) => Ok(()),
+        Some(_) => root.remove(&dot_git),
+    }
+}

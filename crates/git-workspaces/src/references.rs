@@ -1,0 +1,176 @@
+//! Names in the user's repository: revisions, branches and compare-and-swap updates, through the reference view.
+//! Must not touch objects, indexes or work trees.
+
+use crate::checkout::path_from_line;
+use crate::durable_file::{ensure, read_plain};
+use crate::error::GitError;
+use crate::git_command::GitCall;
+use crate::ids::{Commit, CommitId, TreeId};
+use crate::repository::Repository;
+
+/// How a compare-and-swap ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReferenceUpdate {
+    Updated,
+    /// The reference was not what the caller expected; nothing was changed.
+    Conflict {
+        found: Option<CommitId>,
+    },
+}
+
+impl Repository {
+    /// Resolves a branch, tag, `HEAD~1` or id to a commit, once; afterwards only ids are used.
+    pub fn resolve_commit(&self, revision: &str) -> Result<Commit, GitError> {
+        let unknown = || GitError::UnknownRevision { revision: revision.to_owned() };
+        if revision.is_empty() || revision.contains(['\n', '\0']) {
+            return Err(unknown());
+        }
+        let questions = format!("{revision}^{{commit}}\n{revision}^{{tree}}\n");
+        let printed = self
+            .view_call()?
+            .args(["cat-file", "--batch-check=%(objectname)"])
+            .stdin(questions.into_bytes())
+            .run()?;
+        let printed = String::from_utf8_lossy(&printed);
+        let mut lines = printed.lines();
+        let id = lines.next().and_then(|line| CommitId::parse(line).ok()).ok_or_else(unknown)?;
+        let tree = lines.next().and_then(|line| TreeId::parse(line).ok()).ok_or_else(unknown)?;
+        Ok(Commit { id, tree })
+    }
+
+    /// The commit the user's checkout stands on.
+    pub fn head(&self) -> Result<Commit, GitError> {
+        self.resolve_commit("HEAD")
+    }
+
+    /// Full name of the branch the user's checkout is on (`refs/heads/…`); `None` when HEAD is detached.
+    pub fn current_branch(&self) -> Result<Option<String>, GitError> {
+        let path = self.checkout.git_dir().join("HEAD");
+        let content = read_plain(&path).map_err(GitError::io("read", &path))?;
+        let target = content.strip_prefix(b"ref: ").map(path_from_line);
+        Ok(target.map(|name| name.to_string_lossy().into_owned()))
+    }
+
+    pub fn read_reference(&self, name: &str) -> Result<Option<CommitId>, GitError> {
+        check_name(name)?;
+        // A reference may name a tag object; the commit it leads to is what counts here.
+        let output = self
+            .view_call()?
+            .args(["cat-file", "--batch-check=%(objectname)"])
+            .stdin(format!("{name}^{{commit}}\n").into_bytes())
+            .run()?;
+        Ok(CommitId::parse(String::from_utf8_lossy(&output).trim_end()).ok())
+    }
+
+    /// Moves or creates (`expected` = `None`) a reference, only if it still is what the caller saw.
+    pub fn update_reference(
+        &self,
+        name: &str,
+        new: &CommitId,
+        expected: Option<&CommitId>,
+    ) -> Result<ReferenceUpdate, GitError> {
+        let old = expected.map_or_else(|| self.format.zero_id(), ToString::to_string);
+        self.swap(name, &format!("update {name}\0{new}\0{old}\0"), Some(new), expected)
+    }
+
+    /// Deletes a branch (short name) that still stands where the caller expects it. Deleting it twice is fine.
+    pub fn delete_branch_if(&self, branch: &str, expected: &CommitId) -> Result<ReferenceUpdate, GitError> {
+        let name = format!("refs/heads/{branch}");
+        check_name(&name)?;
+        if self.read_reference(&name)?.is_none() {
+            return Ok(ReferenceUpdate::Updated);
+        }
+        self.swap(&name, &format!("delete {name}\0{expected}\0"), None, Some(expected))
+    }
+
+    fn swap(
+        &self,
+        name: &str,
+        instruction: &str,
+        new: Option<&CommitId>,
+        expected: Option<&CommitId>,
+    ) -> Result<ReferenceUpdate, GitError> {
+        check_name(name)?;
+        let call = self.view_call()?.args(["update-ref", "-m", "windlass", "--no-deref", "-z", "--stdin"]);
+        let Err(failed) = call.stdin(instruction.as_bytes()).run() else {
+            return Ok(ReferenceUpdate::Updated);
+        };
+        let found = self.read_reference(name)?;
+        if found.as_ref() == new {
+            // A call that was killed after git had done its work: the wish is already fulfilled.
+            Ok(ReferenceUpdate::Updated)
+        } else if found.as_ref() != expected {
+            Ok(ReferenceUpdate::Conflict { found })
+        } else {
+            Err(failed)
+        }
+    }
+
+    /// A call on the reference view, which sees the user's objects and the HEAD of the user's checkout.
+    pub(crate) fn view_call(&self) -> Result<GitCall, GitError> {
+        let path = self.checkout.git_dir().join("HEAD");
+        let head = read_plain(&path).map_err(GitError::io("read", &path))?;
+        // Only the two forms git writes; anything else would make the view unusable until somebody repairs it.
+        if head.starts_with(b"ref: refs/")
+            || CommitId::parse(String::from_utf8_lossy(&head).trim_end()).is_ok()
+        {
+            ensure(&self.control.view().join("HEAD"), &head)?;
+        }
+        let nowhere = self.control.no_work_tree();
+        Ok(self
+            .git
+            .call(self.control.view(), &nowhere)
+            .work_tree(&nowhere)
+            .objects_in(&self.checkout.objects_dir()))
+    }
+}
+
+/// Git's own rules for reference names, and `refs/` in front so that no name is read as something else.
+pub(crate) fn check_name(name: &str) -> Result<(), GitError> {
+    let bad_character = |c: char| c.is_ascii_control() || " ~^:?*[\\".contains(c);
+    let bad_component = |part: &str| {
+        part.is_empty()
+            || part.starts_with('.')
+            || part.starts_with('-')
+            || part.as_bytes().ends_with(b".lock")
+    };
+    let bad = !name.starts_with("refs/")
+        || name.contains("..")
+        || name.contains("@{")
+        || name.ends_with('.')
+        || name.contains(bad_character)
+        || name.split('/').any(bad_component);
+    if bad { Err(GitError::BadReferenceName { name: name.to_owned() }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reference_names_git_would_misread_are_refused() {
+        for good in
+            ["refs/heads/main", "refs/heads/codex/loop-20260101-000000-doer", "refs/windlass/kept/a_b"]
+        {
+            assert!(check_name(good).is_ok(), "{good}");
+        }
+        let bad = [
+            "HEAD",
+            "main",
+            "refs/heads/",
+            "refs/heads/../x",
+            "refs/heads/a b",
+            "refs/heads/-d",
+            "refs/heads/x.lock",
+            "refs/heads/a\nb",
+            "refs/heads/a@{1}",
+            "refs//x",
+            "refs/heads/.x",
+            "refs/heads/x.",
+            "refs/heads/a\0b",
+        ];
+        for name in bad {
+            assert!(check_name(name).is_err(), "{name:?}");
+        }
+    }
+}

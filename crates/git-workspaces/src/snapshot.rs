@@ -1,0 +1,115 @@
+//! Takes down what is in a directory as a tree id, whatever was done to its `.git`, index, branch or configuration.
+//! Tracked is what the base tree has, plus everything new that is not ignored; the answer depends on nothing else.
+
+use std::path::Path;
+
+use crate::confined_dir::ConfinedDir;
+use crate::error::GitError;
+use crate::hazard::{Hazard, SnapshotLimits, hazards_of};
+use crate::ids::TreeId;
+use crate::index_file::{Index, MODE_TYPE, path_for_key};
+use crate::repo_path::RepoPath;
+use crate::repository::{Repository, fresh_index_path, install_index, write_index};
+
+/// The content of a directory, and how it differs from the base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    pub tree: TreeId,
+    /// In the order of their paths.
+    pub changes: Vec<Change>,
+    pub hazards: Vec<Hazard>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub path: RepoPath,
+    pub kind: ChangeKind,
+    /// Size now; zero for what was deleted.
+    pub size: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    Added,
+    Modified,
+    /// Same content, other permission to execute.
+    ModeChanged,
+    /// A file became a link or the other way round.
+    TypeChanged,
+    Deleted,
+}
+
+impl Repository {
+    /// Records what `workspace` holds. `key` names the workspace's private index, which makes the next snapshot of
+    /// the same workspace cheap; `base` must be the tree of an imported commit.
+    pub fn snapshot(
+        &self,
+        workspace: &Path,
+        key: &str,
+        base: &TreeId,
+        limits: SnapshotLimits,
+    ) -> Result<Snapshot, GitError> {
+        let root = ConfinedDir::open(workspace)?;
+        let base_index = self.listing(base)?;
+        let index_path = path_for_key(&self.control.indexes(), key);
+        let start = match Index::read(&index_path) {
+            Ok(earlier) => base_index.clone().with_stats_of(&earlier),
+            // No index yet, or a damaged one: everything is read anew.
+            Err(_) => base_index.clone().with_stats_of(&Index::default()),
+        };
+        let temporary = fresh_index_path(&index_path);
+        write_index(&temporary, &start, self.format)?;
+        let mut hazards = self.add_everything(workspace, &temporary)?;
+        let printed = self.call_in(workspace, &temporary).args(["write-tree", "--missing-ok"]).run()?;
+        let tree = TreeId::parse(String::from_utf8_lossy(&printed).trim_end())?;
+        let now = Index::read(&temporary)?;
+        install_index(&temporary, &index_path)?;
+        let changes = changes_between(&root, &base_index, &now)?;
+        hazards.extend(hazards_of(&root, &base_index, &now, &changes, limits)?);
+        Ok(Snapshot { tree, changes, hazards })
+    }
+
+    /// Stages all there is; what git refuses becomes a hazard, so that one bad path cannot stop the snapshot.
+    fn add_everything(&self, workspace: &Path, index: &Path) -> Result<Vec<Hazard>, GitError> {
+        let output =
+            self.call_in(workspace, index).args(["add", "-A", "--ignore-errors"]).run_accepting(&[0, 1])?;
+        let text = String::from_utf8_lossy(&output.stderr);
+        let refused =
+            |line: &&str| line.starts_with("error: ") || line.starts_with("warning: could not open");
+        let hazards: Vec<_> =
+            text.lines().filter(refused).map(|line| Hazard::Refused { detail: line.to_owned() }).collect();
+        if hazards.is_empty() && !output.status.success() {
+            return Ok(vec![Hazard::Refused { detail: text.trim().to_owned() }]);
+        }
+        Ok(hazards)
+    }
+}
+
+fn changes_between(root: &ConfinedDir, base: &Index, now: &Index) -> Result<Vec<Change>, GitError> {
+    let mut changes = Vec::new();
+    let mut new = now.entries.iter().peekable();
+    let mut record = |path: &RepoPath, kind: ChangeKind| -> Result<(), GitError> {
+        let size =
+            if kind == ChangeKind::Deleted { 0 } else { root.kind_of(path)?.map_or(0, |(_, size)| size) };
+        changes.push(Change { path: path.clone(), kind, size });
+        Ok(())
+    };
+    for old in &base.entries {
+        while let Some(added) = new.next_if(|entry| entry.path < old.path) {
+            record(&added.path, ChangeKind::Added)?;
+        }
+        match new.next_if(|entry| entry.path == old.path) {
+            None => record(&old.path, ChangeKind::Deleted)?,
+            Some(same) if same.same_content(old) => {}
+            Some(other) if other.mode & MODE_TYPE != old.mode & MODE_TYPE => {
+                record(&old.path, ChangeKind::TypeChanged)?;
+            }
+            Some(other) if other.oid == old.oid => record(&old.path, ChangeKind::ModeChanged)?,
+            Some(_) => record(&old.path, ChangeKind::Modified)?,
+        }
+    }
+    for added in new {
+        record(&added.path, ChangeKind::Added)?;
+    }
+    Ok(changes)
+}

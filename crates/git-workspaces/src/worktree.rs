@@ -1,0 +1,201 @@
+//! Linked worktrees of the user's repository, made from plain files so that no git reads the user's configuration,
+//! and filled through the control directory so that no filter or hook runs.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::checkout::{path_from_line, short_hash};
+use crate::durable_file::{ensure, read_plain, replace};
+use crate::error::GitError;
+use crate::ids::{Commit, CommitId};
+use crate::index_file::path_for_key;
+use crate::references::{ReferenceUpdate, check_name};
+use crate::repository::Repository;
+
+const COMPLETE: &str = "windlass-complete";
+
+/// A linked worktree of ours. All of it follows from the repository and the path, so it can be named again after a
+/// crash with [`Repository::worktree_at`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worktree {
+    path: PathBuf,
+    admin_dir: PathBuf,
+}
+
+/// What a worktree's HEAD says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Head {
+    /// Full name of a reference.
+    Branch(String),
+    Detached(CommitId),
+    /// Missing or overwritten with something else.
+    Unreadable,
+}
+
+impl Worktree {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn admin_dir(&self) -> &Path {
+        &self.admin_dir
+    }
+
+    /// Whatever the agent left there; only a hint.
+    pub fn head(&self) -> Head {
+        let content = read_plain(&self.admin_dir.join("HEAD")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&content);
+        match text.trim_end().strip_prefix("ref: ") {
+            Some(name) if check_name(name).is_ok() => Head::Branch(name.to_owned()),
+            Some(_) => Head::Unreadable,
+            None => CommitId::parse(text.trim_end()).map_or(Head::Unreadable, Head::Detached),
+        }
+    }
+
+    /// Whether the administrative directory is the one of this worktree.
+    pub(crate) fn belongs_to_us(&self) -> bool {
+        read_plain(&self.admin_dir.join("gitdir"))
+            .is_ok_and(|content| path_from_line(&content) == self.path.join(".git"))
+    }
+
+    fn dot_git(&self) -> Vec<u8> {
+        [b"gitdir: ", self.admin_dir.as_os_str().as_bytes(), b"\n"].concat()
+    }
+
+    /// Writes both halves, each pointing at the other, and HEAD.
+    fn link(&self, head: &str) -> Result<(), GitError> {
+        let admin = &self.admin_dir;
+        fs::create_dir_all(admin).map_err(GitError::io("create directory", admin))?;
+        let gitdir = [self.path.join(".git").as_os_str().as_bytes(), b"\n"].concat();
+        ensure(&admin.join("gitdir"), &gitdir)?;
+        ensure(&admin.join("commondir"), b"../..\n")?;
+        ensure(&admin.join("HEAD"), head.as_bytes())?;
+        let path = &self.path;
+        fs::create_dir_all(path).map_err(GitError::io("create directory", path))?;
+        let root = crate::confined_dir::ConfinedDir::open(path)?;
+        let dot_git = crate::repo_path::RepoPath::new(".git");
+        if !matches!(root.kind_of(&dot_git)?, None | Some((rustix::fs::FileType::RegularFile, _))) {
+            root.remove(&dot_git)?;
+        }
+        ensure(&path.join(".git"), &self.dot_git())
+    }
+
+    fn refuse_what_is_not_ours(&self) -> Result<(), GitError> {
+        let taken =
+            |path: &Path, what: &str| GitError::NotOurs { path: path.to_owned(), what: what.to_owned() };
+        if self.admin_dir.join("gitdir").exists() && !self.belongs_to_us() {
+            return Err(taken(&self.admin_dir, "it is registered for another path"));
+        }
+        if !self.belongs_to_us() && fs::symlink_metadata(&self.path).is_ok() {
+            let is_empty = fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_none());
+            if !is_empty || self.path.is_symlink() {
+                return Err(taken(&self.path, "something that no run of ours made stands there"));
+            }
+        }
+        if self.admin_dir.join(COMPLETE).is_file() && fs::symlink_metadata(&self.path).is_ok() {
+            return Err(taken(&self.path, "it holds work of a run whose control directory is gone"));
+        }
+        Ok(())
+    }
+}
+
+impl Repository {
+    /// The worktree of ours that stands, or would stand, at `path`.
+    pub fn worktree_at(&self, path: &Path) -> Result<Worktree, GitError> {
+        let unusable = |what| GitError::UnusableWorkspace { path: path.to_owned(), what };
+        let name = path.file_name().ok_or_else(|| unusable("it has no name"))?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.ok_or_else(|| unusable("it is not an absolute path"))?;
+        fs::create_dir_all(parent).map_err(GitError::io("create directory", parent))?;
+        let path = parent.canonicalize().map_err(GitError::io("find", parent))?.join(name);
+        let readable: String = name
+            .to_string_lossy()
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .take(40)
+            .collect();
+        let admin_name = format!("windlass-{readable}-{}", short_hash(&path));
+        let admin_dir = self.checkout.common_dir().join("worktrees").join(admin_name);
+        Ok(Worktree { path, admin_dir })
+    }
+
+    /// Makes a linked worktree at `path` on the new branch `branch` (short name) with the content of `base`, which
+    /// must be imported. A half-made one is completed; a complete one is left as it is, work and all, even if
+    /// its `.git` is gone ([`Self::restore_worktree`] brings that back).
+    pub fn add_worktree(
+        &self,
+        path: &Path,
+        branch: &str,
+        key: &str,
+        base: &Commit,
+    ) -> Result<Worktree, GitError> {
+        let worktree = self.worktree_at(path)?;
+        let reference = format!("refs/heads/{branch}");
+        check_name(&reference)?;
+        if self.was_completed(&worktree) && worktree.path.is_dir() {
+            return Ok(worktree);
+        }
+        worktree.refuse_what_is_not_ours()?;
+        match self.update_reference(&reference, &base.id, None)? {
+            ReferenceUpdate::Updated => {}
+            ReferenceUpdate::Conflict { found } if found.as_ref() == Some(&base.id) => {}
+            ReferenceUpdate::Conflict { found } => {
+                let found =
+                    found.map_or_else(|| String::from("something that is no commit"), |id| id.to_string());
+                return Err(GitError::BranchTaken { branch: branch.to_owned(), found });
+            }
+        }
+        // The administrative half first: it is what says that a directory at the path is ours.
+        worktree.link(&format!("ref: {reference}\n"))?;
+        self.materialise(&worktree.path, key, &base.tree)?;
+        self.install_worktree_index(&worktree, key)?;
+        // In this order: a mark in the worktree alone means that the control directory was lost.
+        ensure(&self.completion_mark(&worktree), b"")?;
+        ensure(&worktree.admin_dir.join(COMPLETE), b"")?;
+        Ok(worktree)
+    }
+
+    /// Whether agents may have worked there; nothing that follows may overwrite it.
+    pub(crate) fn was_completed(&self, worktree: &Worktree) -> bool {
+        self.completion_mark(worktree).is_file()
+    }
+
+    pub(crate) fn completion_mark(&self, worktree: &Worktree) -> PathBuf {
+        self.control.worktrees().join(worktree.admin_dir.file_name().unwrap_or_default())
+    }
+
+    /// Puts a worktree's link, HEAD (detached, at `commit`) and index back in order after an agent had it, so that
+    /// git inside shows the directory, as last materialised or recorded under `key`, against `commit`.
+    pub fn restore_worktree(
+        &self,
+        worktree: &Worktree,
+        key: &str,
+        commit: &CommitId,
+    ) -> Result<(), GitError> {
+        if !self.was_completed(worktree) {
+            worktree.refuse_what_is_not_ours()?;
+        }
+        worktree.link(&format!("{commit}\n"))?;
+        self.install_worktree_index(worktree, key)
+    }
+
+    /// Gives git inside the worktree the index of the control directory. The copy keeps the time of the original,
+    /// by which git tells which of its entries it must not believe.
+    fn install_worktree_index(&self, worktree: &Worktree, key: &str) -> Result<(), GitError> {
+        let source = path_for_key(&self.control.indexes(), key);
+        let target = worktree.admin_dir.join("index");
+        let content = fs::read(&source).map_err(GitError::io("read", &source))?;
+        let written = fs::metadata(&source)
+            .and_then(|found| found.modified())
+            .map_err(GitError::io("read", &source))?;
+        // A lock left by a killed agent would stop the next one; the worktree is ours and nobody works in it now.
+        let _ = fs::remove_file(worktree.admin_dir.join("index.lock"));
+        replace(&target, &content)?;
+        fs::File::options()
+            .write(true)
+            .open(&target)
+            .and_then(|file| file.set_modified(written))
+            .map_err(GitError::io("write", &target))
+    }
+}

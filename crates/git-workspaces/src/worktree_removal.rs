@@ -1,0 +1,151 @@
+//! Taking worktrees away, but never before what they hold is kept under `refs/windlass/`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::commit::{CommitRequest, Identity, Moment};
+use crate::confined_dir::remove_tree;
+use crate::durable_file::rename;
+use crate::error::GitError;
+use crate::hazard::{Hazard, SnapshotLimits};
+use crate::ids::{Commit, CommitId};
+use crate::references::ReferenceUpdate;
+use crate::repository::Repository;
+use crate::worktree::{Head, Worktree};
+
+/// Where the content of a workspace was kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// `refs/windlass/kept/…`
+    pub reference: String,
+    pub commit: CommitId,
+    /// What the kept tree cannot hold (embedded repositories, unreadable files).
+    pub hazards: Vec<Hazard>,
+}
+
+/// How a removal ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Removal {
+    Removed {
+        kept: Option<Kept>,
+    },
+    /// Part of the content could not be kept, so everything still stands.
+    NotEverythingCouldBeKept {
+        kept: Kept,
+    },
+    /// The user locked the worktree (`git worktree lock`).
+    Locked,
+}
+
+impl Repository {
+    /// Records a workspace, untracked files included (ignored ones not), under `refs/windlass/kept/<name>` in the
+    /// user's repository. Earlier states kept under the same name stay reachable as ancestors.
+    pub fn keep(
+        &self,
+        worktree: &Worktree,
+        key: &str,
+        base: &Commit,
+        name: &str,
+        time: Moment,
+    ) -> Result<Kept, GitError> {
+        let reference = format!("refs/windlass/kept/{name}");
+        let snapshot = self.snapshot(worktree.path(), key, &base.tree, NO_LIMITS)?;
+        let hazards: Vec<_> = snapshot.hazards.into_iter().filter(loses_content).collect();
+        let earlier = self.read_reference(&reference)?;
+        if let Some(earlier) = &earlier
+            && self.resolve_commit(earlier.as_str())?.tree == snapshot.tree
+        {
+            return Ok(Kept { reference, commit: earlier.clone(), hazards });
+        }
+        let head = self.commit_at_head(worktree)?.unwrap_or_else(|| base.id.clone());
+        let parents: Vec<CommitId> = std::iter::once(head).chain(earlier.clone()).collect();
+        let windlass = Identity::new("windlass", "windlass@localhost")?;
+        let message = format!("Keep workspace {name}");
+        let commit = self.commit(&CommitRequest {
+            tree: &snapshot.tree,
+            parents: &parents,
+            message: &message,
+            author: &windlass,
+            committer: &windlass,
+            time,
+        })?;
+        self.publish(&Commit { id: commit.clone(), tree: snapshot.tree }, &base.tree)?;
+        match self.update_reference(&reference, &commit, earlier.as_ref())? {
+            ReferenceUpdate::Updated => Ok(Kept { reference, commit, hazards }),
+            ReferenceUpdate::Conflict { found } => Err(GitError::NotOurs {
+                path: PathBuf::from(reference),
+                what: format!("it moved to {found:?} while the workspace was being kept"),
+            }),
+        }
+    }
+
+    /// Keeps the worktree's content, then takes directory and registration away. Its branch stays (see
+    /// [`Self::delete_branch_if`]). Repeating it after a crash completes it without keeping a half-deleted state.
+    pub fn remove_worktree(
+        &self,
+        worktree: &Worktree,
+        key: &str,
+        base: &Commit,
+        name: &str,
+        time: Moment,
+    ) -> Result<Removal, GitError> {
+        if worktree.admin_dir().join("locked").exists() {
+            return Ok(Removal::Locked);
+        }
+        let registered = worktree.belongs_to_us();
+        let doomed = doomed_path(worktree.path());
+        let mut kept = None;
+        if fs::symlink_metadata(worktree.path()).is_ok() {
+            if !registered && !self.was_completed(worktree) {
+                let what = String::from("no run of ours made it");
+                return Err(GitError::NotOurs { path: worktree.path().to_owned(), what });
+            }
+            let now = self.keep(worktree, key, base, name, time)?;
+            if !now.hazards.is_empty() {
+                return Ok(Removal::NotEverythingCouldBeKept { kept: now });
+            }
+            kept = Some(now);
+            // Out of the way in one step: a crash while deleting must not look like work that lost files.
+            remove_tree(&doomed)?;
+            rename(worktree.path(), &doomed).map_err(GitError::io("move aside", worktree.path()))?;
+        }
+        remove_tree(&doomed)?;
+        if registered {
+            remove_tree(worktree.admin_dir())?;
+        }
+        let mark = self.completion_mark(worktree);
+        if mark.exists() {
+            fs::remove_file(&mark).map_err(GitError::io("remove", &mark))?;
+        }
+        Ok(Removal::Removed { kept })
+    }
+
+    /// The commit an agent left at HEAD, so that its own commits stay reachable too.
+    fn commit_at_head(&self, worktree: &Worktree) -> Result<Option<CommitId>, GitError> {
+        match worktree.head() {
+            Head::Branch(name) => self.read_reference(&name),
+            Head::Detached(id) => Ok(self.resolve_commit(id.as_str()).ok().map(|commit| commit.id)),
+            Head::Unreadable => Ok(None),
+        }
+    }
+}
+
+const NO_LIMITS: SnapshotLimits = SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
+
+/// Links and sizes are dangerous to accept but are kept in full; the rest means that something is not in the tree.
+fn loses_content(hazard: &Hazard) -> bool {
+    match hazard {
+        Hazard::EmbeddedRepository { .. } | Hazard::FilledSubmodule { .. } | Hazard::Refused { .. } => true,
+        Hazard::EscapingLink { .. }
+        | Hazard::TooManyPaths { .. }
+        | Hazard::TooLarge { .. }
+        | Hazard::TooDeep { .. } => false,
+    }
+}
+
+fn doomed_path(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".windlass-removing");
+    path.with_file_name(name)
+}

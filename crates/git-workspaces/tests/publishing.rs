@@ -1,0 +1,228 @@
+//! Commits are reproducible, objects arrive intact in the user's repository, references move only as expected.
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+
+use support::{NOON, World, chmod, take, write};
+use windlass_git_workspaces::{
+    Commit, CommitRequest, FastForward, GitError, Identity, NotFastForwarded, ReferenceUpdate, Repository,
+    TreeId,
+};
+
+fn commit(repository: &Repository, base: &Commit, tree: &TreeId, message: &str) -> Commit {
+    let author = Identity::new("Å Author", "author@example.com").unwrap();
+    let committer = Identity::new("windlass", "windlass@example.com").unwrap();
+    let request = CommitRequest {
+        tree,
+        parents: std::slice::from_ref(&base.id),
+        message,
+        author: &author,
+        committer: &committer,
+        time: NOON,
+    };
+    Commit { id: repository.commit(&request).unwrap(), tree: tree.clone() }
+}
+
+/// A change by the doer, as a commit on the base.
+fn landing(world: &World) -> (Repository, Commit, Commit) {
+    let (repository, base, doer) = world.with_doer();
+    write(&doer.join("readme.txt"), "landed\n");
+    write(&doer.join("new/file"), "new\n");
+    fs::remove_file(doer.join("tool.sh")).unwrap();
+    let snapshot = take(&repository, &doer, &base);
+    let landed = commit(&repository, &base, &snapshot.tree, "Land it\n\nRun: 7");
+    (repository, base, landed)
+}
+
+#[test]
+fn the_same_commit_has_the_same_id_and_plain_git_reads_it() {
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    assert_eq!(commit(&repository, &base, &landed.tree, "Land it\n\nRun: 7"), landed);
+    assert_ne!(commit(&repository, &base, &landed.tree, "Land it").id, landed.id);
+    repository.publish(&landed, &base.tree).unwrap();
+    let shown =
+        world.git(&world.repo, &["show", "-s", "--format=%an <%ae> %ai|%cn|%P|%B", landed.id.as_str()]);
+    let parent = base.id.as_str();
+    assert_eq!(
+        shown.trim_end(),
+        format!(
+            "Å Author <author@example.com> 2023-11-14 23:13:20 +0100|windlass|{parent}|Land it\n\nRun: 7"
+        )
+    );
+    world.git(&world.repo, &["fsck", "--strict"]);
+}
+
+#[test]
+fn published_objects_are_whole_readable_only_and_survive_without_the_control_directory() {
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    repository.publish(&landed, &base.tree).unwrap();
+    repository.publish(&landed, &base.tree).unwrap();
+    assert_eq!(
+        repository.update_reference("refs/heads/landed", &landed.id, None).unwrap(),
+        ReferenceUpdate::Updated
+    );
+    fs::remove_dir_all(world.path("control")).unwrap();
+    world.git(&world.repo, &["fsck", "--strict", "--full"]);
+    assert_eq!(world.git(&world.repo, &["show", "landed:readme.txt"]), "landed");
+    let id = landed.id.as_str();
+    let object = world.repo.join(".git/objects").join(&id[..2]).join(&id[2..]);
+    assert!(fs::metadata(object).unwrap().permissions().readonly());
+}
+
+#[test]
+fn leftovers_of_a_killed_publish_do_no_harm() {
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    repository.publish(&landed, &base.tree).unwrap();
+    // As if the first attempt had written only some objects and left a temporary file.
+    let id = landed.id.as_str();
+    let directory = world.repo.join(".git/objects").join(&id[..2]);
+    fs::remove_file(directory.join(&id[2..])).unwrap();
+    write(&directory.join("tmp_obj_killed"), "half");
+    repository.publish(&landed, &base.tree).unwrap();
+    world.git(&world.repo, &["cat-file", "-e", id]);
+}
+
+#[test]
+fn an_object_forged_in_the_users_store_is_noticed() {
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    // The agent foresees the content it will hand over and stores something else under its name.
+    let foreseen = world.path("foreseen");
+    write(&foreseen, "landed\n");
+    let id = world.git(&world.repo, &["hash-object", "-w", foreseen.to_str().unwrap()]);
+    write(&foreseen, "benign\n");
+    let benign = world.git(&world.repo, &["hash-object", "-w", foreseen.to_str().unwrap()]);
+    let object = |id: &str| world.repo.join(".git/objects").join(&id[..2]).join(&id[2..]);
+    chmod(&object(&id), 0o644);
+    fs::copy(object(&benign), object(&id)).unwrap();
+    // What the judge gets is unaffected; what would land is refused.
+    repository.materialise(&world.path("judge"), "judge", &landed.tree).unwrap();
+    assert_eq!(fs::read_to_string(world.path("judge").join("readme.txt")).unwrap(), "landed\n");
+    let error = repository.publish(&landed, &base.tree).unwrap_err();
+    assert!(matches!(error, GitError::ForgedObject { .. }), "{error}");
+}
+
+#[test]
+fn a_reference_moves_only_from_where_it_was_expected() {
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    repository.publish(&landed, &base.tree).unwrap();
+    let name = "refs/heads/target";
+    let update = |expected| repository.update_reference(name, &landed.id, expected).unwrap();
+    assert_eq!(update(Some(&base.id)), ReferenceUpdate::Conflict { found: None });
+    world.git(&world.repo, &["branch", "target", "main"]);
+    assert_eq!(update(None), ReferenceUpdate::Conflict { found: Some(base.id.clone()) });
+    assert_eq!(update(Some(&base.id)), ReferenceUpdate::Updated);
+    assert_eq!(update(Some(&base.id)), ReferenceUpdate::Updated, "repeating a fulfilled wish is fine");
+    assert_eq!(repository.read_reference(name).unwrap(), Some(landed.id.clone()));
+    assert_eq!(world.git(&world.repo, &["rev-parse", "target"]), landed.id.as_str());
+    let conflict = ReferenceUpdate::Conflict { found: Some(landed.id.clone()) };
+    assert_eq!(repository.delete_branch_if("target", &base.id).unwrap(), conflict);
+    world.git(&world.repo, &["pack-refs", "--all"]);
+    assert_eq!(repository.delete_branch_if("target", &landed.id).unwrap(), ReferenceUpdate::Updated);
+    assert_eq!(repository.delete_branch_if("target", &landed.id).unwrap(), ReferenceUpdate::Updated);
+    assert!(world.try_git(&world.repo, &["rev-parse", "--verify", "target"]).is_err());
+    world.git(&world.repo, &["rev-parse", "--verify", "main"]);
+}
+
+#[test]
+fn the_users_checkout_is_moved_forward_and_clean_afterwards() {
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    repository.publish(&landed, &base.tree).unwrap();
+    write(&world.repo.join("untracked"), "mine");
+    for _ in 0..2 {
+        assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
+        assert_eq!(world.git(&world.repo, &["rev-parse", "main"]), landed.id.as_str());
+        assert_eq!(world.git(&world.repo, &["status", "--porcelain"]), "?? untracked");
+        assert_eq!(fs::read_to_string(world.repo.join("readme.txt")).unwrap(), "landed\n");
+        assert!(!world.repo.join("tool.sh").exists());
+    }
+    world.git(&world.repo, &["fsck", "--strict"]);
+}
+
+#[test]
+fn the_users_own_changes_and_files_are_never_overwritten() {
+    let refused_when = |prepare: &dyn Fn(&World), expected: &str| {
+        let world = World::new();
+        let (repository, base, landed) = landing(&world);
+        repository.publish(&landed, &base.tree).unwrap();
+        prepare(&world);
+        let before = support::contents(&world.repo);
+        let status = world.git(&world.repo, &["status", "--porcelain"]);
+        match repository.fast_forward_current(&base, &landed).unwrap() {
+            FastForward::Refused(NotFastForwarded::InTheWay { detail }) => {
+                assert!(detail.contains(expected), "{detail}");
+            }
+            other => panic!("{expected}: {other:?}"),
+        }
+        assert_eq!(support::contents(&world.repo), before);
+        assert_eq!(world.git(&world.repo, &["status", "--porcelain"]), status);
+        assert_eq!(world.git(&world.repo, &["rev-parse", "main"]), base.id.as_str());
+    };
+    refused_when(&|world| world.write("readme.txt", "my own edit\n"), "readme.txt");
+    refused_when(&|world| world.write("new/file", "my own file\n"), "new/file");
+    refused_when(&|world| world.write("new", "my own file\n"), "new");
+    refused_when(&|world| world.write("tool.sh", "edited\n"), "tool.sh");
+    refused_when(
+        &|world| {
+            world.write("src/main.rs", "staged\n");
+            world.git(&world.repo, &["add", "-A"]);
+        },
+        "src/main.rs",
+    );
+}
+
+#[test]
+fn a_moved_or_detached_head_is_left_alone() {
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    repository.publish(&landed, &base.tree).unwrap();
+    world.git(&world.repo, &["commit", "-q", "--allow-empty", "-m", "meanwhile"]);
+    let refused = repository.fast_forward_current(&base, &landed).unwrap();
+    assert!(matches!(refused, FastForward::Refused(NotFastForwarded::HeadMoved { .. })), "{refused:?}");
+    world.git(&world.repo, &["checkout", "-q", "--detach", base.id.as_str()]);
+    let refused = repository.fast_forward_current(&base, &landed).unwrap();
+    assert_eq!(refused, FastForward::Refused(NotFastForwarded::HeadIsDetached));
+}
+
+#[test]
+fn a_fast_forward_killed_half_way_is_completed_by_the_next() {
+    // Files written, branch and index not yet.
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    repository.publish(&landed, &base.tree).unwrap();
+    world.write("readme.txt", "landed\n");
+    world.write("new/file", "new\n");
+    assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
+    assert_eq!(world.git(&world.repo, &["status", "--porcelain"]), "");
+    // Files and branch, and the lock was left.
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    repository.publish(&landed, &base.tree).unwrap();
+    let index = fs::read(world.repo.join(".git/index")).unwrap();
+    assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
+    write(&world.repo.join(".git/index"), index);
+    write(&world.repo.join(".git/windlass-index"), "half");
+    fs::hard_link(world.repo.join(".git/windlass-index"), world.repo.join(".git/index.lock")).unwrap();
+    assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
+    assert_eq!(world.git(&world.repo, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn somebody_elses_index_lock_is_respected() {
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    repository.publish(&landed, &base.tree).unwrap();
+    write(&world.repo.join(".git/index.lock"), "");
+    let refused = repository.fast_forward_current(&base, &landed).unwrap();
+    assert_eq!(refused, FastForward::Refused(NotFastForwarded::IndexBusy));
+    fs::remove_file(world.repo.join(".git/index.lock")).unwrap();
+    assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
+    assert_eq!(world.git(&world.repo, &["status", "--porcelain"]), "");
+}

@@ -1,0 +1,31 @@
+//! The machine's clocks: the only place in the product that reads them outside the supervisor.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use windlass_engine::Clock;
+use windlass_protocols::Millis;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
+    fn now(&self) -> Millis {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+/// Measures how long something takes, whatever happens to the wall clock meanwhile.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}

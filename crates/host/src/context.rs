@@ -1,0 +1,107 @@
+//! Everything the handlers of one run's effects share: where things are and what they are done with. Cheap to clone;
+//! holds no state of the run, which lives in the journal.
+
+use crate::evidence::EvidenceStore;
+use crate::settings::Environment;
+use crate::state_dir::StateDir;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use windlass_git_workspaces::{Commit, CommitId, Repository, TreeId};
+use windlass_process_supervisor::{ChildSpec, ChildStdin, KeeperProgram, Limits};
+use windlass_protocols::effect::StepLimits;
+use windlass_protocols::protocol::judged_task::state::TaskSpec;
+use windlass_protocols::{EffectId, Role, RunId};
+
+#[derive(Clone, Debug)]
+pub(crate) struct RunContext {
+    pub(crate) run: RunId,
+    pub(crate) spec: TaskSpec,
+    pub(crate) state: StateDir,
+    pub(crate) evidence: EvidenceStore,
+    pub(crate) repository: Repository,
+    pub(crate) environment: Environment,
+    /// This program, which is also the keeper of children and the player of scripts.
+    pub(crate) program: PathBuf,
+    /// Who landed commits are by.
+    pub(crate) author: String,
+}
+
+impl RunContext {
+    pub(crate) fn run_dir(&self) -> &Path {
+        Path::new(&self.spec.place.run_dir)
+    }
+
+    pub(crate) fn round_dir(&self, round: u32) -> PathBuf {
+        self.run_dir().join("rounds").join(format!("round-{round}"))
+    }
+
+    /// The maker's tree, or the one tree all checkers look at in turn.
+    pub(crate) fn worktree(&self, role: Role) -> PathBuf {
+        let name = if role.may_write() { "doer" } else { "judge" };
+        self.run_dir().join("worktrees").join(name)
+    }
+
+    /// Names the private index of a worktree.
+    pub(crate) fn index_key(&self, role: Role) -> String {
+        format!("{}-{}", self.run, if role.may_write() { "doer" } else { "judge" })
+    }
+
+    pub(crate) fn keeper(&self) -> KeeperProgram {
+        KeeperProgram {
+            program: self.program.clone(),
+            args: vec![OsString::from("__keep")],
+            environment: BTreeMap::new(),
+        }
+    }
+
+    /// Marks every process of an effect, so that none can get away unseen.
+    pub(crate) fn cookie(&self, effect: EffectId) -> String {
+        format!("{}/{effect}", self.run)
+    }
+
+    /// What the user lets every child see: names on the allow list, nothing else.
+    pub(crate) fn child_environment(&self) -> BTreeMap<OsString, OsString> {
+        self.environment
+            .0
+            .iter()
+            .filter(|(name, _)| windlass_agent_drivers::is_passed_through(name))
+            .map(|(name, value)| (OsString::from(name), OsString::from(value)))
+            .collect()
+    }
+
+    pub(crate) fn child(&self, effect: EffectId, limits: StepLimits) -> ChildSpec {
+        ChildSpec {
+            program: PathBuf::new(),
+            args: Vec::new(),
+            directory: PathBuf::new(),
+            environment: self.child_environment(),
+            stdin: ChildStdin::Nothing,
+            limits: Limits {
+                total_ms: limits.total.0.max(1),
+                idle_ms: limits.idle.map(|idle| idle.0),
+                output_bytes: limits.output_bytes,
+                ..Limits::default()
+            },
+            cookie: self.cookie(effect),
+        }
+    }
+
+    pub(crate) fn base(
+        &self,
+        tree: &windlass_protocols::TreeId,
+    ) -> Result<Commit, windlass_control_api::Fault> {
+        Ok(Commit { id: git_commit(&self.spec.place.base)?, tree: git_tree(tree)? })
+    }
+}
+
+/// Ids cross the border between the journal's words and git's as text; a damaged one is refused here.
+pub(crate) fn git_tree(tree: &windlass_protocols::TreeId) -> Result<TreeId, windlass_control_api::Fault> {
+    TreeId::parse(tree.as_str()).map_err(crate::fault::git_fault)
+}
+
+pub(crate) fn git_commit(
+    commit: &windlass_protocols::CommitId,
+) -> Result<CommitId, windlass_control_api::Fault> {
+    CommitId::parse(commit.as_str()).map_err(crate::fault::git_fault)
+}

@@ -1,0 +1,183 @@
+//! Takes away what ended runs left behind, and nothing that is not kept elsewhere first. One function decides; a dry run
+//! only stops before the last step.
+
+use super::find;
+use crate::clock::SystemClock;
+use crate::context::RunContext;
+use crate::fault::{file_fault, git_fault, journal_fault};
+use crate::headline;
+use crate::holder::{self, Owner};
+use crate::host::Host;
+use std::path::Path;
+use windlass_control_api::commands::{Clean, CleanMode};
+use windlass_control_api::views::{CleanItem, CleanReport};
+use windlass_control_api::{Code, Fault};
+use windlass_engine::{Clock, Journal, RunHead};
+use windlass_git_workspaces::{Checkout, GitError, Moment, ReferenceUpdate, Removal};
+use windlass_protocols::protocol::judged_task::state::State;
+use windlass_protocols::{Role, Run};
+
+pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fault> {
+    let mut report =
+        CleanReport { removed: command.mode == CleanMode::Remove, items: Vec::new(), kept: Vec::new() };
+    for head in chosen(host, &command).await? {
+        let (head, _, run) = find::run(host, head.run.as_str()).await?;
+        let state = find::task(&run)?;
+        if let Some(why) = must_stay(host, &head, &run).await? {
+            report.kept.push(item(&head, "run", &state.spec.place.run_dir, why));
+            continue;
+        }
+        // A repository that is gone took its worktrees along; what is left is ours alone.
+        if Checkout::discover(Path::new(&state.spec.place.repository)).is_err() {
+            effects(host, &head, command.mode, &mut report)?;
+            continue;
+        }
+        let context = find::context(host, &head.run, state)?;
+        let owner = Owner::this_process(head.run.as_str(), "windlass clean")?;
+        let key = holder::repository_key(&state.spec.place.common_dir);
+        match holder::hold(&host.journal, &key, &owner).await? {
+            Ok((lease, _)) => {
+                let done = sweep(&context, &head, state, command.mode, &mut report);
+                host.journal.release(&lease).await.map_err(journal_fault)?;
+                done?;
+                effects(host, &head, command.mode, &mut report)?;
+            }
+            Err(other) => {
+                let why = holder::held_fault("the repository", &other).message;
+                report.kept.push(item(&head, "run", &state.spec.place.run_dir, why));
+            }
+        }
+    }
+    Ok(report)
+}
+
+async fn chosen(host: &Host, command: &Clean) -> Result<Vec<RunHead>, Fault> {
+    if let Some(name) = &command.run {
+        return Ok(vec![find::head(host, name).await?]);
+    }
+    let Some(repository) = &command.repository else {
+        return Err(Fault::new(Code::BadArgument, "neither a run nor a repository is named"));
+    };
+    let checkout = Checkout::discover(repository).map_err(git_fault)?;
+    let common_dir = checkout.common_dir().to_string_lossy().into_owned();
+    let heads = host.journal.runs().await.map_err(journal_fault)?;
+    Ok(heads.into_iter().filter(|head| headline::common_dir(head).as_ref() == Some(&common_dir)).collect())
+}
+
+async fn must_stay(host: &Host, head: &RunHead, run: &Run) -> Result<Option<String>, Fault> {
+    if !run.ended {
+        return Ok(Some(format!("it has not ended; `windlass resume {0}` or `windlass stop {0}`", head.run)));
+    }
+    Ok(find::driver_of(host, &head.run).await?.map(|owner| format!("process {} uses it", owner.process.pid)))
+}
+
+fn item(head: &RunHead, kind: &str, what: &str, why: String) -> CleanItem {
+    CleanItem { run: head.run.to_string(), kind: kind.to_owned(), what: what.to_owned(), why }
+}
+
+fn sweep(
+    context: &RunContext,
+    head: &RunHead,
+    state: &State,
+    mode: CleanMode,
+    report: &mut CleanReport,
+) -> Result<(), Fault> {
+    let Some((_, base_tree)) = &state.base else { return Ok(()) };
+    let base = context.base(base_tree)?;
+    let repository = &context.repository;
+    let place = &state.spec.place;
+    for (role, branch) in [(Role::Doer, &place.doer_branch), (Role::Judge, &place.judge_branch)] {
+        let path = context.worktree(role);
+        let shown = path.display().to_string();
+        if state.spec.adopted.is_some() {
+            let why = "the original made it; remove it with `git worktree remove`".to_owned();
+            report.kept.push(item(head, "worktree", &shown, why));
+            continue;
+        }
+        let name = format!("{}/{}", head.run, if role.may_write() { "doer" } else { "judge" });
+        if path.symlink_metadata().is_ok() {
+            if mode == CleanMode::DryRun {
+                let why = format!("its content would be kept under refs/windlass/kept/{name}");
+                report.items.push(item(head, "worktree", &shown, why));
+            } else {
+                let worktree = repository.worktree_at(&path).map_err(git_fault)?;
+                let time = Moment { seconds: seconds(), offset_minutes: 0 };
+                let removal =
+                    repository.remove_worktree(&worktree, &context.index_key(role), &base, &name, time);
+                match removal {
+                    Ok(Removal::Removed { kept }) => {
+                        let why = kept.map_or_else(
+                            || "nothing in it was not kept already".to_owned(),
+                            |kept| format!("its content is kept as {}", kept.reference),
+                        );
+                        report.items.push(item(head, "worktree", &shown, why));
+                    }
+                    Ok(Removal::NotEverythingCouldBeKept { kept }) => {
+                        let why = format!("{} things in it cannot be kept by git", kept.hazards.len());
+                        report.kept.push(item(head, "worktree", &shown, why));
+                        continue;
+                    }
+                    Ok(Removal::Locked) => {
+                        report.kept.push(item(head, "worktree", &shown, "it is locked".to_owned()));
+                        continue;
+                    }
+                    Err(error @ (GitError::NotOurs { .. } | GitError::UnusableWorkspace { .. })) => {
+                        report.kept.push(item(head, "worktree", &shown, error.to_string()));
+                        continue;
+                    }
+                    Err(error) => return Err(git_fault(error)),
+                }
+            }
+        }
+        branch_of(context, head, branch, &base, mode, report)?;
+    }
+    Ok(())
+}
+
+fn branch_of(
+    context: &RunContext,
+    head: &RunHead,
+    branch: &str,
+    base: &windlass_git_workspaces::Commit,
+    mode: CleanMode,
+    report: &mut CleanReport,
+) -> Result<(), Fault> {
+    let repository = &context.repository;
+    let found = repository.read_reference(&format!("refs/heads/{branch}")).map_err(git_fault)?;
+    match found {
+        None => {}
+        Some(found) if found != base.id => {
+            report.kept.push(item(head, "branch", branch, "somebody committed to it".to_owned()));
+        }
+        Some(_) => {
+            let why = "it stands at the base and holds nothing of its own".to_owned();
+            if mode == CleanMode::Remove {
+                let answer = repository.delete_branch_if(branch, &base.id).map_err(git_fault)?;
+                if let ReferenceUpdate::Conflict { .. } = answer {
+                    report.kept.push(item(head, "branch", branch, "it moved just now".to_owned()));
+                    return Ok(());
+                }
+            }
+            report.items.push(item(head, "branch", branch, why));
+        }
+    }
+    Ok(())
+}
+
+/// What the steps left in the private directory; everything of worth in it is sealed evidence already.
+fn effects(host: &Host, head: &RunHead, mode: CleanMode, report: &mut CleanReport) -> Result<(), Fault> {
+    let path = host.state.run(&head.run);
+    if !path.is_dir() {
+        return Ok(());
+    }
+    if mode == CleanMode::Remove {
+        std::fs::remove_dir_all(&path).map_err(|error| file_fault("remove", &path, &error))?;
+    }
+    let why = "prompts, answers and logs in it are sealed evidence already".to_owned();
+    report.items.push(item(head, "scratch files", &path.display().to_string(), why));
+    Ok(())
+}
+
+fn seconds() -> i64 {
+    i64::try_from(SystemClock.now().0 / 1000).unwrap_or(i64::MAX)
+}

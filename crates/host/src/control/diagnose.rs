@@ -1,0 +1,184 @@
+//! Looks at everything a run needs before one is started, and says for each thing how to mend it.
+
+use crate::host::Host;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use windlass_agent_drivers::AgentChoice;
+use windlass_control_api::Fault;
+use windlass_control_api::views::{Diagnosis, DiagnosisLine, Health, Status};
+use windlass_git_workspaces::Checkout;
+use windlass_journal::Integrity;
+
+/// Below this a run is likely to meet a full disk.
+const LITTLE_SPACE: u64 = 1024 * 1024 * 1024;
+const NO_SPACE: u64 = 64 * 1024 * 1024;
+
+pub(crate) async fn diagnose(host: &Host, repository: Option<&Path>) -> Result<Diagnosis, Fault> {
+    let mut lines = vec![git(host), state_directory(host), disk(host.state.path())];
+    lines.push(journal(host).await);
+    lines.push(runs(host).await?);
+    lines.extend(repository.map(repository_line));
+    lines.extend(agents(host, repository));
+    Ok(Diagnosis { lines })
+}
+
+fn line(what: &str, state: Health, details: String, fix: &str) -> DiagnosisLine {
+    DiagnosisLine { what: what.to_owned(), state, details, fix: fix.to_owned() }
+}
+
+fn git(host: &Host) -> DiagnosisLine {
+    match host.git() {
+        Ok(git) => line("git", Health::Good, git.version().to_string(), ""),
+        Err(fault) => {
+            line("git", Health::Broken, fault.message, "install git 2.39 or newer and put it on PATH")
+        }
+    }
+}
+
+fn state_directory(host: &Host) -> DiagnosisLine {
+    let path = host.state.path();
+    let shown = path.display().to_string();
+    match std::fs::metadata(path) {
+        Ok(found) if found.mode().trailing_zeros() >= 6 => line("state directory", Health::Good, shown, ""),
+        Ok(_) => line(
+            "state directory",
+            Health::Warning,
+            format!("{shown} can be read by others"),
+            &format!("chmod 700 {shown}"),
+        ),
+        Err(error) => line("state directory", Health::Broken, error.to_string(), "set WINDLASS_STATE_DIR"),
+    }
+}
+
+fn disk(path: &Path) -> DiagnosisLine {
+    match rustix::fs::statvfs(path) {
+        Ok(found) => {
+            let free = found.f_bavail.saturating_mul(found.f_frsize);
+            let shown = format!("{} MB free", free / (1024 * 1024));
+            let fix = "free some space: `windlass clean --dry-run` shows what ended runs left behind";
+            if free < NO_SPACE {
+                line("disk", Health::Broken, shown, fix)
+            } else if free < LITTLE_SPACE {
+                line("disk", Health::Warning, shown, fix)
+            } else {
+                line("disk", Health::Good, shown, "")
+            }
+        }
+        Err(error) => line("disk", Health::Warning, error.to_string(), "look at the file system"),
+    }
+}
+
+async fn journal(host: &Host) -> DiagnosisLine {
+    match host.journal.health().await {
+        Ok(health) => {
+            let count =
+                |number: Option<u64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+            let details = format!(
+                "{}: {} runs, {} facts, SQLite {}",
+                health.path.display(),
+                count(health.runs),
+                count(health.facts),
+                health.sqlite_version
+            );
+            match health.integrity {
+                Integrity::Sound => line("journal", Health::Good, details, ""),
+                Integrity::Damaged(findings) => line(
+                    "journal",
+                    Health::Broken,
+                    format!("{details}; damaged: {}", findings.join("; ")),
+                    "restore the journal from a backup; do not resume runs before",
+                ),
+            }
+        }
+        Err(error) => line("journal", Health::Broken, error.to_string(), "mend what the message names"),
+    }
+}
+
+async fn runs(host: &Host) -> Result<DiagnosisLine, Fault> {
+    let lines = super::queries::list(host, None).await?;
+    let waiting = lines.iter().filter(|line| line.status == Status::Interrupted).count();
+    let asking = lines.iter().filter(|line| line.status == Status::NeedsHuman).count();
+    let details = format!("{} in all, {waiting} interrupted, {asking} waiting for a person", lines.len());
+    Ok(if waiting > 0 {
+        line("runs", Health::Warning, details, "`windlass resume --all` goes on with the interrupted ones")
+    } else {
+        line("runs", Health::Good, details, "")
+    })
+}
+
+fn repository_line(path: &Path) -> DiagnosisLine {
+    match Checkout::discover(path) {
+        Ok(checkout) => line("repository", Health::Good, checkout.work_tree().display().to_string(), ""),
+        Err(error) => {
+            line("repository", Health::Warning, error.to_string(), "go to a repository, or `git init`")
+        }
+    }
+}
+
+/// The agents the settings name: can their programs be found?
+fn agents(host: &Host, repository: Option<&Path>) -> Vec<DiagnosisLine> {
+    let checkout = repository.and_then(|path| Checkout::discover(path).ok());
+    let work_tree = checkout.as_ref().map(Checkout::work_tree);
+    let settings = match host.settings_for(work_tree, &[]) {
+        Ok(settings) => settings,
+        Err(fault) => {
+            return vec![line(
+                "settings",
+                Health::Broken,
+                fault.message,
+                "mend the file that the message names",
+            )];
+        }
+    };
+    let mut lines: Vec<DiagnosisLine> = ["agent", "doer", "judge", "auditor"]
+        .into_iter()
+        .filter_map(|key| settings.text(key).map(|text| (key, text)))
+        .map(|(key, text)| agent(host, key, text))
+        .collect();
+    if lines.is_empty() {
+        lines.push(line(
+            "agents",
+            Health::Warning,
+            "the settings name none".to_owned(),
+            "give `--agent` to `windlass run`, or put `agent = \"command:…\"` into windlass.toml",
+        ));
+    }
+    lines.extend(
+        settings
+            .warnings
+            .iter()
+            .map(|warning| line("settings", Health::Warning, warning.clone(), "correct or remove the key")),
+    );
+    lines
+}
+
+fn agent(host: &Host, key: &str, text: &str) -> DiagnosisLine {
+    let what = format!("agent ({key})");
+    match AgentChoice::parse(text) {
+        Err(error) => line(&what, Health::Broken, error.to_string(), "name the agent as KIND:REST"),
+        Ok(AgentChoice::Command { program, .. }) => {
+            let found = if program.contains('/') {
+                Path::new(&program).is_file()
+            } else {
+                let path = host.environment.get("PATH").unwrap_or_default();
+                std::env::split_paths(path).any(|directory| directory.join(&program).is_file())
+            };
+            if found {
+                line(&what, Health::Good, text.to_owned(), "")
+            } else {
+                line(
+                    &what,
+                    Health::Broken,
+                    format!("{program} was not found"),
+                    "install it or give its full path",
+                )
+            }
+        }
+        Ok(AgentChoice::Scripted { file }) if !Path::new(&file).is_file() => {
+            line(&what, Health::Broken, format!("{file} was not found"), "give the path of the script")
+        }
+        Ok(AgentChoice::Scripted { .. } | AgentChoice::Shell { .. }) => {
+            line(&what, Health::Good, text.to_owned(), "")
+        }
+    }
+}

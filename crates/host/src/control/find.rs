@@ -1,0 +1,106 @@
+//! Finds the run somebody means: by id, by the beginning of one, by task, or by its directory.
+
+use crate::context::RunContext;
+use crate::fault::{git_fault, journal_fault};
+use crate::headline;
+use crate::holder::Owner;
+use crate::host::Host;
+use std::path::Path;
+use windlass_control_api::views::RunLine;
+use windlass_control_api::{Code, Fault};
+use windlass_engine::{Clock, Journal, LeaseAnswer, RunHead, Stored, engine};
+use windlass_git_workspaces::Checkout;
+use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::judged_task::state::State;
+use windlass_protocols::{Run, RunId};
+
+pub(crate) async fn head(host: &Host, name: &str) -> Result<RunHead, Fault> {
+    let heads = host.journal.runs().await.map_err(journal_fault)?;
+    if let Some(head) = heads.iter().find(|head| head.run.as_str() == name) {
+        return Ok(head.clone());
+    }
+    let by_place = |head: &&RunHead| {
+        let line = headline::line(head, false);
+        line.task == name || same_directory(&line.run_dir, name)
+    };
+    // The list has the newest first, and that is the one somebody means by a task's name.
+    if let Some(head) = heads.iter().find(by_place) {
+        return Ok(head.clone());
+    }
+    let begun: Vec<&RunHead> = heads.iter().filter(|head| head.run.as_str().starts_with(name)).collect();
+    match (begun.as_slice(), name.is_empty()) {
+        ([head], false) => Ok((*head).clone()),
+        ([], _) | (_, true) => Err(Fault::new(Code::UnknownRun, format!("there is no run `{name}`"))
+            .hint("`windlass ls --all` lists every run of this machine")),
+        (several, false) => {
+            let names: Vec<&str> = several.iter().map(|head| head.run.as_str()).collect();
+            Err(Fault::new(
+                Code::UnknownRun,
+                format!("several runs begin with `{name}`: {}", names.join(", ")),
+            )
+            .hint("give enough of the name to be unique"))
+        }
+    }
+}
+
+fn same_directory(run_dir: &str, name: &str) -> bool {
+    let path = Path::new(run_dir);
+    path.file_name().is_some_and(|last| last == name)
+        || path == Path::new(name)
+        || Path::new(name).canonicalize().is_ok_and(|found| found == path)
+}
+
+/// A run as its facts make it, with the rows they came from.
+pub(crate) async fn run(host: &Host, name: &str) -> Result<(RunHead, Vec<Stored>, Run), Fault> {
+    let head = head(host, name).await?;
+    let stored = host.journal.read(&head.run, 0).await.map_err(journal_fault)?;
+    let run = engine::replay(&head.run, &stored).map_err(journal_fault)?;
+    Ok((head, stored, run))
+}
+
+pub(crate) fn task(run: &Run) -> Result<&State, Fault> {
+    match run.started.as_ref().map(|started| &started.protocol) {
+        Some(Protocol::JudgedTask(state)) => Ok(state),
+        None => Err(Fault::new(Code::UnknownRun, "the run was never started")),
+    }
+}
+
+/// Everything needed to carry out effects of a run that is in the journal.
+pub(crate) fn context(host: &Host, id: &RunId, state: &State) -> Result<RunContext, Fault> {
+    let place = &state.spec.place;
+    let checkout = Checkout::discover(Path::new(&place.repository)).map_err(git_fault)?;
+    let settings = host.settings_for(Some(checkout.work_tree()), &[])?;
+    Ok(RunContext {
+        run: id.clone(),
+        spec: state.spec.clone(),
+        state: host.state.clone(),
+        evidence: host.evidence.clone(),
+        repository: host.repository(checkout)?,
+        environment: host.environment.clone(),
+        program: host.program.clone(),
+        author: settings.text("author").unwrap_or_default().to_owned(),
+    })
+}
+
+/// The living process that drives a run, if there is one.
+pub(crate) async fn driver_of(host: &Host, run: &RunId) -> Result<Option<Owner>, Fault> {
+    // Asking for the lease is the only way to see its holder; a free one is given back at once.
+    let at = crate::clock::SystemClock.now();
+    match host.journal.acquire(run.as_str(), "looking", at).await.map_err(journal_fault)? {
+        LeaseAnswer::Granted(lease) => {
+            host.journal.release(&lease).await.map_err(journal_fault)?;
+            Ok(None)
+        }
+        LeaseAnswer::Held(holder) => Ok(Owner::of(&holder).filter(Owner::lives)),
+    }
+}
+
+pub(crate) async fn line(host: &Host, head: &RunHead) -> Result<RunLine, Fault> {
+    let line = headline::line(head, false);
+    if line.status == windlass_control_api::views::Status::Interrupted
+        && driver_of(host, &head.run).await?.is_some()
+    {
+        return Ok(headline::line(head, true));
+    }
+    Ok(line)
+}

@@ -1,0 +1,150 @@
+//! Takes over a run directory of the original that was cut off. Its flags are not recorded there, so they must be given
+//! again; everything else is read from its files, and the engine goes on at the place the files show.
+
+use super::start::drive;
+use super::task_spec::Wanted;
+use super::trust;
+use crate::context::RunContext;
+use crate::effect_runner::answer as adopt;
+use crate::fault::{file_fault, git_fault, journal_fault};
+use crate::holder::Owner;
+use crate::host::Host;
+use std::path::Path;
+use windlass_artifact_formats::Reading;
+use windlass_artifact_formats::task_loop::{
+    AuditReport, Handoff, VerdictReport, WorktreesEnv, parse_task_text,
+};
+use windlass_control_api::commands::ResumeRun;
+use windlass_control_api::events::{Event, Watcher};
+use windlass_control_api::views::RunOutcome;
+use windlass_control_api::{Code, Fault};
+use windlass_engine::Journal;
+use windlass_git_workspaces::Checkout;
+use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::judged_task::state::Adopted;
+use windlass_protocols::{Actor, CommitId, Observation};
+
+pub(crate) fn looks_like_one(path: &Path) -> bool {
+    path.join("task.txt").is_file() && path.join("rounds").is_dir()
+}
+
+pub(crate) async fn take_over(
+    host: &Host,
+    command: ResumeRun,
+    watcher: &dyn Watcher,
+) -> Result<RunOutcome, Fault> {
+    let directory = Path::new(&command.run);
+    let run_dir = directory.canonicalize().map_err(|error| file_fault("find", directory, &error))?;
+    if run_dir.join("summary.json").is_file() {
+        return Err(refuse("the run has ended: it has a summary.json").hint("start a new run for the task"));
+    }
+    let Some(mut start) = command.legacy else {
+        return Err(refuse("the original does not record its flags").hint(
+            "give them again: --rounds, --agent, and --check, --audit-check, --no-audit as in the first call",
+        ));
+    };
+    let env = worktrees_env(&run_dir)?;
+    start.repository = env.repo.clone().into();
+    start.task = task_text(&run_dir)?;
+    start.task_id.get_or_insert(task_id(&run_dir)?);
+    let checkout = Checkout::discover(&start.repository).map_err(git_fault)?;
+    let settings = host.settings_for(Some(checkout.work_tree()), &start.settings)?;
+    trust::require(host, &checkout, &settings, command.yes)?;
+    let repository = host.repository(checkout.clone())?;
+    // The judge's branch is never committed to, so it still stands at the base the run began with.
+    let base = repository.resolve_commit(&format!("refs/heads/{}", env.judge_branch)).map_err(git_fault)?;
+    start.base = Some(base.id.to_string());
+    let wanted =
+        Wanted { command: &start, settings: &settings, checkout: &checkout, repository: &repository };
+    let mut spec = wanted.spec()?;
+    let place = &mut spec.place;
+    place.run_dir = run_dir.to_string_lossy().into_owned();
+    place.base_ref = env.base_ref;
+    place.base = CommitId::new(base.id.as_str());
+    place.doer_branch = env.doer_branch;
+    place.judge_branch = env.judge_branch;
+    let run = super::start::new_run_id()?;
+    let mut context = RunContext {
+        run: run.clone(),
+        spec,
+        state: host.state.clone(),
+        evidence: host.evidence.clone(),
+        repository,
+        environment: host.environment.clone(),
+        program: host.program.clone(),
+        author: settings.text("author").unwrap_or_default().to_owned(),
+    };
+    context.spec.adopted = Some(position(&context, &run_dir)?);
+    let owner = Owner::this_process(run.as_str(), &format!("windlass resume {}", context.spec.task))?;
+    let lease = super::start::hold_repository(host, &context.spec, &owner, false, watcher).await?;
+    watcher.hear(&Event::Started {
+        run: run.to_string(),
+        task: context.spec.task.to_string(),
+        run_dir: context.spec.place.run_dir.clone(),
+    });
+    let spec = Spec::JudgedTask(Box::new(context.spec.clone()));
+    let first = (Actor::Human(host.person()), Observation::Start { run, spec });
+    let outcome = drive(host, context, &owner, watcher, Some(first)).await;
+    host.journal.release(&lease).await.map_err(journal_fault)?;
+    outcome
+}
+
+fn refuse(why: &str) -> Fault {
+    Fault::new(Code::LegacyRun, why).kept("the directory is as it was")
+}
+
+fn worktrees_env(run_dir: &Path) -> Result<WorktreesEnv, Fault> {
+    let path = run_dir.join("worktrees.env");
+    let bytes = std::fs::read(&path).map_err(|_| {
+        refuse("it has no worktrees.env: the original stopped before it had made its worktrees")
+            .hint("nothing was done yet; start a new run for the task")
+    })?;
+    WorktreesEnv::parse(&bytes).map_err(|error| refuse(&error.to_string()))
+}
+
+fn task_text(run_dir: &Path) -> Result<String, Fault> {
+    let path = run_dir.join("task.txt");
+    let bytes = std::fs::read(&path).map_err(|error| file_fault("read", &path, &error))?;
+    parse_task_text(&bytes).map_err(|error| refuse(&error.to_string()))
+}
+
+/// The task's id stands in the directory's name: `<id>-<8 digits>-<6 digits>`.
+fn task_id(run_dir: &Path) -> Result<String, Fault> {
+    let name = run_dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let id = windlass_artifact_formats::task_loop::RunDirectoryName::parse(name);
+    id.map(|name| name.task_id).ok_or_else(|| {
+        refuse("the directory's name does not say which task it is for").hint("give it with --id")
+    })
+}
+
+/// What the highest round already holds. A file that cannot be read counts as absent, and so does everything that
+/// should rest on it: its role has to speak again.
+fn position(context: &RunContext, run_dir: &Path) -> Result<Adopted, Fault> {
+    let rounds = run_dir.join("rounds");
+    let entries = std::fs::read_dir(&rounds).map_err(|error| file_fault("list", &rounds, &error))?;
+    let round = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.strip_prefix("round-")?.parse::<u32>().ok())
+        .max()
+        .unwrap_or(1);
+    let directory = context.round_dir(round);
+    let bytes = |name: &str| std::fs::read(directory.join(name)).ok();
+    let reading = Reading::legacy();
+    let mut adopted = Adopted { round, handoff: None, verdict: None, audit: None };
+    let delivered = directory.join("patch.diff").is_file();
+    let handoff = bytes(Handoff::FILE_NAME).filter(|_| delivered);
+    if let Some(Ok(file)) = handoff.map(|bytes| Handoff::parse(&bytes, &reading)) {
+        adopted.handoff = Some(adopt::handoff(context, &file)?);
+        if let Some(Ok(file)) =
+            bytes(VerdictReport::FILE_NAME).map(|bytes| VerdictReport::parse(&bytes, &reading))
+        {
+            adopted.verdict = Some(adopt::verdict(context, &file)?);
+            if let Some(Ok(file)) =
+                bytes(AuditReport::FILE_NAME).map(|bytes| AuditReport::parse(&bytes, &reading))
+            {
+                adopted.audit = Some(adopt::audit(context, &file)?);
+            }
+        }
+    }
+    Ok(adopted)
+}

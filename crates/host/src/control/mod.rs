@@ -1,0 +1,13 @@
+//! One file per thing a face can ask for. Each reads the journal, decides nothing itself, and says what came of it.
+
+pub(crate) mod clean;
+pub(crate) mod compat;
+pub(crate) mod diagnose;
+pub(crate) mod find;
+pub(crate) mod legacy;
+pub(crate) mod queries;
+pub(crate) mod resume;
+pub(crate) mod start;
+pub(crate) mod task_spec;
+pub(crate) mod trust;
+pub(crate) mod verify;

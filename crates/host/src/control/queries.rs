@@ -1,0 +1,195 @@
+//! Looking without touching: lists, one run, its log, its change, why it is where it is.
+
+use super::find;
+use crate::fault::journal_fault;
+use crate::headline;
+use crate::host::Host;
+use crate::narrate::Narrator;
+use std::path::Path;
+use std::time::Duration;
+use windlass_control_api::views::{
+    ArtifactView, Diff, ExplanationView, LandedView, Log, RunLine, RunView, Status, Used,
+};
+use windlass_control_api::{Code, Fault};
+use windlass_engine::{Journal, Stored};
+use windlass_git_workspaces::Checkout;
+use windlass_protocols::explain::explain as explanation_of;
+use windlass_protocols::outcome::{CapturedChange, Outcome};
+use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
+use windlass_protocols::{ArtifactRef, Fact, Run, RunId};
+
+/// How often a follower looks for something new. Only a follower waits for this, never a run.
+const FOLLOW: Duration = Duration::from_millis(100);
+
+pub(crate) async fn list(host: &Host, repository: Option<&Path>) -> Result<Vec<RunLine>, Fault> {
+    let wanted = match repository {
+        Some(path) => {
+            let checkout = Checkout::discover(path).map_err(crate::fault::git_fault)?;
+            Some(checkout.common_dir().to_string_lossy().into_owned())
+        }
+        None => None,
+    };
+    let mut lines = Vec::new();
+    for head in host.journal.runs().await.map_err(journal_fault)? {
+        if wanted.is_none() || headline::common_dir(&head) == wanted {
+            lines.push(find::line(host, &head).await?);
+        }
+    }
+    Ok(lines)
+}
+
+pub(crate) async fn interrupted(host: &Host) -> Result<Vec<RunLine>, Fault> {
+    let lines = list(host, None).await?;
+    Ok(lines.into_iter().filter(|line| line.status == Status::Interrupted).collect())
+}
+
+pub(crate) async fn show(host: &Host, name: &str) -> Result<RunView, Fault> {
+    let (head, stored, run) = find::run(host, name).await?;
+    let state = find::task(&run)?;
+    let used = run.started.as_ref().map(|started| started.budget.used).unwrap_or_default();
+    let place = &state.spec.place;
+    Ok(RunView {
+        line: find::line(host, &head).await?,
+        task_text: state.spec.text.clone(),
+        base: place.base.to_string(),
+        base_ref: place.base_ref.clone(),
+        tree: state.change.as_ref().map(|change| change.tree.to_string()),
+        landed: state.landed.as_ref().map(|(commit, reference)| LandedView {
+            commit: commit.to_string(),
+            reference: reference.clone(),
+        }),
+        judge_verdict: state.verdict.as_ref().map_or("not-run", |(word, _)| word.word()).to_owned(),
+        audit_gate: state.gate.as_ref().map_or("not-run", |(word, _)| word.gate_word()).to_owned(),
+        checks: state.spec.checks.clone(),
+        audit_checks: state.spec.audit_checks.clone(),
+        agents: place.agents.iter().map(|(role, agent)| (role.to_string(), agent.clone())).collect(),
+        used: Used {
+            milliseconds: used.duration.0,
+            tokens: used.tokens,
+            cost_micros: used.cost_micros,
+            output_bytes: used.output_bytes,
+            facts: run.version,
+        },
+        explanation: explanation(&run),
+        artifacts: sealed(&head.run, &stored)?
+            .into_iter()
+            .map(|(round, artifact)| ArtifactView {
+                round,
+                path: host.evidence.path_of(&artifact.digest).to_string_lossy().into_owned(),
+                name: artifact.name,
+                digest: artifact.digest.to_string(),
+                bytes: artifact.bytes,
+            })
+            .collect(),
+    })
+}
+
+pub(crate) fn explanation(run: &Run) -> ExplanationView {
+    let explanation = explanation_of(run);
+    ExplanationView { now: explanation.now, because: explanation.because, commands: explanation.commands }
+}
+
+pub(crate) async fn explain(host: &Host, name: &str) -> Result<ExplanationView, Fault> {
+    let (_, _, run) = find::run(host, name).await?;
+    Ok(explanation(&run))
+}
+
+pub(crate) async fn log(host: &Host, name: &str, from_version: u64) -> Result<Log, Fault> {
+    let head = find::head(host, name).await?;
+    let stored = host.journal.read(&head.run, 0).await.map_err(journal_fault)?;
+    let mut narrator = Narrator::new(head.run.clone());
+    let mut entries = Vec::new();
+    let mut run = Run::default();
+    for row in &stored {
+        run.evolve(&row.fact(&head.run).map_err(journal_fault)?);
+        let entry = narrator.tell(row).map_err(journal_fault)?;
+        if row.version >= from_version {
+            entries.push(entry);
+        }
+    }
+    Ok(Log { run: head.run.to_string(), entries, ended: run.ended })
+}
+
+pub(crate) async fn log_changed(host: &Host, name: &str, after_version: u64) -> Result<(), Fault> {
+    let head = find::head(host, name).await?;
+    loop {
+        let news = host.journal.read(&head.run, after_version).await.map_err(journal_fault)?;
+        if !news.is_empty() {
+            return Ok(());
+        }
+        tokio::time::sleep(FOLLOW).await;
+    }
+}
+
+pub(crate) async fn diff(host: &Host, name: &str, round: Option<u32>) -> Result<Diff, Fault> {
+    let (head, stored, run) = find::run(host, name).await?;
+    let state = find::task(&run)?;
+    let mut changes: Vec<CapturedChange> = Vec::new();
+    for row in &stored {
+        if let Fact::JudgedTask(TaskFact::ChangeTaken { change }) =
+            row.fact(&head.run).map_err(journal_fault)?
+        {
+            changes.push(change);
+        }
+    }
+    let wanted = match round {
+        Some(round) => changes.into_iter().rev().find(|change| change.round == round),
+        None => changes.pop(),
+    };
+    let Some(change) = wanted else {
+        let which = round.map_or_else(|| "no round".to_owned(), |round| format!("round {round} has not"));
+        return Err(Fault::new(Code::NotAllowedNow, format!("{which} handed over a change yet"))
+            .hint(format!("`windlass explain {}` says where it stands", head.run)));
+    };
+    let patch = host.evidence.read(&change.patch)?;
+    Ok(Diff {
+        run: head.run.to_string(),
+        round: change.round,
+        base: state.spec.place.base.to_string(),
+        tree: change.tree.to_string(),
+        patch: String::from_utf8_lossy(&patch).into_owned(),
+    })
+}
+
+/// Every sealed artifact a run's facts speak of, with its round, each once.
+pub(crate) fn sealed(id: &RunId, stored: &[Stored]) -> Result<Vec<(u32, ArtifactRef)>, Fault> {
+    let mut round = 0;
+    let mut found: Vec<(u32, ArtifactRef)> = Vec::new();
+    for row in stored {
+        let fact = row.fact(id).map_err(journal_fault)?;
+        let artifacts = match fact {
+            Fact::JudgedTask(TaskFact::RoundOpened { round: opened }) => {
+                round = opened;
+                Vec::new()
+            }
+            Fact::EffectSettled { outcome, .. } => of_outcome(outcome),
+            Fact::JudgedTask(TaskFact::HandoffTaken { handoff }) => vec![handoff.artifact],
+            Fact::JudgedTask(TaskFact::VerdictTaken {
+                source: windlass_protocols::protocol::judged_task::facts::Source::Agent { artifact },
+                ..
+            }) => vec![artifact],
+            _ => Vec::new(),
+        };
+        for artifact in artifacts {
+            let known = found.iter().rev().any(|(at, known)| *at == round && *known == artifact);
+            if !known {
+                found.push((round, artifact));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn of_outcome(outcome: Outcome) -> Vec<ArtifactRef> {
+    match outcome {
+        Outcome::AgentEnded(report) => report.evidence,
+        Outcome::ChecksRan(report) => report.evidence,
+        Outcome::ChangeCaptured(change) => vec![change.patch],
+        Outcome::Prepared { .. }
+        | Outcome::Landed(_)
+        | Outcome::Closed
+        | Outcome::Refused { .. }
+        | Outcome::Interrupted { .. }
+        | Outcome::Lost { .. } => Vec::new(),
+    }
+}

@@ -1,0 +1,119 @@
+//! The ways back into a run: go on where it stopped, take an ended one up again, stop it, land what it made.
+
+use super::start::{drive, hold_repository, hold_run};
+use super::task_spec::free_branch;
+use super::{find, legacy};
+use crate::clock::SystemClock;
+use crate::drive::{Driver, StopMessage};
+use crate::fault::{bug, journal_fault};
+use crate::holder::Owner;
+use crate::host::Host;
+use std::path::Path;
+use std::sync::Arc;
+use windlass_control_api::commands::{LandRun, LandingPlace, ResumeRun, StopRun};
+use windlass_control_api::events::{Event, Watcher};
+use windlass_control_api::views::{RunLine, RunOutcome};
+use windlass_control_api::{Code, Fault};
+use windlass_engine::{Clock, Journal};
+use windlass_protocols::kernel::budget::CapChange;
+use windlass_protocols::protocol::judged_task::state::Landing;
+use windlass_protocols::{Actor, Millis, Observation};
+
+pub(crate) async fn resume(
+    host: &Host,
+    command: ResumeRun,
+    watcher: &dyn Watcher,
+) -> Result<RunOutcome, Fault> {
+    let known = find::run(host, &command.run).await;
+    let (head, _, run) = match known {
+        Err(fault) if fault.code == Code::UnknownRun && legacy::looks_like_one(Path::new(&command.run)) => {
+            return legacy::take_over(host, command, watcher).await;
+        }
+        known => known?,
+    };
+    let state = find::task(&run)?;
+    let context = find::context(host, &head.run, state)?;
+    let first = reopening(host, &command, run.ended)?;
+    let owner = Owner::this_process(head.run.as_str(), &format!("windlass resume {}", state.spec.task))?;
+    let lease = hold_repository(host, &state.spec, &owner, false, watcher).await?;
+    watcher.hear(&Event::Started {
+        run: head.run.to_string(),
+        task: state.spec.task.to_string(),
+        run_dir: state.spec.place.run_dir.clone(),
+    });
+    let outcome = drive(host, context, &owner, watcher, first).await;
+    host.journal.release(&lease).await.map_err(journal_fault)?;
+    outcome
+}
+
+/// An ended run is taken up again; an unfinished one just goes on, and has no use for more room yet.
+fn reopening(host: &Host, command: &ResumeRun, ended: bool) -> Result<Option<(Actor, Observation)>, Fault> {
+    let asks_for_more = command.more_rounds > 0 || command.more_minutes > 0 || command.note.is_some();
+    match (ended, asks_for_more) {
+        (true, _) => {
+            let caps = CapChange {
+                more_rounds: command.more_rounds,
+                more_time: Millis::minutes(command.more_minutes),
+                ..CapChange::default()
+            };
+            let observation = Observation::Reopened { caps, note: command.note.clone() };
+            Ok(Some((Actor::Human(host.person()), observation)))
+        }
+        (false, false) => Ok(None),
+        (false, true) => Err(Fault::new(
+            Code::NotAllowedNow,
+            "the run has not ended; more room and notes are given to an ended run",
+        )
+        .hint("resume it without them")),
+    }
+}
+
+pub(crate) async fn stop(host: &Host, command: StopRun) -> Result<RunLine, Fault> {
+    let (head, _, run) = find::run(host, &command.run).await?;
+    if run.ended {
+        return Err(Fault::new(Code::NotAllowedNow, format!("run {} has ended already", head.run)));
+    }
+    let by = host.person();
+    if find::driver_of(host, &head.run).await?.is_some() {
+        let message = StopMessage { stop: command.reason, by };
+        let body = serde_json::to_string(&message).map_err(|error| bug(error.to_string()))?;
+        host.journal.post(&head.run, &body, SystemClock.now()).await.map_err(journal_fault)?;
+        return find::line(host, &head).await;
+    }
+    let state = find::task(&run)?;
+    let context = find::context(host, &head.run, state)?;
+    let owner = Owner::this_process(head.run.as_str(), "windlass stop")?;
+    let silence = Silence;
+    let lease = hold_run(host, &head.run, &owner, &silence).await?;
+    let mut driver =
+        Driver::open_to_stop(Arc::new(context), host.journal.clone(), lease.clone(), &silence).await?;
+    driver.stop(Actor::Human(by), command.reason).await?;
+    driver.go_to_the_end().await?;
+    host.journal.release(&lease).await.map_err(journal_fault)?;
+    find::line(host, &find::head(host, head.run.as_str()).await?).await
+}
+
+pub(crate) async fn land(host: &Host, command: LandRun, watcher: &dyn Watcher) -> Result<RunOutcome, Fault> {
+    let (head, _, run) = find::run(host, &command.run).await?;
+    let state = find::task(&run)?;
+    let context = find::context(host, &head.run, state)?;
+    let owner = Owner::this_process(head.run.as_str(), &format!("windlass land {}", state.spec.task))?;
+    let lease = hold_repository(host, &state.spec, &owner, false, watcher).await?;
+    let landing = match &command.place {
+        LandingPlace::Current => Landing::Current,
+        LandingPlace::Branch(Some(name)) => Landing::Branch(name.clone()),
+        LandingPlace::Branch(None) => {
+            Landing::Branch(free_branch(&context.repository, state.spec.task.as_str())?)
+        }
+    };
+    let first = (Actor::Human(host.person()), Observation::LandingRequested { landing });
+    let outcome = drive(host, context, &owner, watcher, Some(first)).await;
+    host.journal.release(&lease).await.map_err(journal_fault)?;
+    outcome
+}
+
+struct Silence;
+
+impl Watcher for Silence {
+    fn hear(&self, _event: &Event) {}
+}

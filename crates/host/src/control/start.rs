@@ -1,0 +1,240 @@
+//! Starts a run: everything is checked before the first fact, so that a refusal leaves nothing behind.
+
+use super::task_spec::Wanted;
+use super::{find, trust};
+use crate::context::RunContext;
+use crate::drive::{Driven, Driver};
+use crate::fault::{bug, git_fault, journal_fault};
+use crate::holder::{self, Owner};
+use crate::host::Host;
+use std::sync::Arc;
+use windlass_control_api::commands::StartRun;
+use windlass_control_api::events::{Event, Watcher};
+use windlass_control_api::views::{ExplanationView, LandedView, RunOutcome, Status};
+use windlass_control_api::{Code, Fault};
+use windlass_engine::{Journal, Lease};
+use windlass_git_workspaces::Checkout;
+use windlass_protocols::explain::explain;
+use windlass_protocols::outcome::VerdictWord;
+use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::judged_task::state::{AuditPolicy, TaskSpec};
+use windlass_protocols::{Actor, Observation, Role, Run, RunId};
+
+const WAIT: std::time::Duration = std::time::Duration::from_millis(250);
+
+pub(crate) async fn start(
+    host: &Host,
+    command: StartRun,
+    watcher: &dyn Watcher,
+) -> Result<RunOutcome, Fault> {
+    if command.task.trim().is_empty() {
+        return Err(Fault::new(Code::BadArgument, "the task text is empty").hint("say what is to be done"));
+    }
+    let checkout = Checkout::discover(&command.repository).map_err(git_fault)?;
+    let settings = host.settings_for(Some(checkout.work_tree()), &command.settings)?;
+    for warning in &settings.warnings {
+        watcher.hear(&Event::Notice { text: warning.clone() });
+    }
+    trust::require(host, &checkout, &settings, command.yes)?;
+    let repository = host.repository(checkout.clone())?;
+    let wanted =
+        Wanted { command: &command, settings: &settings, checkout: &checkout, repository: &repository };
+    let mut spec = wanted.spec()?;
+    let run = new_run_id()?;
+    let owner = Owner::this_process(run.as_str(), &format!("windlass run {}", spec.task))?;
+    let repository_lease = hold_repository(host, &spec, &owner, command.wait, watcher).await?;
+    let (run_dir, stamp) = wanted.run_dir(spec.task.as_str())?;
+    spec.place.run_dir = run_dir.to_string_lossy().into_owned();
+    spec.place.doer_branch = format!("codex/loop-{stamp}-doer");
+    spec.place.judge_branch = format!("codex/loop-{stamp}-judge");
+    let context = RunContext {
+        run: run.clone(),
+        spec: spec.clone(),
+        state: host.state.clone(),
+        evidence: host.evidence.clone(),
+        repository,
+        environment: host.environment.clone(),
+        program: host.program.clone(),
+        author: settings.text("author").unwrap_or_default().to_owned(),
+    };
+    let outcome =
+        if command.dry_run { dry_run(&context) } else { begin(host, context, &owner, watcher).await };
+    host.journal.release(&repository_lease).await.map_err(journal_fault)?;
+    outcome
+}
+
+async fn begin(
+    host: &Host,
+    context: RunContext,
+    owner: &Owner,
+    watcher: &dyn Watcher,
+) -> Result<RunOutcome, Fault> {
+    let run = context.run.clone();
+    watcher.hear(&Event::Started {
+        run: run.to_string(),
+        task: context.spec.task.to_string(),
+        run_dir: context.spec.place.run_dir.clone(),
+    });
+    let spec = Spec::JudgedTask(Box::new(context.spec.clone()));
+    let by = Actor::Human(host.person());
+    drive(host, context, owner, watcher, Some((by, Observation::Start { run, spec }))).await
+}
+
+/// Takes the run's lease, brings in one observation, and drives to the end.
+pub(crate) async fn drive(
+    host: &Host,
+    context: RunContext,
+    owner: &Owner,
+    watcher: &dyn Watcher,
+    first: Option<(Actor, Observation)>,
+) -> Result<RunOutcome, Fault> {
+    let run = context.run.clone();
+    let lease = hold_run(host, &run, owner, watcher).await?;
+    let mut driver = Driver::open(Arc::new(context), host.journal.clone(), lease.clone(), watcher).await?;
+    if let Some((by, observation)) = first {
+        driver.observe(by, observation).await?;
+    }
+    let how = driver.go_to_the_end().await?;
+    let outcome = outcome(driver.run(), how)?;
+    host.journal.release(&lease).await.map_err(journal_fault)?;
+    Ok(outcome)
+}
+
+pub(crate) async fn hold_repository(
+    host: &Host,
+    spec: &TaskSpec,
+    owner: &Owner,
+    wait: bool,
+    watcher: &dyn Watcher,
+) -> Result<Lease, Fault> {
+    let key = holder::repository_key(&spec.place.common_dir);
+    let mut said = false;
+    loop {
+        match holder::hold(&host.journal, &key, owner).await? {
+            Ok((lease, notice)) => {
+                if let Some(text) = notice {
+                    watcher.hear(&Event::Notice { text });
+                }
+                return Ok(lease);
+            }
+            Err(held) if wait => {
+                if !said {
+                    let text = format!("waiting: {}", holder::held_fault("the repository", &held).message);
+                    watcher.hear(&Event::Notice { text });
+                    said = true;
+                }
+                tokio::time::sleep(WAIT).await;
+            }
+            Err(held) => return Err(holder::held_fault("the repository", &held)),
+        }
+    }
+}
+
+pub(crate) async fn hold_run(
+    host: &Host,
+    run: &RunId,
+    owner: &Owner,
+    watcher: &dyn Watcher,
+) -> Result<Lease, Fault> {
+    match holder::hold(&host.journal, run.as_str(), owner).await? {
+        Ok((lease, notice)) => {
+            if let Some(text) = notice {
+                watcher.hear(&Event::Notice { text });
+            }
+            Ok(lease)
+        }
+        Err(held) => Err(holder::held_fault("the run", &held)),
+    }
+}
+
+/// Prompts and commands, as the original's dry run leaves them; nothing is started and nothing is journaled.
+fn dry_run(context: &RunContext) -> Result<RunOutcome, Fault> {
+    use crate::durable_file::ensure;
+    use windlass_artifact_formats::task_loop::{Summary, render_task_text};
+    use windlass_protocols::effect::CloseRun;
+    let run_dir = context.run_dir();
+    let round = context.round_dir(1);
+    std::fs::create_dir_all(&round)
+        .map_err(|error| crate::fault::file_fault("make the directory", &round, &error))?;
+    ensure(&run_dir.join("task.txt"), render_task_text(&context.spec.text).as_bytes())?;
+    let mut roles = vec![Role::Doer, Role::Judge];
+    if context.spec.audit == AuditPolicy::Required {
+        roles.push(Role::Auditor);
+    }
+    for (name, text) in crate::effect_runner::dry_run_prompts(context, &roles) {
+        ensure(&round.join(name), text.as_bytes())?;
+    }
+    let gate = if context.spec.audit == AuditPolicy::Required { "dry-run" } else { "not-run" };
+    let closing = CloseRun {
+        final_verdict: "dry-run".to_owned(),
+        judge_verdict: "dry-run".to_owned(),
+        audit_gate: gate.to_owned(),
+        rounds_completed: 1,
+    };
+    let summary = crate::projection::summary(context, &closing).render();
+    ensure(&run_dir.join(Summary::FILE_NAME), summary.as_bytes())?;
+    let would_run = roles
+        .iter()
+        .map(|role| format!("{role}: {}", context.spec.place.agents.get(role).map_or("", String::as_str)))
+        .collect();
+    Ok(RunOutcome {
+        run: String::new(),
+        status: Status::DryRun,
+        run_dir: context.spec.place.run_dir.clone(),
+        final_verdict: closing.final_verdict,
+        judge_verdict: closing.judge_verdict,
+        audit_gate: closing.audit_gate,
+        rounds_completed: 1,
+        landed: None,
+        explanation: ExplanationView {
+            now: "nothing was started".to_owned(),
+            because: vec![format!("the prompts are in {}", round.display())],
+            commands: Vec::new(),
+        },
+        would_run,
+    })
+}
+
+pub(crate) fn outcome(run: &Run, driven: Driven) -> Result<RunOutcome, Fault> {
+    let state = find::task(run)?;
+    let status = match driven {
+        Driven::Interrupted => Status::Interrupted,
+        Driven::Ended => {
+            crate::headline::status_of(run).ok_or_else(|| bug("the run ended without an end"))?
+        }
+    };
+    let explanation = explain(run);
+    Ok(RunOutcome {
+        run: run.started.as_ref().map(|started| started.id.to_string()).unwrap_or_default(),
+        status,
+        run_dir: state.spec.place.run_dir.clone(),
+        final_verdict: state.end.as_ref().map_or("needs-human", |end| end.legacy_word()).to_owned(),
+        judge_verdict: state
+            .verdict
+            .as_ref()
+            .map_or("not-run", |(word, _)| VerdictWord::word(*word))
+            .to_owned(),
+        audit_gate: state.gate.as_ref().map_or("not-run", |(word, _)| word.gate_word()).to_owned(),
+        rounds_completed: state.rounds_completed,
+        landed: state.landed.as_ref().map(|(commit, reference)| LandedView {
+            commit: commit.to_string(),
+            reference: reference.clone(),
+        }),
+        explanation: ExplanationView {
+            now: explanation.now,
+            because: explanation.because,
+            commands: explanation.commands,
+        },
+        would_run: Vec::new(),
+    })
+}
+
+/// Short, unique and easy to type: no vowels, so that no word comes out, and no letters that look alike.
+pub(crate) fn new_run_id() -> Result<RunId, Fault> {
+    const LETTERS: &[u8; 20] = b"bcdfghjkmnpqrstvwxz2";
+    let mut random = [0_u8; 8];
+    getrandom::fill(&mut random).map_err(|error| bug(format!("there is no randomness: {error}")))?;
+    let text: String =
+        random.iter().map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()])).collect();
+    Ok(RunId::new(text))
+}

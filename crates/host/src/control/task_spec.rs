@@ -1,0 +1,190 @@
+//! From what was asked and set to the complete description of a run: every name resolved, every text read, every place
+//! fixed, so that nothing is looked up again later.
+
+use crate::fault::{file_fault, git_fault};
+use crate::settings::{Origin, Settings};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use windlass_agent_drivers::AgentChoice;
+use windlass_artifact_formats::task_loop::{derive_task_id, validate_task_id};
+use windlass_control_api::commands::StartRun;
+use windlass_control_api::{Code, Fault};
+use windlass_git_workspaces::{Checkout, Repository};
+use windlass_protocols::kernel::budget::Caps;
+use windlass_protocols::protocol::judged_task::state::{AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec};
+use windlass_protocols::{CommitId, Millis, Role, TaskId};
+
+const MAX_PROMPT_BYTES: u64 = 1024 * 1024;
+
+pub(crate) struct Wanted<'a> {
+    pub(crate) command: &'a StartRun,
+    pub(crate) settings: &'a Settings,
+    pub(crate) checkout: &'a Checkout,
+    pub(crate) repository: &'a Repository,
+}
+
+impl Wanted<'_> {
+    /// The spec, all but the run directory, which is chosen under the repository's lease.
+    pub(crate) fn spec(&self) -> Result<TaskSpec, Fault> {
+        let settings = self.settings;
+        let base_ref = self.command.base.clone().unwrap_or_else(|| "HEAD".to_owned());
+        let base = self.repository.resolve_commit(&base_ref).map_err(git_fault)?;
+        let task = self.task_id()?;
+        let audit = if settings.switch("audit") { AuditPolicy::Required } else { AuditPolicy::Skipped };
+        let text = |path: &Path| {
+            path.to_str().map(str::to_owned).ok_or_else(|| {
+                Fault::new(Code::BadArgument, format!("the path {} is not valid UTF-8", path.display()))
+            })
+        };
+        Ok(TaskSpec {
+            text: self.command.task.clone(),
+            caps: caps(settings),
+            checks: settings.list("checks"),
+            audit_checks: settings.list("audit-checks"),
+            audit,
+            on_needs_human: match settings.text("on-needs-human") {
+                Some("continue") => OnNeedsHuman::Continue,
+                _ => OnNeedsHuman::Stop,
+            },
+            landing: self.landing(task.as_str())?,
+            place: Place {
+                repository: text(self.checkout.work_tree())?,
+                common_dir: text(self.checkout.common_dir())?,
+                run_dir: String::new(),
+                base_ref,
+                base: CommitId::new(base.id.as_str()),
+                doer_branch: String::new(),
+                judge_branch: String::new(),
+                agents: self.agents(audit)?,
+                prompts: self.prompts()?,
+            },
+            adopted: None,
+            task,
+        })
+    }
+
+    fn task_id(&self) -> Result<TaskId, Fault> {
+        let Some(id) = &self.command.task_id else {
+            return Ok(TaskId::new(derive_task_id(&self.command.task).as_str()));
+        };
+        match validate_task_id(id) {
+            Ok(id) => Ok(TaskId::new(id.as_str())),
+            Err(refusal) => Err(Fault::new(Code::BadArgument, refusal.to_string())
+                .hint("a task id is one word such as TASK-0042")),
+        }
+    }
+
+    /// Where an accepted change goes. The branch is chosen now, so that a restart lands on the same one.
+    fn landing(&self, task: &str) -> Result<Landing, Fault> {
+        match self.settings.text("land") {
+            Some("none") => Ok(Landing::None),
+            Some("current") => Ok(Landing::Current),
+            _ => Ok(Landing::Branch(free_branch(self.repository, task)?)),
+        }
+    }
+
+    fn agents(&self, audit: AuditPolicy) -> Result<BTreeMap<Role, String>, Fault> {
+        let mut agents = BTreeMap::new();
+        let mut roles = vec![(Role::Doer, "doer"), (Role::Judge, "judge")];
+        if audit == AuditPolicy::Required {
+            roles.push((Role::Auditor, "auditor"));
+        }
+        for (role, key) in roles {
+            let (key, text) = match (self.settings.text(key), self.settings.text("agent")) {
+                (Some(text), _) => (key, text),
+                (None, Some(text)) => ("agent", text),
+                (None, None) => {
+                    return Err(Fault::new(Code::BadArgument, format!("no agent is named for the {role}"))
+                        .hint(format!(
+                            "give `--agent AGENT` for every role, or `--{role} AGENT` for this one"
+                        ))
+                        .hint("an agent is `command:/path/to/program`, `shell:COMMAND` or `scripted:FILE`"));
+                }
+            };
+            let choice = AgentChoice::parse(text)
+                .and_then(|choice| choice.anchored(&self.anchor(key)))
+                .map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))?;
+            agents.insert(role, choice.to_string());
+        }
+        Ok(agents)
+    }
+
+    /// Relative paths mean: relative to where the words stand.
+    fn anchor(&self, key: &str) -> PathBuf {
+        match self.settings.origin(key) {
+            Some(Origin::RepositoryFile(file) | Origin::UserFile(file)) => {
+                file.parent().unwrap_or(Path::new("/")).to_owned()
+            }
+            Some(Origin::BuiltIn | Origin::Variable(_) | Origin::Argument) | None => {
+                self.command.directory.clone()
+            }
+        }
+    }
+
+    fn prompts(&self) -> Result<BTreeMap<Role, String>, Fault> {
+        let mut prompts = BTreeMap::new();
+        let keys =
+            [(Role::Doer, "doer-prompt"), (Role::Judge, "judge-prompt"), (Role::Auditor, "audit-prompt")];
+        for (role, key) in keys {
+            let Some(name) = self.settings.text(key) else { continue };
+            let path = self.anchor(key).join(name);
+            let size = std::fs::metadata(&path)
+                .map_err(|error| file_fault("read the prompt file", &path, &error))?;
+            if size.len() > MAX_PROMPT_BYTES {
+                return Err(Fault::new(
+                    Code::BadArgument,
+                    format!("the prompt file {} is larger than {MAX_PROMPT_BYTES} bytes", path.display()),
+                ));
+            }
+            let text = std::fs::read_to_string(&path)
+                .map_err(|error| file_fault("read the prompt file", &path, &error))?;
+            prompts.insert(role, text);
+        }
+        Ok(prompts)
+    }
+
+    /// The first free name, chosen while no other run of this repository can choose.
+    pub(crate) fn run_dir(&self, task: &str) -> Result<(PathBuf, String), Fault> {
+        let root = match &self.command.run_root {
+            Some(root) => self.command.directory.join(root),
+            None => self.checkout.work_tree().join(".orchestrator").join("runs"),
+        };
+        let mut moment = jiff::Zoned::now();
+        loop {
+            let stamp = moment.strftime("%Y%m%d-%H%M%S").to_string();
+            let path = root.join(format!("{task}-{stamp}"));
+            let branch = format!("refs/heads/codex/loop-{stamp}-doer");
+            let taken = path.symlink_metadata().is_ok()
+                || self.repository.read_reference(&branch).map_err(git_fault)?.is_some();
+            if !taken {
+                return Ok((path, stamp));
+            }
+            moment = moment.saturating_add(jiff::Span::new().seconds(1));
+        }
+    }
+}
+
+pub(crate) fn free_branch(repository: &Repository, task: &str) -> Result<String, Fault> {
+    let mut number = 1;
+    loop {
+        let branch =
+            if number == 1 { format!("windlass/{task}") } else { format!("windlass/{task}-{number}") };
+        let found = repository.read_reference(&format!("refs/heads/{branch}")).map_err(git_fault)?;
+        if found.is_none() {
+            return Ok(branch);
+        }
+        number += 1;
+    }
+}
+
+fn caps(settings: &Settings) -> Caps {
+    Caps {
+        rounds: settings.number("rounds").and_then(|rounds| u32::try_from(rounds).ok()).unwrap_or(1),
+        time: settings.number("max-minutes").map(Millis::minutes),
+        tokens: settings.number("max-tokens"),
+        cost_micros: settings.number("max-cents").map(|cents| cents.saturating_mul(10_000)),
+        output_bytes: settings.number("max-output-mb").map(|mb| mb.saturating_mul(1024 * 1024)),
+        step_time: Millis::minutes(settings.number("step-minutes").unwrap_or(60)),
+        step_idle: settings.number("idle-minutes").map(Millis::minutes),
+    }
+}

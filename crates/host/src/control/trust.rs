@@ -1,0 +1,79 @@
+//! Whose commands may run here. What a repository's own settings would run needs a person's word once, remembered by
+//! repository and by the hash of the whole set; what stands on the command line is that person's own word.
+
+use crate::durable_file::{Flush, replace};
+use crate::evidence::digest;
+use crate::fault::{file_fault, git_fault};
+use crate::host::Host;
+use crate::settings::Settings;
+use std::collections::BTreeMap;
+use std::path::Path;
+use windlass_control_api::views::TrustView;
+use windlass_control_api::{Code, Fault};
+use windlass_git_workspaces::Checkout;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    Trust,
+    Distrust,
+}
+
+/// Refuses to go on while the repository's commands are nobody's word.
+pub(crate) fn require(host: &Host, checkout: &Checkout, settings: &Settings, yes: bool) -> Result<(), Fault> {
+    let view = view(host, checkout, settings)?;
+    if view.commands.is_empty() || view.trusted || yes {
+        return Ok(());
+    }
+    let mut fault = Fault::new(
+        Code::NotTrusted,
+        format!(
+            "the settings of this repository would run {} commands that nobody agreed to",
+            view.commands.len()
+        ),
+    )
+    .kept("nothing was run");
+    for command in view.commands {
+        fault = fault.hint(format!("it would run: {command}"));
+    }
+    Err(fault.hint("agree for good with `windlass trust`, or for this once with `--yes`"))
+}
+
+pub(crate) fn state(host: &Host, repository: &Path) -> Result<TrustView, Fault> {
+    let checkout = Checkout::discover(repository).map_err(git_fault)?;
+    let settings = host.settings_for(Some(checkout.work_tree()), &[])?;
+    view(host, &checkout, &settings)
+}
+
+pub(crate) fn change(host: &Host, repository: &Path, decision: Decision) -> Result<TrustView, Fault> {
+    let mut view = state(host, repository)?;
+    let mut known = read(host)?;
+    match decision {
+        Decision::Trust => known.insert(view.repository.clone(), view.hash.clone()),
+        Decision::Distrust => known.remove(&view.repository),
+    };
+    let text = serde_json::to_vec_pretty(&known).unwrap_or_default();
+    replace(&host.state.trust(), &text, Flush::ToDisk)?;
+    view.trusted = decision == Decision::Trust;
+    Ok(view)
+}
+
+fn view(host: &Host, checkout: &Checkout, settings: &Settings) -> Result<TrustView, Fault> {
+    let commands = settings.repository_commands();
+    let hash = digest(commands.join("\n").as_bytes()).to_string();
+    let repository = checkout.common_dir().to_string_lossy().into_owned();
+    let trusted = read(host)?.get(&repository).is_some_and(|agreed| *agreed == hash);
+    Ok(TrustView { repository, commands, hash, trusted })
+}
+
+/// A file that cannot be read trusts nobody, and says so rather than forgetting what was agreed.
+fn read(host: &Host) -> Result<BTreeMap<String, String>, Fault> {
+    let path = host.state.trust();
+    match std::fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+            Fault::new(Code::BadSettings, format!("{} cannot be read: {error}", path.display()))
+                .hint("mend or remove the file; trust then has to be given again")
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => Err(file_fault("read", &path, &error)),
+    }
+}

@@ -1,0 +1,241 @@
+//! Drives one run in the foreground: everything that can wake it is on this screen. Answers become observations, facts
+//! become files and events, signals and messages become requests to stop.
+
+use crate::clock::SystemClock;
+use crate::context::RunContext;
+use crate::effect_runner::{Answered, HostRunner, Telling};
+use crate::fault::{bug, engine_fault, journal_fault, supervisor_fault};
+use crate::headline;
+use crate::narrate::Narrator;
+use crate::projection::Projector;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use windlass_control_api::Fault;
+use windlass_control_api::events::{Event, Progress, Watcher};
+use windlass_engine::{Clock, Engine, EngineError, Journal, Lease};
+use windlass_journal::SqliteJournal;
+use windlass_process_supervisor::{Shutdown, ShutdownRequests};
+use windlass_protocols::{Actor, Effect, Fact, Observation, Run};
+
+/// How often the screen and the mailbox are looked at. Nothing that matters waits for this.
+const TICK: Duration = Duration::from_millis(200);
+
+pub(crate) struct Driver<'a> {
+    context: Arc<RunContext>,
+    engine: Engine<SqliteJournal, HostRunner, SystemClock>,
+    answers: mpsc::UnboundedReceiver<Answered>,
+    projector: Projector,
+    narrator: Narrator,
+    watcher: &'a dyn Watcher,
+    shutdown: ShutdownRequests,
+    asked_to_shut_down: Option<Shutdown>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Driven {
+    Ended,
+    /// The process was asked to go; the run can be resumed.
+    Interrupted,
+}
+
+/// What a person or another process leaves in a run's mailbox.
+#[derive(serde::Serialize, serde::Deserialize)]
+pub(crate) struct StopMessage {
+    pub(crate) stop: String,
+    pub(crate) by: String,
+}
+
+impl<'a> Driver<'a> {
+    /// Reads the run, brings its directory in line, and sends what is unsettled.
+    pub(crate) async fn open(
+        context: Arc<RunContext>,
+        journal: SqliteJournal,
+        lease: Lease,
+        watcher: &'a dyn Watcher,
+    ) -> Result<Driver<'a>, Fault> {
+        let mut driver = Self::read(context, journal, lease, watcher).await?;
+        driver.engine.runner().launch();
+        Ok(driver)
+    }
+
+    /// The same for a run that is only to be stopped: nothing that has not begun is begun.
+    pub(crate) async fn open_to_stop(
+        context: Arc<RunContext>,
+        journal: SqliteJournal,
+        lease: Lease,
+        watcher: &'a dyn Watcher,
+    ) -> Result<Driver<'a>, Fault> {
+        let mut driver = Self::read(context, journal, lease, watcher).await?;
+        driver.engine.runner().launch_only_what_began()?;
+        Ok(driver)
+    }
+
+    async fn read(
+        context: Arc<RunContext>,
+        journal: SqliteJournal,
+        lease: Lease,
+        watcher: &'a dyn Watcher,
+    ) -> Result<Driver<'a>, Fault> {
+        let shutdown = ShutdownRequests::listen().map_err(supervisor_fault)?;
+        let run = context.run.clone();
+        let stored = journal.read(&run, 0).await.map_err(journal_fault)?;
+        let (runner, answers) = HostRunner::new(Arc::clone(&context));
+        let ports = (journal, runner, SystemClock);
+        let engine = Engine::open(ports, run.clone(), lease, headline::of).await.map_err(engine_fault)?;
+        let mut narrator = Narrator::new(run.clone());
+        let mut facts = Vec::with_capacity(stored.len());
+        for row in &stored {
+            let fact = row.fact(&run).map_err(journal_fault)?;
+            narrator.entry(row.version, row.at.0, &fact, serde_json::Value::Null);
+            facts.push(fact);
+        }
+        let mut projector = Projector::new(&context);
+        projector.catch_up(&context, &facts)?;
+        Ok(Self {
+            context,
+            engine,
+            answers,
+            projector,
+            narrator,
+            watcher,
+            shutdown,
+            asked_to_shut_down: None,
+        })
+    }
+
+    /// Records the wish and tells whatever is under way.
+    pub(crate) async fn stop(&mut self, by: Actor, reason: String) -> Result<(), Fault> {
+        let before = self.engine.run().version;
+        match self.engine.observe(by, Observation::StopRequested { reason }).await {
+            Ok(facts) => self.tell(before, &facts),
+            Err(EngineError::Rejected(_)) => {}
+            Err(error) => return Err(engine_fault(error)),
+        }
+        self.engine.runner().tell_children(Telling::Stop);
+        Ok(())
+    }
+
+    pub(crate) fn run(&self) -> &Run {
+        self.engine.run()
+    }
+
+    /// One observation from outside: start, reopen, land.
+    pub(crate) async fn observe(&mut self, by: Actor, observation: Observation) -> Result<(), Fault> {
+        let before = self.engine.run().version;
+        let facts = self.engine.observe(by, observation).await.map_err(engine_fault)?;
+        self.tell(before, &facts);
+        self.projector.follow(&self.context, &facts)?;
+        self.engine.runner().launch();
+        Ok(())
+    }
+
+    pub(crate) async fn go_to_the_end(&mut self) -> Result<Driven, Fault> {
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+        loop {
+            if self.engine.run().ended {
+                return Ok(Driven::Ended);
+            }
+            if self.asked_to_shut_down.is_some() && self.engine.runner().is_idle() {
+                return Ok(Driven::Interrupted);
+            }
+            tokio::select! {
+                answer = self.answers.recv() => match answer {
+                    Some(answer) => self.answered(answer).await?,
+                    None => return Err(bug("the effect runner went away")),
+                },
+                request = self.shutdown.next() => {
+                    if self.shut_down(request) {
+                        return Ok(Driven::Interrupted);
+                    }
+                }
+                _ = tick.tick() => {
+                    self.read_mail().await?;
+                    self.show_progress();
+                }
+            }
+        }
+    }
+
+    async fn answered(&mut self, answer: Answered) -> Result<(), Fault> {
+        self.engine.runner().forget(answer.effect);
+        let outcome = answer.result?;
+        if self.asked_to_shut_down.is_some() {
+            // The result is safe where the step left it; whoever resumes the run takes it up from there.
+            return Ok(());
+        }
+        let observation = Observation::EffectFinished { effect: answer.effect, outcome };
+        self.observe(Actor::Engine, observation).await
+    }
+
+    /// First: no new steps, children are told. Second: children are killed. Third: gone at once.
+    fn shut_down(&mut self, request: Shutdown) -> bool {
+        self.asked_to_shut_down = Some(request);
+        let run = &self.context.run;
+        match request {
+            Shutdown::First => {
+                self.engine.runner().tell_children(Telling::Stop);
+                self.notice(&format!(
+                    "stopping; everything is kept and `windlass resume {run}` goes on (again to kill the agent)"
+                ));
+                false
+            }
+            Shutdown::Second => {
+                self.engine.runner().tell_children(Telling::Kill);
+                self.notice("killing the agent (again to leave at once)");
+                false
+            }
+            Shutdown::Third => true,
+        }
+    }
+
+    async fn read_mail(&mut self) -> Result<(), Fault> {
+        let messages = self.engine.journal().messages(&self.context.run).await.map_err(journal_fault)?;
+        for message in messages {
+            if let Ok(StopMessage { stop, by }) = serde_json::from_str(&message.body) {
+                self.stop(Actor::Human(by), stop).await?;
+            }
+            self.engine.journal().acknowledge(&message).await.map_err(journal_fault)?;
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, before: u64, facts: &[Fact]) {
+        let at = SystemClock.now();
+        for (version, fact) in (before..).zip(facts) {
+            let raw = serde_json::to_value(fact).unwrap_or_default();
+            let entry = self.narrator.entry(version, at.0, fact, raw);
+            self.watcher.hear(&Event::Fact(entry));
+        }
+    }
+
+    fn notice(&self, text: &str) {
+        self.watcher.hear(&Event::Notice { text: text.to_owned() });
+    }
+
+    fn show_progress(&mut self) {
+        let (round, rounds) = headline::rounds(self.engine.run());
+        let runner = self.engine.runner();
+        let Some((effect, under_way)) = runner.under_way().next() else { return };
+        let progress = Progress {
+            round,
+            rounds,
+            actor: actor(&under_way.effect).to_owned(),
+            elapsed_ms: u64::try_from(under_way.since.elapsed().as_millis()).unwrap_or(u64::MAX),
+            last_line: runner.last_line(*effect),
+        };
+        self.watcher.hear(&Event::Progress(progress));
+    }
+}
+
+const fn actor(effect: &Effect) -> &'static str {
+    match effect {
+        Effect::RunAgent(agent) => agent.role.word(),
+        Effect::RunChecks(_) => "checks",
+        Effect::PrepareWorkspaces => "workspaces",
+        Effect::CaptureChange { .. } => "snapshot",
+        Effect::LandChange(_) => "landing",
+        Effect::CloseRun(_) => "summary",
+    }
+}

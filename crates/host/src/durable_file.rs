@@ -1,0 +1,59 @@
+//! Writing files so that nobody ever sees half of one: written beside its place, flushed, renamed.
+
+use crate::fault::file_fault;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use windlass_control_api::Fault;
+use windlass_crash_points::reach;
+
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+/// Whether the content must survive the loss of power, or only that of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flush {
+    ToDisk,
+    /// Enough for files that can be written again from the journal.
+    ToSystem,
+}
+
+pub(crate) fn replace(path: &Path, content: &[u8], flush: Flush) -> Result<(), Fault> {
+    let beside = beside(path);
+    let written = write(&beside, content, flush).and_then(|()| {
+        reach("rename.before");
+        std::fs::rename(&beside, path)?;
+        reach("rename.after");
+        Ok(())
+    });
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&beside);
+        file_fault("write", path, &error)
+    })
+}
+
+/// Leaves a file alone that already says this, so that rewriting a projection costs nothing.
+pub(crate) fn ensure(path: &Path, content: &[u8]) -> Result<(), Fault> {
+    let plain = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+    if plain && std::fs::read(path).is_ok_and(|found| found == content) {
+        return Ok(());
+    }
+    replace(path, content, Flush::ToSystem)
+}
+
+fn write(path: &Path, content: &[u8], flush: Flush) -> std::io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(content)?;
+    match flush {
+        Flush::ToDisk => file.sync_data(),
+        Flush::ToSystem => Ok(()),
+    }
+}
+
+fn beside(path: &Path) -> std::path::PathBuf {
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}-{number}.part", std::process::id()));
+    path.with_file_name(name)
+}

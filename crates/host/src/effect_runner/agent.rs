@@ -1,0 +1,229 @@
+//! One agent plays one role once: shown its tree, given its prompt, watched, its answer read and sealed, and, where it
+//! may only read, held to that.
+
+use super::answer;
+use super::prompt;
+use super::step::{self, Counted};
+use crate::context::{RunContext, git_commit, git_tree};
+use crate::durable_file::ensure;
+use crate::fault::{bug, file_fault, git_fault};
+use crate::state_dir::make_private;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use windlass_agent_drivers::{Access, AgentChoice, Invocation, Stdin};
+use windlass_control_api::{Code, Fault};
+use windlass_git_workspaces::{Drift, Fingerprint, SnapshotLimits};
+use windlass_process_supervisor::{ChildEnd, ChildSpec, ChildStdin};
+use windlass_protocols::effect::RunAgent;
+use windlass_protocols::outcome::{AgentReport, WorkspaceAfter};
+use windlass_protocols::{ArtifactRef, EffectId, Outcome, Role, Run, TreeId};
+
+/// How much of what an agent said is shown as its last message.
+const LAST_MESSAGE_BYTES: usize = 64 * 1024;
+
+pub(super) async fn run(
+    context: Arc<RunContext>,
+    effect: EffectId,
+    asked: RunAgent,
+    run: Arc<Run>,
+) -> Result<Outcome, Fault> {
+    let directory = context.state.effect(&context.run, effect);
+    let before: Arc<Mutex<Option<Fingerprint>>> = Arc::default();
+    let end = {
+        let (begin_context, begin_asked) = (Arc::clone(&context), asked.clone());
+        let before = Arc::clone(&before);
+        let begin = move || {
+            let (spec, fingerprint) = begin(&begin_context, effect, &begin_asked, &run)?;
+            if let Ok(mut slot) = before.lock() {
+                *slot = fingerprint;
+            }
+            Ok(spec)
+        };
+        step::child_in(&context, directory, begin).await?
+    };
+    step::blocking(move || {
+        let before = before.lock().ok().and_then(|mut slot| slot.take());
+        conclude(&context, effect, &asked, &end, before)
+    })
+    .await
+}
+
+/// Makes the checkers' worktree show exactly this tree, with git inside it showing the change against the base.
+pub(super) fn show_tree(context: &RunContext, tree: &TreeId) -> Result<(), Fault> {
+    super::checks::materialise(context, tree)?;
+    if context.spec.adopted.is_some() {
+        return Ok(());
+    }
+    let repository = &context.repository;
+    let worktree = repository.worktree_at(&context.worktree(Role::Judge)).map_err(git_fault)?;
+    let base = git_commit(&context.spec.place.base)?;
+    repository.restore_worktree(&worktree, &context.index_key(Role::Judge), &base).map_err(git_fault)
+}
+
+fn begin(
+    context: &RunContext,
+    effect: EffectId,
+    asked: &RunAgent,
+    run: &Run,
+) -> Result<(ChildSpec, Option<Fingerprint>), Fault> {
+    let directory = context.state.effect(&context.run, effect);
+    let outbox = outbox(&directory);
+    make_private(&outbox)?;
+    let worktree = context.worktree(asked.role);
+    let mut before = None;
+    if let Some(tree) = &asked.tree {
+        show_tree(context, tree)?;
+        let fingerprint = context.repository.fingerprint(&worktree, &context.index_key(asked.role));
+        before = Some(fingerprint.map_err(git_fault)?);
+    }
+    let text = prompt::render(context, asked, run, &outbox)?;
+    let prompt_file = directory.join("prompt.md");
+    ensure(&prompt_file, text.as_bytes())?;
+    let round = context.round_dir(asked.round);
+    std::fs::create_dir_all(&round).map_err(|error| file_fault("make the directory", &round, &error))?;
+    ensure(&round.join(prompt::file_name(asked.role)), text.as_bytes())?;
+    let choice = choice(context, asked.role)?;
+    let invocation = Invocation {
+        run_id: context.run.to_string(),
+        task_id: context.spec.task.to_string(),
+        role: driver_role(asked.role),
+        round: asked.round,
+        attempt: asked.attempt,
+        workspace: worktree.clone(),
+        outbox,
+        prompt_file: prompt_file.clone(),
+        access: if asked.role.may_write() { Access::ReadWrite } else { Access::ReadOnly },
+        windlass_program: context.program.clone(),
+    };
+    let command = windlass_agent_drivers::driver::build(&choice, &invocation)
+        .map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))?;
+    let mut spec = context.child(effect, asked.limits);
+    spec.program = PathBuf::from(command.program);
+    spec.args = command.arguments.into_iter().map(Into::into).collect();
+    spec.directory = worktree;
+    spec.environment.extend(command.environment.into_iter().map(|(name, value)| (name.into(), value.into())));
+    spec.stdin = match command.stdin {
+        Stdin::Prompt => ChildStdin::File { path: prompt_file },
+        Stdin::None => ChildStdin::Nothing,
+    };
+    Ok((spec, before))
+}
+
+pub(super) fn choice(context: &RunContext, role: Role) -> Result<AgentChoice, Fault> {
+    let text = context
+        .spec
+        .place
+        .agents
+        .get(&role)
+        .ok_or_else(|| bug(format!("the run has no agent for the {role}")))?;
+    AgentChoice::parse(text).map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))
+}
+
+pub(super) const fn driver_role(role: Role) -> windlass_agent_drivers::Role {
+    match role {
+        Role::Doer => windlass_agent_drivers::Role::Doer,
+        Role::Judge => windlass_agent_drivers::Role::Judge,
+        Role::Auditor => windlass_agent_drivers::Role::Auditor,
+    }
+}
+
+fn outbox(directory: &Path) -> PathBuf {
+    directory.join("outbox")
+}
+
+fn conclude(
+    context: &RunContext,
+    effect: EffectId,
+    asked: &RunAgent,
+    end: &ChildEnd,
+    before: Option<Fingerprint>,
+) -> Result<Outcome, Fault> {
+    let directory = context.state.effect(&context.run, effect);
+    let usage = step::usage(end);
+    let step_end = match step::count(end) {
+        Counted::Lost(reason) => return Ok(Outcome::Lost { reason, usage }),
+        Counted::Interrupted => return Ok(Outcome::Interrupted { usage }),
+        Counted::Ended(step_end) => step_end,
+    };
+    let mut evidence = seal_story(context, &directory, asked.role)?;
+    let answer = answer::read(context, &outbox(&directory), asked.role, &mut evidence)?;
+    let workspace = match &asked.tree {
+        None => WorkspaceAfter::MayDiffer,
+        Some(tree) => held_to_reading(context, asked, tree, before)?,
+    };
+    Ok(Outcome::AgentEnded(AgentReport {
+        role: asked.role,
+        end: step_end,
+        answer,
+        workspace,
+        evidence,
+        usage,
+    }))
+}
+
+/// Prompt, last message and everything that was printed.
+fn seal_story(context: &RunContext, directory: &Path, role: Role) -> Result<Vec<ArtifactRef>, Fault> {
+    let name = prompt::legacy_role(role);
+    let stdout = step::log(directory, "stdout.log");
+    let stderr = step::log(directory, "stderr.log");
+    let from = stdout.len().saturating_sub(LAST_MESSAGE_BYTES);
+    let last = String::from_utf8_lossy(&stdout[from..]).into_owned();
+    let mut evidence = vec![
+        context.evidence.seal(&prompt::file_name(role), &step::log(directory, "prompt.md"))?,
+        context.evidence.seal(&format!("{name}.last.md"), last.as_bytes())?,
+    ];
+    if stdout.len() > LAST_MESSAGE_BYTES {
+        evidence.push(context.evidence.seal(&format!("{name}.stdout.log"), &stdout)?);
+    }
+    if !stderr.is_empty() {
+        evidence.push(context.evidence.seal(&format!("{name}.stderr.log"), &stderr)?);
+    }
+    Ok(evidence)
+}
+
+/// Compares the tree and the sealed files of the round with what they were before a reader had them.
+fn held_to_reading(
+    context: &RunContext,
+    asked: &RunAgent,
+    tree: &TreeId,
+    before: Option<Fingerprint>,
+) -> Result<WorkspaceAfter, Fault> {
+    let repository = &context.repository;
+    let mut paths = if let Some(fingerprint) = before {
+        match repository.drift_since(&fingerprint) {
+            Ok(drift) => changed_paths(&drift),
+            Err(error) => vec![format!("the worktree itself: {error}")],
+        }
+    } else {
+        // The engine that took the fingerprint is gone: look at all of the content instead.
+        let key = format!("{}-after", context.index_key(asked.role));
+        let tree = git_tree(tree)?;
+        let limits = SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
+        match repository.snapshot(&context.worktree(asked.role), &key, &tree, limits) {
+            Ok(snapshot) => snapshot.changes.iter().map(|change| change.path.to_string()).collect(),
+            Err(error) => vec![format!("the worktree itself: {error}")],
+        }
+    };
+    paths.extend(changed_artifacts(context, asked));
+    paths.truncate(50);
+    Ok(if paths.is_empty() { WorkspaceAfter::Unchanged } else { WorkspaceAfter::Changed { paths } })
+}
+
+/// New ignored files are build output and allowed; everything else a reader leaves behind is not.
+fn changed_paths(drift: &Drift) -> Vec<String> {
+    drift.changed.iter().chain(&drift.deleted).chain(&drift.added).map(ToString::to_string).collect()
+}
+
+fn changed_artifacts(context: &RunContext, asked: &RunAgent) -> Vec<String> {
+    let round = context.round_dir(asked.round);
+    asked
+        .inputs
+        .iter()
+        .filter(|input| crate::projection::is_round_file(&input.name))
+        .filter(|input| {
+            let found = crate::evidence::file_digest(&round.join(&input.name));
+            !found.is_ok_and(|digest| digest == input.digest)
+        })
+        .map(|input| input.name.clone())
+        .collect()
+}

@@ -1,0 +1,181 @@
+//! Runs the user's commands on an exact tree, one after the other, and keeps what they said.
+
+use super::step::{self, Counted};
+use crate::context::{RunContext, git_tree};
+use crate::fault::{bug, git_fault};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass_artifact_formats::Reading;
+use windlass_artifact_formats::task_loop::{
+    ArtifactState, AuditResults, CommandResult, EvalResults, Handoff, LogNames, VerdictReport,
+    collect_audit_checks,
+};
+use windlass_control_api::Fault;
+use windlass_process_supervisor::{ChildSpec, Found};
+use windlass_protocols::effect::{Purpose, RunChecks};
+use windlass_protocols::outcome::{CheckResult, ChecksReport, StepEnd, Usage};
+use windlass_protocols::{ArtifactRef, EffectId, Millis, Outcome, Role};
+
+/// What a shell says of a command that a signal ended; the files have no other form for it.
+const SIGNAL_BASE: i32 = 128;
+
+pub(super) async fn run(
+    context: Arc<RunContext>,
+    effect: EffectId,
+    asked: RunChecks,
+) -> Result<Outcome, Fault> {
+    let first = context.state.effect_part(&context.run, effect, 0);
+    let untouched = matches!(
+        windlass_process_supervisor::find(&first).map_err(crate::fault::supervisor_fault)?,
+        Found::NotStarted
+    );
+    if untouched {
+        let (context, tree) = (Arc::clone(&context), asked.tree.clone());
+        step::blocking(move || super::agent::show_tree(&context, &tree)).await?;
+    }
+    let mut used = Usage::default();
+    let mut results = Vec::new();
+    for (part, command) in asked.commands.iter().enumerate() {
+        let directory = context.state.effect_part(&context.run, effect, part);
+        let spec = command_spec(&context, effect, &asked, command);
+        let end = step::child_in(&context, directory.clone(), move || Ok(spec)).await?;
+        let usage = step::usage(&end);
+        used.duration = Millis(used.duration.0 + usage.duration.0);
+        used.output_bytes += usage.output_bytes;
+        match step::count(&end) {
+            Counted::Lost(reason) => return Ok(Outcome::Lost { reason, usage: used }),
+            Counted::Interrupted => return Ok(Outcome::Interrupted { usage: used }),
+            Counted::Ended(end) => results.push(CheckResult {
+                command: command.clone(),
+                end,
+                tail: step::tail(&directory),
+                duration: usage.duration,
+            }),
+        }
+    }
+    step::blocking(move || report(&context, effect, &asked, results, used)).await
+}
+
+fn command_spec(context: &RunContext, effect: EffectId, asked: &RunChecks, command: &str) -> ChildSpec {
+    let mut spec = context.child(effect, asked.limits);
+    spec.program = PathBuf::from("/bin/sh");
+    spec.args = vec!["-c".into(), command.into()];
+    spec.directory = context.worktree(Role::Judge);
+    spec
+}
+
+fn report(
+    context: &RunContext,
+    effect: EffectId,
+    asked: &RunChecks,
+    results: Vec<CheckResult>,
+    usage: Usage,
+) -> Result<Outcome, Fault> {
+    let mut evidence = vec![seal_results(context, asked.purpose, &results)?];
+    let logs = seal_logs(context, effect, asked, &results, &mut evidence)?;
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let repo = text(&context.worktree(Role::Judge));
+    match asked.purpose {
+        Purpose::Baseline => {}
+        Purpose::Acceptance => {
+            let file = EvalResults::new(repo, logs).render();
+            evidence.push(context.evidence.seal(EvalResults::FILE_NAME, file.as_bytes())?);
+        }
+        Purpose::Audit => {
+            let round = context.round_dir(asked.round);
+            let handoff = stored(&round.join(Handoff::FILE_NAME), Handoff::parse);
+            let verdict = stored(&round.join(VerdictReport::FILE_NAME), VerdictReport::parse);
+            let file = AuditResults::new(
+                repo,
+                text(&round.join(Handoff::FILE_NAME)),
+                text(&round.join(VerdictReport::FILE_NAME)),
+                collect_audit_checks(&handoff, &verdict),
+                logs,
+            )
+            .render();
+            evidence.push(context.evidence.seal(AuditResults::FILE_NAME, file.as_bytes())?);
+        }
+    }
+    Ok(Outcome::ChecksRan(ChecksReport {
+        purpose: asked.purpose,
+        tree: asked.tree.clone(),
+        results,
+        evidence,
+        usage,
+    }))
+}
+
+/// The results in the journal's own words, for prompts that quote them.
+fn seal_results(
+    context: &RunContext,
+    purpose: Purpose,
+    results: &[CheckResult],
+) -> Result<ArtifactRef, Fault> {
+    let text = serde_json::to_vec(results).map_err(|error| bug(error.to_string()))?;
+    context.evidence.seal(results_name(purpose), &text)
+}
+
+pub(super) const fn results_name(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Baseline => "baseline.json",
+        Purpose::Acceptance => "checks.json",
+        Purpose::Audit => "audit-checks.json",
+    }
+}
+
+/// Logs are numbered over the checks and the audit checks of a round, so that neither overwrites the other's.
+fn seal_logs(
+    context: &RunContext,
+    effect: EffectId,
+    asked: &RunChecks,
+    results: &[CheckResult],
+    evidence: &mut Vec<ArtifactRef>,
+) -> Result<Vec<CommandResult>, Fault> {
+    let before = if asked.purpose == Purpose::Audit { context.spec.checks.len() } else { 0 };
+    let folder = if asked.purpose == Purpose::Baseline { "baseline" } else { "logs" };
+    let shown = context.round_dir(asked.round).join("logs").to_string_lossy().into_owned();
+    let mut commands = Vec::new();
+    for (part, result) in results.iter().enumerate() {
+        let directory = context.state.effect_part(&context.run, effect, part);
+        let number = before + part + 1;
+        let names = LogNames::in_directory(folder, number);
+        for (stream, name) in [("stdout.log", &names.stdout), ("stderr.log", &names.stderr)] {
+            evidence.push(context.evidence.seal(name, &step::log(&directory, stream))?);
+        }
+        let code = exit_code(&result.end);
+        let logs = LogNames::in_directory(&shown, number);
+        commands.push(CommandResult::from_exit_code(result.command.clone(), code, &logs));
+    }
+    Ok(commands)
+}
+
+const fn exit_code(end: &StepEnd) -> i32 {
+    match end {
+        StepEnd::Exited { code } => *code,
+        StepEnd::Signaled { signal } => SIGNAL_BASE + *signal,
+        StepEnd::TotalLimit | StepEnd::IdleLimit | StepEnd::OutputLimit => 124,
+        StepEnd::NotStarted { .. } => 127,
+    }
+}
+
+fn stored<T>(
+    path: &Path,
+    parse: impl Fn(&[u8], &Reading<'_>) -> Result<T, windlass_artifact_formats::ArtifactFaults>,
+) -> ArtifactState<T> {
+    match std::fs::read(path) {
+        Err(_) => ArtifactState::Missing,
+        Ok(bytes) => match parse(&bytes, &Reading::legacy()) {
+            Ok(value) => ArtifactState::Valid(value),
+            Err(faults) => ArtifactState::Invalid(faults),
+        },
+    }
+}
+
+/// Lets a caller outside turn a bad tree id into a fault without knowing git.
+pub(super) fn materialise(context: &RunContext, tree: &windlass_protocols::TreeId) -> Result<(), Fault> {
+    let tree = git_tree(tree)?;
+    context
+        .repository
+        .materialise(&context.worktree(Role::Judge), &context.index_key(Role::Judge), &tree)
+        .map_err(git_fault)
+}

@@ -1,0 +1,146 @@
+//! Carries effects out. The engine only queues them here; `launch` starts what is queued once the files that show the
+//! facts are written, so that nobody is started before what it will read is there.
+
+mod agent;
+pub(crate) mod answer;
+mod capture;
+mod checks;
+mod close;
+mod land;
+mod prepare;
+mod prompt;
+mod step;
+
+pub(crate) use prompt::{dry_run_prompts, ending};
+
+use crate::clock::Stopwatch;
+use crate::context::RunContext;
+use crate::fault::supervisor_fault;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use windlass_control_api::Fault;
+use windlass_engine::EffectRunner;
+use windlass_process_supervisor::Found;
+use windlass_protocols::outcome::Usage;
+use windlass_protocols::{Effect, EffectId, Outcome, Run};
+
+/// How an effect ended: a result for the journal, or a fault of ours that leaves it unsettled.
+pub(crate) struct Answered {
+    pub(crate) effect: EffectId,
+    pub(crate) result: Result<Outcome, Fault>,
+}
+
+pub(crate) struct HostRunner {
+    context: Arc<RunContext>,
+    queued: Vec<(EffectId, Effect, Arc<Run>)>,
+    under_way: BTreeMap<EffectId, UnderWay>,
+    answers: mpsc::UnboundedSender<Answered>,
+}
+
+pub(crate) struct UnderWay {
+    pub(crate) effect: Effect,
+    pub(crate) since: Stopwatch,
+}
+
+impl EffectRunner for HostRunner {
+    fn start(&mut self, run: &Run, effect: EffectId, request: &Effect) {
+        self.queued.push((effect, request.clone(), Arc::new(run.clone())));
+    }
+}
+
+impl HostRunner {
+    pub(crate) fn new(context: Arc<RunContext>) -> (Self, mpsc::UnboundedReceiver<Answered>) {
+        let (answers, answered) = mpsc::unbounded_channel();
+        (Self { context, queued: Vec::new(), under_way: BTreeMap::new(), answers }, answered)
+    }
+
+    pub(crate) fn launch(&mut self) {
+        for (effect, request, run) in self.queued.drain(..) {
+            let context = Arc::clone(&self.context);
+            let answers = self.answers.clone();
+            self.under_way.insert(effect, UnderWay { effect: request.clone(), since: Stopwatch::start() });
+            tokio::spawn(async move {
+                let result = carry_out(context, effect, request, run).await;
+                // Nobody listens any more when the process is ending; the effect stays unsettled.
+                let _ = answers.send(Answered { effect, result });
+            });
+        }
+    }
+
+    /// For a run that is to be stopped: a step that never began is answered as interrupted instead of being begun.
+    pub(crate) fn launch_only_what_began(&mut self) -> Result<(), Fault> {
+        let mut began = Vec::new();
+        for (effect, request, run) in self.queued.drain(..) {
+            let has_child = matches!(request, Effect::RunAgent(_) | Effect::RunChecks(_));
+            let mut not_started = has_child;
+            for directory in step::directories(&self.context, effect) {
+                let found = windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
+                not_started &= matches!(found, Found::NotStarted);
+            }
+            if not_started {
+                let result = Ok(Outcome::Interrupted { usage: Usage::default() });
+                self.under_way.insert(effect, UnderWay { effect: request, since: Stopwatch::start() });
+                let _ = self.answers.send(Answered { effect, result });
+            } else {
+                began.push((effect, request, run));
+            }
+        }
+        self.queued = began;
+        self.launch();
+        Ok(())
+    }
+
+    pub(crate) fn forget(&mut self, effect: EffectId) {
+        self.under_way.remove(&effect);
+    }
+
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = (&EffectId, &UnderWay)> {
+        self.under_way.iter()
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
+    /// Tells the children of everything under way to end; their end comes back as an answer.
+    pub(crate) fn tell_children(&self, how: Telling) {
+        for effect in self.under_way.keys() {
+            for directory in step::directories(&self.context, *effect) {
+                if let Ok(Found::Running(child)) = windlass_process_supervisor::find(&directory) {
+                    let _ = match how {
+                        Telling::Stop => child.stop(),
+                        Telling::Kill => child.kill(),
+                    };
+                }
+            }
+        }
+    }
+
+    pub(crate) fn last_line(&self, effect: EffectId) -> Option<String> {
+        let directories = step::directories(&self.context, effect);
+        directories.iter().rev().find_map(|directory| windlass_process_supervisor::last_line(directory))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Telling {
+    Stop,
+    Kill,
+}
+
+async fn carry_out(
+    context: Arc<RunContext>,
+    effect: EffectId,
+    request: Effect,
+    run: Arc<Run>,
+) -> Result<Outcome, Fault> {
+    match request {
+        Effect::PrepareWorkspaces => step::blocking(move || prepare::run(&context)).await,
+        Effect::RunChecks(asked) => checks::run(context, effect, asked).await,
+        Effect::RunAgent(asked) => agent::run(context, effect, asked, run).await,
+        Effect::CaptureChange { round } => step::blocking(move || capture::run(&context, round, &run)).await,
+        Effect::LandChange(asked) => step::blocking(move || land::run(&context, &asked, &run)).await,
+        Effect::CloseRun(asked) => step::blocking(move || close::run(&context, &asked)).await,
+    }
+}

@@ -1,0 +1,122 @@
+//! Makes the places a run works in. Every part may exist already: from a crash in the middle, or because the run was
+//! begun by the original and is taken over.
+
+use crate::context::{RunContext, git_commit};
+use crate::durable_file::ensure;
+use crate::fault::{file_fault, git_fault};
+use std::path::Path;
+use windlass_artifact_formats::task_loop::{JudgeAccess, WorktreesEnv, render_task_text};
+use windlass_control_api::Fault;
+use windlass_git_workspaces::{Commit, GitError};
+use windlass_protocols::{CommitId, Outcome, Role, TreeId};
+
+/// Says whose run directory this is; also how a second attempt knows it may use it.
+const OWNER_FILE: &str = "windlass.json";
+
+pub(super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
+    let place = &context.spec.place;
+    let base = match context.repository.resolve_commit(git_commit(&place.base)?.as_str()) {
+        Ok(base) => base,
+        Err(error) => return Ok(refused(&error)),
+    };
+    if context.spec.adopted.is_none() {
+        if let Some(refusal) = claim_run_dir(context, base.tree.as_str())? {
+            return Ok(refusal);
+        }
+        write_run_files(context)?;
+    }
+    context.repository.import(&base).map_err(git_fault)?;
+    exclude(context)?;
+    for (role, branch) in [(Role::Doer, &place.doer_branch), (Role::Judge, &place.judge_branch)] {
+        if let Some(refusal) = worktree(context, role, branch, &base)? {
+            return Ok(refusal);
+        }
+    }
+    Ok(Outcome::Prepared {
+        base: CommitId::new(base.id.as_str()),
+        base_tree: TreeId::new(base.tree.as_str()),
+    })
+}
+
+fn refused(error: &GitError) -> Outcome {
+    Outcome::Refused { reason: error.to_string() }
+}
+
+/// A directory that is there and not ours belongs to somebody; it is left alone.
+fn claim_run_dir(context: &RunContext, base_tree: &str) -> Result<Option<Outcome>, Fault> {
+    let run_dir = context.run_dir();
+    if let Some(parent) = run_dir.parent() {
+        std::fs::create_dir_all(parent).map_err(|error| file_fault("make the directory", parent, &error))?;
+    }
+    match std::fs::create_dir(run_dir) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let ours = std::fs::read_to_string(run_dir.join(OWNER_FILE))
+                .is_ok_and(|text| text.contains(context.run.as_str()));
+            let empty = std::fs::read_dir(run_dir).is_ok_and(|mut entries| entries.next().is_none());
+            if !ours && !empty {
+                let reason = format!("{} is there already and belongs to another run", run_dir.display());
+                return Ok(Some(Outcome::Refused { reason }));
+            }
+        }
+        Err(error) => return Err(file_fault("make the directory", run_dir, &error)),
+    }
+    ensure(&run_dir.join(OWNER_FILE), crate::projection::metadata_at_start(context, base_tree).as_bytes())?;
+    Ok(None)
+}
+
+fn write_run_files(context: &RunContext) -> Result<(), Fault> {
+    let run_dir = context.run_dir();
+    let place = &context.spec.place;
+    ensure(&run_dir.join("task.txt"), render_task_text(&context.spec.text).as_bytes())?;
+    let rounds = run_dir.join("rounds");
+    std::fs::create_dir_all(&rounds).map_err(|error| file_fault("make the directory", &rounds, &error))?;
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let env = WorktreesEnv {
+        repo: place.repository.clone(),
+        base_ref: place.base_ref.clone(),
+        doer_branch: place.doer_branch.clone(),
+        judge_branch: place.judge_branch.clone(),
+        doer_dir: text(&context.worktree(Role::Doer)),
+        judge_dir: text(&context.worktree(Role::Judge)),
+        judge_access: JudgeAccess::ReadOnly,
+        extra_lines: Vec::new(),
+    };
+    match env.render() {
+        Ok(text) => ensure(&run_dir.join("worktrees.env"), text.as_bytes()),
+        // A path with a line break has no form in that file. Nothing of ours reads it back, so the run goes on.
+        Err(error) => ensure(&run_dir.join("worktrees.env"), format!("# {error}\n").as_bytes()),
+    }
+}
+
+fn worktree(context: &RunContext, role: Role, branch: &str, base: &Commit) -> Result<Option<Outcome>, Fault> {
+    let path = context.worktree(role);
+    // The original made these with git itself; they are used as they are.
+    if context.spec.adopted.is_some() && path.is_dir() {
+        return Ok(None);
+    }
+    match context.repository.add_worktree(&path, branch, &context.index_key(role), base) {
+        Ok(_) => Ok(None),
+        Err(
+            error @ (GitError::BranchTaken { .. }
+            | GitError::NotOurs { .. }
+            | GitError::MissingObjects { .. }
+            | GitError::UnusableWorkspace { .. }),
+        ) => Ok(Some(refused(&error))),
+        Err(error) => Err(git_fault(error)),
+    }
+}
+
+/// Keeps the run directory out of the user's `git status`, in the private exclude file.
+fn exclude(context: &RunContext) -> Result<(), Fault> {
+    let checkout = context.repository.checkout();
+    let Ok(inside) = context.run_dir().strip_prefix(checkout.work_tree()) else {
+        return Ok(());
+    };
+    let upto = inside.components().position(|part| part.as_os_str() == ".orchestrator");
+    if let Some(position) = upto {
+        let directory: std::path::PathBuf = inside.components().take(position + 1).collect();
+        checkout.exclude(&format!("/{}/", directory.display())).map_err(git_fault)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! What agent steps and checks have in common: one child under a keeper, found again after a restart, and the words a
+//! decision uses for its end.
+
+use crate::context::RunContext;
+use crate::fault::{bug, supervisor_fault};
+use std::path::{Path, PathBuf};
+use windlass_control_api::Fault;
+use windlass_process_supervisor::{ChildEnd, ChildSpec, EndedBy, Found, HowEnded, start, sweep};
+use windlass_protocols::outcome::{StepEnd, Usage};
+use windlass_protocols::{EffectId, Millis};
+
+/// Sealed logs are bounded by the supervisor already; this is what may be quoted of them.
+const TAIL_LINES: usize = 20;
+const TAIL_BYTES: usize = 4096;
+
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => Err(bug(format!("a step ended in an unforeseen way: {error}"))),
+    }
+}
+
+/// Runs a child to its end under the keeper of this directory, whoever started it.
+///
+/// `prepare` is called only when no keeper ever came to the point of starting it.
+pub(super) async fn child_in(
+    context: &RunContext,
+    directory: PathBuf,
+    prepare: impl FnOnce() -> Result<ChildSpec, Fault> + Send + 'static,
+) -> Result<ChildEnd, Fault> {
+    let found = windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
+    let mut child = match found {
+        Found::Ended(end) => return Ok(end),
+        Found::Orphaned => return blocking(move || sweep(&directory).map_err(supervisor_fault)).await,
+        Found::Running(child) => child,
+        Found::NotStarted => {
+            let keeper = context.keeper();
+            blocking(move || {
+                let spec = prepare()?;
+                windlass_crash_points::reach("spawn.before");
+                let child = start(&keeper, &directory, &spec).map_err(supervisor_fault)?;
+                windlass_crash_points::reach("spawn.after");
+                Ok(child)
+            })
+            .await?
+        }
+    };
+    child.wait().await.map_err(supervisor_fault)
+}
+
+/// How a child's end counts: for the decision, as an interruption by a person, or as nobody-knows.
+pub(super) enum Counted {
+    Ended(StepEnd),
+    Interrupted,
+    Lost(String),
+}
+
+pub(super) fn count(end: &ChildEnd) -> Counted {
+    match (&end.how, end.ended_by) {
+        (HowEnded::Lost { reason }, _) => Counted::Lost(reason.clone()),
+        (HowEnded::NotStarted { reason, .. }, _) => {
+            Counted::Ended(StepEnd::NotStarted { reason: reason.clone() })
+        }
+        (_, Some(EndedBy::StopRequest)) => Counted::Interrupted,
+        (_, Some(EndedBy::TotalLimit)) => Counted::Ended(StepEnd::TotalLimit),
+        (_, Some(EndedBy::IdleLimit)) => Counted::Ended(StepEnd::IdleLimit),
+        (_, Some(EndedBy::OutputLimit)) => Counted::Ended(StepEnd::OutputLimit),
+        (HowEnded::Exited { code }, None) => Counted::Ended(StepEnd::Exited { code: *code }),
+        (HowEnded::Signaled { signal }, None) => Counted::Ended(StepEnd::Signaled { signal: *signal }),
+    }
+}
+
+pub(super) fn usage(end: &ChildEnd) -> Usage {
+    Usage {
+        duration: Millis(end.duration_ms),
+        output_bytes: end.stdout_bytes.saturating_add(end.stderr_bytes),
+        tokens: 0,
+        cost_micros: 0,
+    }
+}
+
+/// The directories in which children of this effect live or lived.
+pub(super) fn directories(context: &RunContext, effect: EffectId) -> Vec<PathBuf> {
+    let own = context.state.effect(&context.run, effect);
+    let parts = (0..).map(|part| context.state.effect_part(&context.run, effect, part));
+    let mut directories: Vec<PathBuf> = parts.take_while(|part| part.is_dir()).collect();
+    directories.insert(0, own);
+    directories
+}
+
+/// What was kept of a stream; an absent log is an empty one.
+pub(super) fn log(directory: &Path, name: &str) -> Vec<u8> {
+    std::fs::read(directory.join(name)).unwrap_or_default()
+}
+
+/// The last words of both streams, for feedback.
+pub(super) fn tail(directory: &Path) -> String {
+    let mut text = String::from_utf8_lossy(&log(directory, "stdout.log")).into_owned();
+    let errors = log(directory, "stderr.log");
+    if !errors.is_empty() {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&String::from_utf8_lossy(&errors));
+    }
+    let printable: String = text.chars().filter(|c| !c.is_control() || *c == '\n' || *c == '\t').collect();
+    windlass_artifact_formats::task_loop::last_lines(&printable, TAIL_LINES, TAIL_BYTES)
+}

@@ -1,0 +1,71 @@
+//! Folds the errors of the adapters into faults a person can act on. The one place where our codes are given out for
+//! git, files, processes and the journal.
+
+use std::path::Path;
+use windlass_control_api::{Code, Fault};
+use windlass_engine::{EngineError, JournalError};
+use windlass_git_workspaces::GitError;
+use windlass_process_supervisor::SupervisorError;
+
+const RESUME: &str = "then `windlass resume RUN` goes on where it stopped";
+const JOURNAL_KEPT: &str = "everything recorded so far; nothing was acted on that is not recorded";
+
+pub(crate) fn file_fault(action: &str, path: &Path, error: &std::io::Error) -> Fault {
+    Fault::new(Code::FileSystem, format!("cannot {action} {}: {error}", path.display()))
+        .kept(JOURNAL_KEPT)
+        .hint(format!("mend what the message names, {RESUME}"))
+}
+
+pub(crate) fn git_fault(error: GitError) -> Fault {
+    let message = error.to_string();
+    let code = match error {
+        GitError::NotARepository { .. } => Code::NotARepository,
+        GitError::UnknownRevision { .. } => Code::BadRevision,
+        _ => Code::GitUnusable,
+    };
+    let fault = Fault::new(code, message);
+    match code {
+        Code::NotARepository => fault.hint("name a repository with `--repo`, or make one with `git init`"),
+        Code::BadRevision => {
+            fault.hint("give a branch, a tag or a commit id with `--base`; `git log` shows them")
+        }
+        _ => fault.kept(JOURNAL_KEPT).hint(format!("`windlass doctor` looks at git; {RESUME}")),
+    }
+}
+
+pub(crate) fn supervisor_fault(error: SupervisorError) -> Fault {
+    Fault::new(Code::Supervisor, error.to_string())
+        .kept("the journal; the step is unsettled and will be asked for again")
+        .hint(format!("mend what the message names, {RESUME}"))
+}
+
+pub(crate) fn journal_fault(error: JournalError) -> Fault {
+    let message = error.to_string();
+    match error {
+        JournalError::Corrupt { .. } => Fault::new(Code::JournalDamaged, message)
+            .kept("every row before the damaged one, the sealed artifacts and the worktrees")
+            .hint("do not resume this run; `windlass verify RUN` names the first bad row"),
+        JournalError::Fenced { .. } | JournalError::VersionConflict { .. } => {
+            Fault::new(Code::JournalFenced, message)
+                .kept("everything: the other process goes on with the run")
+                .hint("`windlass ls` shows who drives it")
+        }
+        JournalError::Unavailable { .. } => Fault::new(Code::JournalUnavailable, message)
+            .kept(JOURNAL_KEPT)
+            .hint(format!("free space or mend the permissions (`windlass doctor` names the file), {RESUME}")),
+    }
+}
+
+pub(crate) fn engine_fault(error: EngineError) -> Fault {
+    match error {
+        EngineError::Rejected(rejection) => Fault::new(Code::NotAllowedNow, rejection.to_string())
+            .hint("`windlass explain RUN` says where it stands and what can be done"),
+        EngineError::Journal(error) => journal_fault(error),
+    }
+}
+
+pub(crate) fn bug(message: impl Into<String>) -> Fault {
+    Fault::new(Code::Bug, message)
+        .kept("the journal: what was recorded before is safe")
+        .hint("`windlass resume RUN` often goes on; please report this message")
+}

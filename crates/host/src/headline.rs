@@ -1,0 +1,109 @@
+//! A run in one line, kept beside its facts so that a list of ten thousand runs need not fold any of them.
+
+use serde::{Deserialize, Serialize};
+use windlass_control_api::views::{RunLine, Status};
+use windlass_engine::RunHead;
+use windlass_protocols::Run;
+use windlass_protocols::explain::explain;
+use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::judged_task::state::End;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Headline {
+    task: String,
+    repository: String,
+    common_dir: String,
+    run_dir: String,
+    /// Absent while it is under way.
+    end: Option<String>,
+    now: String,
+    round: u32,
+    rounds: u32,
+}
+
+pub(crate) fn of(run: &Run) -> String {
+    let Some(started) = &run.started else { return "{}".to_owned() };
+    let Protocol::JudgedTask(state) = &started.protocol;
+    let place = &state.spec.place;
+    let (round, rounds) = rounds(run);
+    let headline = Headline {
+        task: state.spec.task.to_string(),
+        repository: place.repository.clone(),
+        common_dir: place.common_dir.clone(),
+        run_dir: place.run_dir.clone(),
+        end: status_of(run).map(|status| status.word().to_owned()),
+        now: explain(run).now,
+        round,
+        rounds,
+    };
+    serde_json::to_string(&headline).unwrap_or_default()
+}
+
+pub(crate) fn rounds(run: &Run) -> (u32, u32) {
+    match &run.started {
+        Some(started) => {
+            let Protocol::JudgedTask(state) = &started.protocol;
+            (state.round, started.budget.caps.rounds)
+        }
+        None => (0, 0),
+    }
+}
+
+/// How an ended run ended.
+pub(crate) fn status_of(run: &Run) -> Option<Status> {
+    let started = run.started.as_ref().filter(|_| run.ended)?;
+    let Protocol::JudgedTask(state) = &started.protocol;
+    Some(match state.end.as_ref()? {
+        End::Accepted { .. } => Status::Accepted,
+        End::Rejected { .. } => Status::Rejected,
+        End::NeedsHuman { .. } => Status::NeedsHuman,
+        End::Exhausted { .. } => Status::Exhausted,
+        End::Stopped { .. } => Status::Stopped,
+        End::SetupFailed { .. } => Status::Failed,
+    })
+}
+
+/// `driven` says whether some process drives the run now.
+pub(crate) fn line(head: &RunHead, driven: bool) -> RunLine {
+    let headline: Option<Headline> = serde_json::from_str(&head.headline).ok();
+    let headline = headline.unwrap_or(Headline {
+        task: String::new(),
+        repository: String::new(),
+        common_dir: String::new(),
+        run_dir: String::new(),
+        end: None,
+        now: "its line cannot be read".to_owned(),
+        round: 0,
+        rounds: 0,
+    });
+    let ended = headline.end.as_deref().and_then(status_from_word);
+    let status = ended.unwrap_or(if driven { Status::Running } else { Status::Interrupted });
+    RunLine {
+        run: head.run.to_string(),
+        task: headline.task,
+        status,
+        now: headline.now,
+        round: headline.round,
+        rounds: headline.rounds,
+        started_at_ms: head.started_at.0,
+        updated_at_ms: head.updated_at.0,
+        repository: headline.repository,
+        run_dir: headline.run_dir,
+    }
+}
+
+pub(crate) fn common_dir(head: &RunHead) -> Option<String> {
+    serde_json::from_str::<Headline>(&head.headline).ok().map(|headline| headline.common_dir)
+}
+
+fn status_from_word(word: &str) -> Option<Status> {
+    const ENDS: [Status; 6] = [
+        Status::Accepted,
+        Status::Rejected,
+        Status::NeedsHuman,
+        Status::Exhausted,
+        Status::Stopped,
+        Status::Failed,
+    ];
+    ENDS.into_iter().find(|status| status.word() == word)
+}

@@ -1,0 +1,169 @@
+//! What a face talks to in this process: the journal, the evidence and git of this machine behind the `Control` trait.
+
+use crate::control;
+use crate::evidence::EvidenceStore;
+use crate::fault::git_fault;
+use crate::settings::{self, Environment, Settings};
+use crate::state_dir::StateDir;
+use std::path::{Path, PathBuf};
+use windlass_control_api::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun};
+use windlass_control_api::compat::{Compat, MakeWorktrees};
+use windlass_control_api::events::Watcher;
+use windlass_control_api::views::{
+    CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
+    TrustView, Verification,
+};
+use windlass_control_api::{Code, Control, Fault, Reply};
+use windlass_git_workspaces::{Checkout, Git, Repository};
+use windlass_journal::{OpenError, SqliteJournal};
+
+pub struct Host {
+    pub(crate) environment: Environment,
+    pub(crate) program: PathBuf,
+    pub(crate) state: StateDir,
+    pub(crate) evidence: EvidenceStore,
+    pub(crate) journal: SqliteJournal,
+}
+
+impl Host {
+    /// Opens the state directory and the journal in it, making both if they are not there.
+    ///
+    /// `program` is this program's own file: it keeps children and plays scripts under hidden commands.
+    pub fn open(environment: Environment, program: PathBuf) -> Result<Self, Fault> {
+        let path = environment.state_directory().ok_or_else(|| {
+            Fault::new(
+                Code::FileSystem,
+                "there is no place for the journal: neither HOME nor WINDLASS_STATE_DIR is set",
+            )
+            .hint("set WINDLASS_STATE_DIR to a directory of your own")
+        })?;
+        let state = StateDir::open(path)?;
+        let journal = SqliteJournal::open(state.journal()).map_err(open_fault)?;
+        let evidence = EvidenceStore::new(state.evidence());
+        Ok(Self { environment, program, state, evidence, journal })
+    }
+
+    pub(crate) fn git(&self) -> Result<Git, Fault> {
+        let path = self.environment.get("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
+        Git::locate(path.as_ref()).map_err(git_fault)
+    }
+
+    pub(crate) fn repository(&self, checkout: Checkout) -> Result<Repository, Fault> {
+        let control = self.state.control(&checkout.repository_key());
+        Repository::open(self.git()?, checkout, &control).map_err(git_fault)
+    }
+
+    pub(crate) fn settings_for(
+        &self,
+        work_tree: Option<&Path>,
+        given: &[(String, SettingValue)],
+    ) -> Result<Settings, Fault> {
+        settings::resolve(&self.environment, work_tree, given)
+    }
+
+    /// Who asks, for the record.
+    pub(crate) fn person(&self) -> String {
+        let names = ["USER", "LOGNAME"];
+        names.iter().find_map(|name| self.environment.get(name)).unwrap_or("somebody").to_owned()
+    }
+}
+
+fn open_fault(error: OpenError) -> Fault {
+    let mut message = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    Fault::new(Code::JournalUnavailable, message)
+        .kept("the journal file is left as it was found")
+        .hint("`windlass doctor` names the file; WINDLASS_STATE_DIR chooses another place")
+}
+
+impl Compat for Host {
+    fn make_worktrees(&self, command: MakeWorktrees) -> Reply<'_, PathBuf> {
+        Box::pin(async move { control::compat::make_worktrees(self, &command) })
+    }
+}
+
+impl Control for Host {
+    fn start<'a>(&'a self, command: StartRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        Box::pin(control::start::start(self, command, watcher))
+    }
+
+    fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        Box::pin(control::resume::resume(self, command, watcher))
+    }
+
+    fn interrupted(&self) -> Reply<'_, Vec<RunLine>> {
+        Box::pin(control::queries::interrupted(self))
+    }
+
+    fn stop(&self, command: StopRun) -> Reply<'_, RunLine> {
+        Box::pin(control::resume::stop(self, command))
+    }
+
+    fn land<'a>(&'a self, command: LandRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        Box::pin(control::resume::land(self, command, watcher))
+    }
+
+    fn list<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<RunLine>> {
+        Box::pin(control::queries::list(self, repository))
+    }
+
+    fn show<'a>(&'a self, run: &'a str) -> Reply<'a, RunView> {
+        Box::pin(control::queries::show(self, run))
+    }
+
+    fn log<'a>(&'a self, run: &'a str, from_version: u64) -> Reply<'a, Log> {
+        Box::pin(control::queries::log(self, run, from_version))
+    }
+
+    fn log_changed<'a>(&'a self, run: &'a str, after_version: u64) -> Reply<'a, ()> {
+        Box::pin(control::queries::log_changed(self, run, after_version))
+    }
+
+    fn diff<'a>(&'a self, run: &'a str, round: Option<u32>) -> Reply<'a, Diff> {
+        Box::pin(control::queries::diff(self, run, round))
+    }
+
+    fn explain<'a>(&'a self, run: &'a str) -> Reply<'a, ExplanationView> {
+        Box::pin(control::queries::explain(self, run))
+    }
+
+    fn verify<'a>(&'a self, run: &'a str) -> Reply<'a, Verification> {
+        Box::pin(control::verify::verify(self, run))
+    }
+
+    fn clean(&self, command: Clean) -> Reply<'_, CleanReport> {
+        Box::pin(control::clean::clean(self, command))
+    }
+
+    fn trust_state<'a>(&'a self, repository: &'a Path) -> Reply<'a, TrustView> {
+        Box::pin(async { control::trust::state(self, repository) })
+    }
+
+    fn trust<'a>(&'a self, repository: &'a Path) -> Reply<'a, TrustView> {
+        Box::pin(async { control::trust::change(self, repository, control::trust::Decision::Trust) })
+    }
+
+    fn distrust<'a>(&'a self, repository: &'a Path) -> Reply<'a, TrustView> {
+        Box::pin(async { control::trust::change(self, repository, control::trust::Decision::Distrust) })
+    }
+
+    fn diagnose<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Diagnosis> {
+        Box::pin(control::diagnose::diagnose(self, repository))
+    }
+
+    fn settings<'a>(
+        &'a self,
+        repository: Option<&'a Path>,
+        given: Vec<(String, SettingValue)>,
+    ) -> Reply<'a, SettingsView> {
+        Box::pin(async move {
+            let checkout = repository.and_then(|path| Checkout::discover(path).ok());
+            let work_tree = checkout.as_ref().map(Checkout::work_tree);
+            Ok(self.settings_for(work_tree, &given)?.view())
+        })
+    }
+}

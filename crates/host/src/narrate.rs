@@ -1,0 +1,227 @@
+//! Facts in sentences, for people. Says nothing the fact does not say.
+
+use windlass_control_api::events::{LogEntry, Tone};
+use windlass_engine::{JournalError, Stored};
+use windlass_protocols::effect::{Ask, Purpose};
+use windlass_protocols::explain;
+use windlass_protocols::outcome::{Outcome, StepEnd, VerdictWord};
+use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, RetryKind, Source};
+use windlass_protocols::protocol::judged_task::state::{End, Stage};
+use windlass_protocols::{Effect, Fact, Role, Run, RunId};
+
+/// Follows a run fact by fact, because some sentences need what went before.
+pub(crate) struct Narrator {
+    run: Run,
+    id: RunId,
+}
+
+impl Narrator {
+    pub(crate) fn new(id: RunId) -> Self {
+        Self { run: Run::default(), id }
+    }
+
+    pub(crate) fn tell(&mut self, stored: &Stored) -> Result<LogEntry, JournalError> {
+        let fact = stored.fact(&self.id)?;
+        let raw = serde_json::from_str(&stored.payload).unwrap_or_default();
+        Ok(self.entry(stored.version, stored.at.0, &fact, raw))
+    }
+
+    pub(crate) fn entry(
+        &mut self,
+        version: u64,
+        at_ms: u64,
+        fact: &Fact,
+        raw: serde_json::Value,
+    ) -> LogEntry {
+        self.run.evolve(fact);
+        let (text, tone) = self.sentence(fact);
+        LogEntry {
+            version,
+            at_ms,
+            kind: fact.name().to_owned(),
+            round: round(&self.run),
+            text,
+            tone,
+            fact: raw,
+        }
+    }
+
+    fn sentence(&self, fact: &Fact) -> (String, Tone) {
+        match fact {
+            Fact::RunStarted { spec, by, .. } => {
+                let Spec::JudgedTask(spec) = spec;
+                (format!("{by} starts {}: up to {} rounds", spec.task, spec.caps.rounds), Tone::Plain)
+            }
+            Fact::EffectRequested { request, .. } => requested(request),
+            Fact::EffectSettled { outcome, .. } => settled(outcome),
+            Fact::StopAsked { by, reason } => (format!("{by} asks it to stop: {reason}"), Tone::Attention),
+            Fact::RunReopened { by, note, .. } => match note {
+                Some(note) => (format!("{by} takes it up again: {note}"), Tone::Plain),
+                None => (format!("{by} takes it up again"), Tone::Plain),
+            },
+            Fact::LandingAsked { by, .. } => (format!("{by} asks to land the accepted change"), Tone::Plain),
+            Fact::JudgedTask(fact) => task(fact),
+            Fact::RunEnded => (explain::explain(&self.run).now, Tone::Quiet),
+        }
+    }
+}
+
+fn round(run: &Run) -> u32 {
+    use windlass_protocols::protocol::Protocol;
+    match run.started.as_ref().map(|started| &started.protocol) {
+        Some(Protocol::JudgedTask(state)) => state.round,
+        None => 0,
+    }
+}
+
+fn requested(request: &Effect) -> (String, Tone) {
+    match request {
+        Effect::RunAgent(agent) => {
+            let again = match (&agent.ask, agent.attempt) {
+                (Ask::Repair { .. }, _) => ", asked to mend its answer",
+                (Ask::Fresh { .. }, 1) => "",
+                (Ask::Fresh { .. }, _) => ", once more",
+            };
+            let verb = match agent.role {
+                Role::Doer => "the doer works",
+                Role::Judge => "the judge looks at the change",
+                Role::Auditor => "the auditor looks at the change",
+            };
+            (format!("{verb}{again}"), Tone::Plain)
+        }
+        Effect::RunChecks(checks) => {
+            let count = checks.commands.len();
+            let plural = if count == 1 { "check" } else { "checks" };
+            let place = match checks.purpose {
+                Purpose::Baseline => "at the base",
+                Purpose::Acceptance => "on the change",
+                Purpose::Audit => "for the audit",
+            };
+            (format!("the engine runs {count} {plural} {place}"), Tone::Plain)
+        }
+        Effect::LandChange(_) => ("landing".to_owned(), Tone::Quiet),
+        Effect::PrepareWorkspaces => ("preparing the workspaces".to_owned(), Tone::Quiet),
+        Effect::CaptureChange { .. } => ("taking the snapshot".to_owned(), Tone::Quiet),
+        Effect::CloseRun(_) => ("closing".to_owned(), Tone::Quiet),
+    }
+}
+
+fn settled(outcome: &Outcome) -> (String, Tone) {
+    match outcome {
+        Outcome::AgentEnded(report) => match &report.end {
+            StepEnd::Exited { code: 0 } => (format!("the {} is done", report.role), Tone::Quiet),
+            other => (format!("the {} {}", report.role, ended(other)), Tone::Bad),
+        },
+        Outcome::ChecksRan(report) => {
+            let red: Vec<String> =
+                report.red().map(|result| format!("`{}` {}", result.command, ended(&result.end))).collect();
+            match (red.is_empty(), report.purpose) {
+                (true, _) => ("all green".to_owned(), Tone::Good),
+                (false, Purpose::Baseline) => {
+                    (format!("red before any change: {}", red.join(", ")), Tone::Attention)
+                }
+                (false, Purpose::Acceptance | Purpose::Audit) => {
+                    (format!("red: {}", red.join(", ")), Tone::Bad)
+                }
+            }
+        }
+        Outcome::Lost { reason, .. } => {
+            (format!("nobody saw the end of this step: {reason}"), Tone::Attention)
+        }
+        Outcome::Interrupted { .. } => ("the step was interrupted".to_owned(), Tone::Attention),
+        Outcome::Refused { reason } => (reason.clone(), Tone::Bad),
+        Outcome::Prepared { .. } | Outcome::ChangeCaptured(_) | Outcome::Landed(_) | Outcome::Closed => {
+            (String::new(), Tone::Quiet)
+        }
+    }
+}
+
+fn ended(end: &StepEnd) -> String {
+    match end {
+        StepEnd::Exited { code } => format!("exited with {code}"),
+        StepEnd::Signaled { signal } => format!("was ended by signal {signal}"),
+        StepEnd::TotalLimit => "ran into its time limit".to_owned(),
+        StepEnd::IdleLimit => "was silent too long".to_owned(),
+        StepEnd::OutputLimit => "printed too much".to_owned(),
+        StepEnd::NotStarted { reason } => format!("could not be started: {reason}"),
+    }
+}
+
+fn task(fact: &TaskFact) -> (String, Tone) {
+    match fact {
+        TaskFact::BaseFixed { commit, .. } => {
+            (format!("the base is {}", short(commit.as_str())), Tone::Plain)
+        }
+        TaskFact::BaselineMeasured { .. } | TaskFact::HandoffTaken { .. } | TaskFact::ChecksPassed { .. } => {
+            (String::new(), Tone::Quiet)
+        }
+        TaskFact::RoundOpened { round } => (format!("round {round}"), Tone::Plain),
+        TaskFact::ChangeTaken { change } => {
+            let plural = if change.files_changed == 1 { "file" } else { "files" };
+            (
+                format!("{} {plural} changed, tree {}", change.files_changed, short(change.tree.as_str())),
+                Tone::Plain,
+            )
+        }
+        TaskFact::RepairAsked { role, faults } => {
+            (format!("the {role}'s answer cannot be used: {}", faults.join("; ")), Tone::Attention)
+        }
+        TaskFact::StepRetried { stage, why, kind } => {
+            let again = match kind {
+                RetryKind::Interrupted => "goes on",
+                RetryKind::Lost | RetryKind::Failed => "tried again",
+            };
+            (format!("{}: {why}; {again}", stage_words(*stage)), Tone::Attention)
+        }
+        TaskFact::VerdictTaken { role, word, source, .. } => verdict(*role, *word, source),
+        TaskFact::RoundRejected { round, by, .. } => {
+            (format!("round {round} rejected: {}", by.words()), Tone::Bad)
+        }
+        TaskFact::Concluded { end } => conclusion(end),
+        TaskFact::Landed { commit, reference, .. } => {
+            (format!("landed as {} on {reference}", short(commit.as_str())), Tone::Good)
+        }
+    }
+}
+
+const fn stage_words(stage: Stage) -> &'static str {
+    stage.words()
+}
+
+fn verdict(role: Role, word: VerdictWord, source: &Source) -> (String, Tone) {
+    let tone = match word {
+        VerdictWord::Pass => Tone::Good,
+        VerdictWord::Reject => Tone::Bad,
+        VerdictWord::NeedsHuman => Tone::Attention,
+    };
+    let said = if role == Role::Auditor { word.gate_word() } else { word.word() };
+    match source {
+        Source::Agent { .. } => (format!("the {role} says {said}"), tone),
+        Source::Engine { why } => (format!("the engine says {said}: {why}"), tone),
+    }
+}
+
+fn conclusion(end: &End) -> (String, Tone) {
+    match end {
+        End::Accepted { tree } => (format!("accepted: tree {}", short(tree.as_str())), Tone::Good),
+        End::Rejected { by } => (format!("rejected: {}", by.words()), Tone::Bad),
+        End::NeedsHuman { .. } => ("needs a person".to_owned(), Tone::Attention),
+        End::Exhausted { dimension } => (format!("nothing is left of its {dimension}"), Tone::Attention),
+        End::Stopped { by, .. } => (format!("stopped by {by}"), Tone::Attention),
+        End::SetupFailed { reason } => (format!("could not be set up: {reason}"), Tone::Bad),
+    }
+}
+
+pub(crate) fn short(id: &str) -> &str {
+    id.get(..10).unwrap_or(id)
+}
+
+/// A moment in the user's own time zone.
+pub(crate) fn local_time(at_ms: u64) -> String {
+    let millis = i64::try_from(at_ms).unwrap_or(i64::MAX);
+    match jiff::Timestamp::from_millisecond(millis) {
+        Ok(moment) => moment.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => "some unknown time".to_owned(),
+    }
+}

@@ -1,0 +1,149 @@
+//! Every setting there is: its name, kind, built-in value and one line of help. The only list; files, environment,
+//! arguments, `windlass settings` and the documentation all come from it.
+
+use windlass_control_api::commands::SettingValue;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    Number,
+    Switch,
+    List,
+}
+
+impl Kind {
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Text => "a text",
+            Self::Number => "a whole number",
+            Self::Switch => "true or false",
+            Self::List => "a list of texts",
+        }
+    }
+}
+
+/// Whether a value can make Windlass run something; such a value of a repository's own file needs trust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    Commands,
+    Nothing,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// As it would stand in a file; empty for "not set".
+    pub built_in: &'static str,
+    pub runs: Runs,
+    pub help: &'static str,
+}
+
+const fn key(name: &'static str, kind: Kind, built_in: &'static str, runs: Runs, help: &'static str) -> Key {
+    Key { name, kind, built_in, runs, help }
+}
+
+pub const KEYS: &[Key] = &[
+    key("rounds", Kind::Number, "3", Runs::Nothing, "how many rounds a run has at the most"),
+    key(
+        "checks",
+        Kind::List,
+        "",
+        Runs::Commands,
+        "commands that must succeed on the change before the judge looks",
+    ),
+    key(
+        "audit-checks",
+        Kind::List,
+        "",
+        Runs::Commands,
+        "commands that must succeed before the auditor looks",
+    ),
+    key("audit", Kind::Switch, "true", Runs::Nothing, "whether an auditor has the last word"),
+    key("agent", Kind::Text, "", Runs::Commands, "the agent for every role that names none of its own"),
+    key("doer", Kind::Text, "", Runs::Commands, "the agent that makes the change"),
+    key("judge", Kind::Text, "", Runs::Commands, "the agent that judges it"),
+    key("auditor", Kind::Text, "", Runs::Commands, "the agent that gates it"),
+    key(
+        "doer-prompt",
+        Kind::Text,
+        "",
+        Runs::Commands,
+        "a file whose text replaces the doer's built-in prompt",
+    ),
+    key(
+        "judge-prompt",
+        Kind::Text,
+        "",
+        Runs::Commands,
+        "a file whose text replaces the judge's built-in prompt",
+    ),
+    key(
+        "audit-prompt",
+        Kind::Text,
+        "",
+        Runs::Commands,
+        "a file whose text replaces the auditor's built-in prompt",
+    ),
+    key("on-needs-human", Kind::Text, "stop", Runs::Nothing, "stop, or continue while rounds are left"),
+    key(
+        "land",
+        Kind::Text,
+        "branch",
+        Runs::Nothing,
+        "where an accepted change goes: none, branch or current",
+    ),
+    key("author", Kind::Text, "Windlass <windlass@localhost>", Runs::Nothing, "who landed commits are by"),
+    key("max-minutes", Kind::Number, "", Runs::Nothing, "how long a run may work in all"),
+    key("step-minutes", Kind::Number, "60", Runs::Nothing, "how long one agent or check may take"),
+    key("idle-minutes", Kind::Number, "", Runs::Nothing, "how long one agent or check may be silent"),
+    key("max-output-mb", Kind::Number, "", Runs::Nothing, "how much agents and checks may print in all"),
+    key(
+        "max-tokens",
+        Kind::Number,
+        "",
+        Runs::Nothing,
+        "how many tokens a run may use, where the agent reports them",
+    ),
+    key("max-cents", Kind::Number, "", Runs::Nothing, "how much a run may cost, where the agent reports it"),
+];
+
+impl Key {
+    pub fn find(name: &str) -> Option<&'static Self> {
+        KEYS.iter().find(|key| key.name == name)
+    }
+
+    /// The variable that sets it, `WINDLASS_ROUNDS` for `rounds`.
+    pub fn variable(&self) -> String {
+        format!("WINDLASS_{}", self.name.replace('-', "_").to_uppercase())
+    }
+
+    /// Reads a value from text: an environment variable, or the built-in one.
+    pub fn parse(&self, text: &str) -> Result<SettingValue, String> {
+        match self.kind {
+            Kind::Text => Ok(SettingValue::Text(text.to_owned())),
+            Kind::Number => text
+                .parse()
+                .map(SettingValue::Number)
+                .map_err(|_| format!("`{text}` is not {}", self.kind.words())),
+            Kind::Switch => match text {
+                "true" | "yes" | "1" => Ok(SettingValue::Switch(true)),
+                "false" | "no" | "0" => Ok(SettingValue::Switch(false)),
+                _ => Err(format!("`{text}` is not {}", self.kind.words())),
+            },
+            Kind::List => Ok(SettingValue::List(
+                text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+            )),
+        }
+    }
+
+    pub fn accepts(&self, value: &SettingValue) -> bool {
+        matches!(
+            (self.kind, value),
+            (Kind::Text, SettingValue::Text(_))
+                | (Kind::Number, SettingValue::Number(_))
+                | (Kind::Switch, SettingValue::Switch(_))
+                | (Kind::List, SettingValue::List(_))
+        )
+    }
+}

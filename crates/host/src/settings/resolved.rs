@@ -1,0 +1,129 @@
+//! The settings in force: each value with the place it came from, and typed access for the rest of the host.
+
+use super::keys::{KEYS, Runs};
+use super::layers::{Layer, Origin};
+use std::collections::BTreeMap;
+use windlass_control_api::commands::SettingValue;
+use windlass_control_api::views::{SettingView, SettingsView};
+use windlass_control_api::{Code, Fault};
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    values: BTreeMap<&'static str, (SettingValue, Origin)>,
+    pub warnings: Vec<String>,
+}
+
+impl Settings {
+    pub(super) fn built_in() -> Self {
+        let values = KEYS
+            .iter()
+            .filter(|key| !key.built_in.is_empty())
+            .filter_map(|key| Some((key.name, (key.parse(key.built_in).ok()?, Origin::BuiltIn))))
+            .collect();
+        Self { values, warnings: Vec::new() }
+    }
+
+    pub(super) fn take(&mut self, layer: Layer) {
+        for (key, value, origin) in layer.values {
+            self.values.insert(key.name, (value, origin));
+        }
+        self.warnings.extend(layer.warnings);
+    }
+
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.values.get(name) {
+            Some((SettingValue::Text(text), _)) if !text.is_empty() => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn number(&self, name: &str) -> Option<u64> {
+        match self.values.get(name) {
+            Some((SettingValue::Number(number), _)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    pub fn switch(&self, name: &str) -> bool {
+        matches!(self.values.get(name), Some((SettingValue::Switch(true), _)))
+    }
+
+    pub fn list(&self, name: &str) -> Vec<String> {
+        match self.values.get(name) {
+            Some((SettingValue::List(list), _)) => list.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub fn origin(&self, name: &str) -> Option<&Origin> {
+        self.values.get(name).map(|(_, origin)| origin)
+    }
+
+    /// What the repository's own file would make us run, as `key = command`, in a fixed order.
+    pub fn repository_commands(&self) -> Vec<String> {
+        let mut commands = Vec::new();
+        for key in KEYS.iter().filter(|key| key.runs == Runs::Commands) {
+            match self.values.get(key.name) {
+                Some((SettingValue::Text(text), Origin::RepositoryFile(_))) => {
+                    commands.push(format!("{} = {text}", key.name));
+                }
+                Some((SettingValue::List(list), Origin::RepositoryFile(_))) => {
+                    commands.extend(list.iter().map(|command| format!("{} = {command}", key.name)));
+                }
+                _ => {}
+            }
+        }
+        commands
+    }
+
+    pub(super) fn validate(&self) -> Result<(), Fault> {
+        self.one_of("on-needs-human", &["stop", "continue"])?;
+        self.one_of("land", &["none", "branch", "current"])?;
+        for name in ["rounds", "max-minutes", "step-minutes", "idle-minutes", "max-output-mb"] {
+            if self.number(name) == Some(0) {
+                return Err(self.bad(name, "must be at least 1"));
+            }
+        }
+        if self.number("rounds").is_some_and(|rounds| rounds > u64::from(u32::MAX)) {
+            return Err(self.bad("rounds", "is more than anybody can wait for"));
+        }
+        Ok(())
+    }
+
+    fn one_of(&self, name: &str, known: &[&str]) -> Result<(), Fault> {
+        match self.text(name) {
+            Some(word) if !known.contains(&word) => {
+                Err(self.bad(name, &format!("is `{word}`; it must be one of: {}", known.join(", "))))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn bad(&self, name: &str, why: &str) -> Fault {
+        let origin = self.origin(name).map_or_else(String::new, |origin| format!(" ({origin})"));
+        Fault::new(Code::BadSettings, format!("`{name}`{origin} {why}"))
+            .hint("`windlass settings --origin` shows where each value comes from")
+    }
+
+    pub fn view(&self) -> SettingsView {
+        let settings = KEYS
+            .iter()
+            .map(|key| SettingView {
+                key: key.name.to_owned(),
+                value: self.values.get(key.name).map_or_else(String::new, |(value, _)| show(value)),
+                origin: self.origin(key.name).map_or_else(|| "not set".to_owned(), ToString::to_string),
+                help: key.help.to_owned(),
+            })
+            .collect();
+        SettingsView { settings, warnings: self.warnings.clone() }
+    }
+}
+
+fn show(value: &SettingValue) -> String {
+    match value {
+        SettingValue::Text(text) => text.clone(),
+        SettingValue::Number(number) => number.to_string(),
+        SettingValue::Switch(switch) => switch.to_string(),
+        SettingValue::List(list) => format!("{list:?}"),
+    }
+}

@@ -1,0 +1,61 @@
+//! The private place of Windlass on this machine: journal, evidence, control git directories, what each effect left.
+//! Knows only where things are; what they mean is known elsewhere.
+
+use crate::fault::file_fault;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use windlass_control_api::Fault;
+use windlass_protocols::{EffectId, RunId};
+
+#[derive(Clone, Debug)]
+pub(crate) struct StateDir(PathBuf);
+
+impl StateDir {
+    /// Makes it if it is not there, readable for nobody else.
+    pub(crate) fn open(path: PathBuf) -> Result<Self, Fault> {
+        make_private(&path)?;
+        Ok(Self(path))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.0.join("journal.db")
+    }
+
+    pub(crate) fn evidence(&self) -> PathBuf {
+        self.0.join("evidence")
+    }
+
+    /// One control git directory per repository, named by the repository's key.
+    pub(crate) fn control(&self, repository_key: &str) -> PathBuf {
+        self.0.join("control").join(repository_key)
+    }
+
+    pub(crate) fn trust(&self) -> PathBuf {
+        self.0.join("trust.json")
+    }
+
+    pub(crate) fn run(&self, run: &RunId) -> PathBuf {
+        self.0.join("runs").join(run.as_str())
+    }
+
+    pub(crate) fn effect(&self, run: &RunId, effect: EffectId) -> PathBuf {
+        self.run(run).join("effects").join(effect.to_string())
+    }
+
+    /// The n-th child of an effect that starts several, one after the other.
+    pub(crate) fn effect_part(&self, run: &RunId, effect: EffectId, part: usize) -> PathBuf {
+        self.effect(run, effect).join(format!("part-{part}"))
+    }
+}
+
+pub(crate) fn make_private(path: &Path) -> Result<(), Fault> {
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(|error| file_fault("make the directory", path, &error))
+}

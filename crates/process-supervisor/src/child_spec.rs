@@ -1,0 +1,102 @@
+//! What a kept child is to be: program, directory, complete environment, limits. Plain data; it is stored in the
+//! effect directory so that the keeper needs nothing else.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::os_text;
+
+/// The variable that marks every process of an effect, so that one that escaped its keeper can still be found.
+pub const COOKIE_VARIABLE: &str = "WINDLASS_COOKIE";
+
+/// Everything the keeper needs to start and bound one child.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChildSpec {
+    /// A name without a slash is looked up in the `PATH` of `environment`. No shell is ever involved.
+    #[serde(with = "os_text::path")]
+    pub program: PathBuf,
+    #[serde(with = "os_text::list")]
+    pub args: Vec<OsString>,
+    #[serde(with = "os_text::path")]
+    pub directory: PathBuf,
+    /// Complete: the child inherits nothing from the keeper or the engine.
+    #[serde(with = "os_text::map")]
+    pub environment: BTreeMap<OsString, OsString>,
+    pub stdin: ChildStdin,
+    pub limits: Limits,
+    /// Must be unique to the effect; it is given to the child as `WINDLASS_COOKIE`.
+    pub cookie: String,
+}
+
+/// Where the child reads its input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum ChildStdin {
+    /// Reads end-of-file at once.
+    Nothing,
+    /// The file itself becomes descriptor 0, so it is fed and then ends without anybody having to pump it.
+    File {
+        #[serde(with = "os_text::path")]
+        path: PathBuf,
+    },
+}
+
+/// The bounds of one child. All times are on the monotonic clock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// From start to the polite signal.
+    pub total_ms: u64,
+    /// Longest silence on both streams together.
+    pub idle_ms: Option<u64>,
+    /// From the polite signal to the kill.
+    pub grace_ms: u64,
+    /// Bytes on both streams together; one more and the child is ended.
+    pub output_bytes: Option<u64>,
+    /// How much of the beginning of each stream is kept.
+    pub head_bytes: u64,
+    /// How much of the end of each stream is kept once there is more than the head.
+    pub tail_bytes: u64,
+    /// How long pipes that a leaked descendant holds open may delay the end.
+    pub leak_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            total_ms: 60 * 60 * 1000,
+            idle_ms: None,
+            grace_ms: 5_000,
+            output_bytes: None,
+            head_bytes: 1024 * 1024,
+            tail_bytes: 256 * 1024,
+            leak_ms: 200,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    #[test]
+    fn a_spec_with_bytes_that_are_no_text_survives_being_stored() {
+        let odd = OsString::from_vec(vec![b'a', 0xff, b'b']);
+        let spec = ChildSpec {
+            program: PathBuf::from(odd.clone()),
+            args: vec!["plain".into(), odd.clone()],
+            directory: "/".into(),
+            environment: BTreeMap::from([(odd.clone(), odd.clone()), ("A".into(), "b".into())]),
+            stdin: ChildStdin::File { path: PathBuf::from(odd) },
+            limits: Limits::default(),
+            cookie: "c".into(),
+        };
+        let stored = serde_json::to_string(&spec).unwrap();
+        assert!(stored.contains("\"plain\""), "text stays readable: {stored}");
+        assert_eq!(serde_json::from_str::<ChildSpec>(&stored).unwrap(), spec);
+    }
+}

@@ -1,0 +1,162 @@
+//! The files that a keeper and an engine share: names, atomic writes, the lock. It knows nothing of processes.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::child_end::ChildEnd;
+use crate::child_spec::ChildSpec;
+use crate::error::SupervisorError;
+use crate::identity::ProcessIdentity;
+
+/// Numbers the writes of this process, for the names of temporary files.
+static WRITES: AtomicU64 = AtomicU64::new(0);
+
+/// One of the two output streams of a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Stdout,
+    Stderr,
+}
+
+impl Stream {
+    pub(crate) const BOTH: [Self; 2] = [Self::Stdout, Self::Stderr];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+}
+
+/// The child as recorded right after it was started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ChildRecord {
+    pub(crate) identity: ProcessIdentity,
+    pub(crate) started_ms: u64,
+    /// The session the child was born in; tells its group from a later one with the same number.
+    pub(crate) session: u32,
+}
+
+/// A directory that belongs to exactly one effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EffectDir(PathBuf);
+
+impl EffectDir {
+    pub(crate) fn new(path: &Path) -> Result<Self, SupervisorError> {
+        std::path::absolute(path).map(Self).map_err(|source| SupervisorError::file("locate", path, source))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn log(&self, stream: Stream) -> PathBuf {
+        self.0.join(format!("{}.log", stream.name()))
+    }
+
+    /// The end of a long stream is written to two files in turn; they are joined to the log when the child has ended.
+    pub(crate) fn tail_segment(&self, stream: Stream, which: usize) -> PathBuf {
+        self.0.join(format!("{}.tail.{which}", stream.name()))
+    }
+
+    pub(crate) fn read_spec(&self) -> Result<ChildSpec, SupervisorError> {
+        let path = self.0.join("spec.json");
+        read_json(&path)?.ok_or_else(|| SupervisorError::file("read", path, io::ErrorKind::NotFound))
+    }
+
+    pub(crate) fn write_spec(&self, spec: &ChildSpec) -> Result<(), SupervisorError> {
+        self.write_json("spec.json", spec)
+    }
+
+    pub(crate) fn read_keeper(&self) -> Result<Option<ProcessIdentity>, SupervisorError> {
+        read_json(&self.0.join("keeper.json"))
+    }
+
+    pub(crate) fn write_keeper(&self, keeper: &ProcessIdentity) -> Result<(), SupervisorError> {
+        self.write_json("keeper.json", keeper)
+    }
+
+    pub(crate) fn read_child(&self) -> Result<Option<ChildRecord>, SupervisorError> {
+        read_json(&self.0.join("child.json"))
+    }
+
+    pub(crate) fn write_child(&self, child: &ChildRecord) -> Result<(), SupervisorError> {
+        self.write_json("child.json", child)
+    }
+
+    pub(crate) fn read_end(&self) -> Result<Option<ChildEnd>, SupervisorError> {
+        read_json(&self.0.join("exit.json"))
+    }
+
+    pub(crate) fn write_end(&self, end: &ChildEnd) -> Result<(), SupervisorError> {
+        self.write_json("exit.json", end)
+    }
+
+    /// Who holds this may start or bury the child. `None` when somebody else holds it; it is released when dropped.
+    pub(crate) fn try_lock(&self) -> Result<Option<File>, SupervisorError> {
+        let path = self.0.join("keeper.lock");
+        let failed = |action, source| SupervisorError::file(action, &path, source);
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|source| failed("open", source))?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(file)),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(failed("lock", error.into())),
+        }
+    }
+
+    /// Removes what a killed keeper had not yet renamed. Only for the holder of the lock: nobody else writes these.
+    pub(crate) fn remove_temporaries(&self) {
+        // What cannot be removed is litter, not a fault.
+        for entry in std::fs::read_dir(&self.0).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let of_a_keeper = [".keeper.json.", ".child.json.", ".exit.json."];
+            if of_a_keeper.iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes())) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// Readers see the old file or the new one, also after a power cut. The temporary name is this writer's alone, so
+    /// that two who write the same file cannot tear each other's.
+    fn write_json(&self, name: &'static str, value: &impl Serialize) -> Result<(), SupervisorError> {
+        let target = self.0.join(name);
+        let number = WRITES.fetch_add(1, Ordering::Relaxed);
+        let temporary = self.0.join(format!(".{name}.{}.{number}", std::process::id()));
+        let text = serde_json::to_vec(value)
+            .map_err(|source| SupervisorError::Malformed { path: target.clone(), source })?;
+        let written = (|| {
+            let mut file = File::create(&temporary)?;
+            file.write_all(&text)?;
+            file.write_all(b"\n")?;
+            file.sync_all()?;
+            windlass_crash_points::reach("rename.before");
+            std::fs::rename(&temporary, &target)?;
+            windlass_crash_points::reach("rename.after");
+            File::open(&self.0)?.sync_all()
+        })();
+        written.map_err(|source| SupervisorError::file("write", target, source))
+    }
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SupervisorError> {
+    match std::fs::read(path) {
+        Ok(text) => match serde_json::from_slice(&text) {
+            Ok(value) => Ok(Some(value)),
+            Err(source) => Err(SupervisorError::Malformed { path: path.to_owned(), source }),
+        },
+        Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(SupervisorError::file("read", path, source)),
+    }
+}

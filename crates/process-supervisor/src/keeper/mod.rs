@@ -1,0 +1,121 @@
+//! The keeper process: parent of exactly one child, which it starts at most once, bounds, buries and records. It knows
+//! its effect directory and nothing of engines, and stays small because there is one of it for every running agent.
+
+mod descendants;
+mod ladder;
+mod output;
+mod watch;
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use rustix::process::{getpid, set_child_subreaper};
+
+use crate::child_end::{ChildEnd, HowEnded, NotStartedKind};
+use crate::child_spec::{COOKIE_VARIABLE, ChildSpec, ChildStdin};
+use crate::clock;
+use crate::effect_dir::{ChildRecord, EffectDir};
+use crate::error::SupervisorError;
+use crate::identity::ProcessIdentity;
+use crate::inherited_descriptors;
+use crate::launch::{self, Group, Launch, NotLaunchable};
+use crate::process_table;
+use crate::sweep;
+
+/// A full disk may be freed again; the exit status of an agent that ran for an hour is worth the wait.
+const WRITE_ATTEMPTS: u32 = 60;
+const BETWEEN_WRITES: Duration = Duration::from_millis(500);
+
+/// The whole life of a keeper. Returns the exit code of its process: 0 unless it could not do its work at all.
+///
+/// To be called before anything else is set up: it starts a runtime without threads and listens for signals.
+pub fn keep(effect_dir: &Path) -> u8 {
+    if inherited_descriptors::close_on_exec().is_err() {
+        return 1;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let kept = runtime
+        .map_err(|source| SupervisorError::Signals { source })
+        .and_then(|runtime| runtime.block_on(keep_one(effect_dir)));
+    // The keeper has no terminal and no log. Whoever started it finds no end and settles the effect as lost.
+    u8::from(kept.is_err())
+}
+
+async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
+    // Before the lock, so that from the first visible moment on a stop request is a request and not our death.
+    let signals = watch::Signals::listen()?;
+    let directory = EffectDir::new(effect_dir)?;
+    let Some(_lock) = directory.try_lock()? else {
+        return Ok(());
+    };
+    if directory.read_end()?.is_some() {
+        return Ok(());
+    }
+    if directory.read_keeper()?.is_some() {
+        // An earlier keeper may have started the child: starting it again could do its work twice.
+        return sweep::sweep_locked(&directory).map(drop);
+    }
+    let spec = directory.read_spec()?;
+    set_child_subreaper(Some(getpid())).map_err(|error| SupervisorError::Process {
+        action: "adopt orphans in",
+        pid: std::process::id(),
+        source: error.into(),
+    })?;
+    directory.write_keeper(&ProcessIdentity::current()?)?;
+    let end = match spawn(&spec) {
+        Ok(child) => {
+            let record = record(&child);
+            watch::until_the_end(&directory, &spec, child, record, signals).await?
+        }
+        Err(refused) => {
+            let how = HowEnded::NotStarted { reason: refused.reason, why: refused.kind };
+            ChildEnd { started_ms: clock::wall_ms(), ..ChildEnd::without_run(how) }
+        }
+    };
+    write_end(&directory, &end).await
+}
+
+fn spawn(spec: &ChildSpec) -> Result<Child, NotLaunchable> {
+    let stdin = match &spec.stdin {
+        ChildStdin::Nothing => Stdio::null(),
+        ChildStdin::File { path } => {
+            std::fs::File::open(path).map(Stdio::from).map_err(|error| NotLaunchable {
+                kind: NotStartedKind::Other,
+                reason: format!("cannot open the input {}: {error}", path.display()),
+            })?
+        }
+    };
+    let mut environment = spec.environment.clone();
+    environment.insert(COOKIE_VARIABLE.into(), spec.cookie.clone().into());
+    let launch = Launch {
+        program: &spec.program,
+        args: &spec.args,
+        directory: &spec.directory,
+        environment: &environment,
+        group: Group::Own,
+    };
+    let mut command = launch.command()?;
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    windlass_crash_points::reach("child.before");
+    let child = command.spawn().map_err(|error| launch::spawn_failure(&spec.program, &error))?;
+    windlass_crash_points::reach("child.after");
+    Ok(child)
+}
+
+/// A child that is not reaped has its line in the process table, so `None` means `/proc` itself cannot be read.
+fn record(child: &Child) -> Option<ChildRecord> {
+    let identity = ProcessIdentity::of(child.id()).ok()?;
+    let session = process_table::read(child.id())?.session;
+    Some(ChildRecord { identity, started_ms: clock::wall_ms(), session })
+}
+
+async fn write_end(directory: &EffectDir, end: &ChildEnd) -> Result<(), SupervisorError> {
+    for _ in 1..WRITE_ATTEMPTS {
+        if directory.write_end(end).is_ok() {
+            return Ok(());
+        }
+        tokio::time::sleep(BETWEEN_WRITES).await;
+    }
+    directory.write_end(end)
+}

@@ -1,0 +1,175 @@
+//! Small values the scripts speak in: specs, artifacts, reports. Nothing here knows what a run decides.
+
+use std::collections::BTreeMap;
+use windlass_protocols::effect::Effect;
+use windlass_protocols::kernel::budget::Caps;
+use windlass_protocols::outcome::{
+    AgentReport, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff, StepEnd, Usage, Verdict,
+    VerdictWord, WorkspaceAfter,
+};
+use windlass_protocols::protocol::judged_task::state::{
+    Adopted, AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec,
+};
+use windlass_protocols::{ArtifactRef, CommitId, Digest, Millis, Role, TaskId, TreeId};
+
+pub(crate) const BASE: &str = "base-commit";
+pub(crate) const BASE_TREE: &str = "base-tree";
+pub(crate) const CHECK: &str = "make test";
+pub(crate) const AUDIT_CHECK: &str = "make licences";
+
+/// Three rounds, an auditor, no commands, nothing to land, no cap but rounds.
+pub(crate) fn spec() -> TaskSpec {
+    TaskSpec {
+        task: TaskId::new("TASK-1"),
+        text: "make it greet".to_owned(),
+        caps: caps(3),
+        checks: Vec::new(),
+        audit_checks: Vec::new(),
+        audit: AuditPolicy::Required,
+        on_needs_human: OnNeedsHuman::Stop,
+        landing: Landing::None,
+        place: Place {
+            repository: "/repo".to_owned(),
+            common_dir: "/repo/.git".to_owned(),
+            run_dir: "/repo/.orchestrator/runs/TASK-1".to_owned(),
+            base_ref: "main".to_owned(),
+            base: CommitId::new(BASE),
+            doer_branch: "doer".to_owned(),
+            judge_branch: "judge".to_owned(),
+            agents: BTreeMap::from([(Role::Doer, "agent".to_owned())]),
+            prompts: BTreeMap::new(),
+        },
+        adopted: None,
+    }
+}
+
+/// Every stage occurs: checks, an auditor with checks of its own, a branch to land on.
+pub(crate) fn full_spec() -> TaskSpec {
+    TaskSpec {
+        checks: vec![CHECK.to_owned()],
+        audit_checks: vec![AUDIT_CHECK.to_owned()],
+        landing: Landing::Branch("main".to_owned()),
+        ..spec()
+    }
+}
+
+pub(crate) fn one_round() -> TaskSpec {
+    TaskSpec { caps: caps(1), ..spec() }
+}
+
+pub(crate) fn unaudited() -> TaskSpec {
+    TaskSpec { audit: AuditPolicy::Skipped, ..spec() }
+}
+
+/// The original's way with `needs-human`.
+pub(crate) fn going_on() -> TaskSpec {
+    TaskSpec { on_needs_human: OnNeedsHuman::Continue, ..spec() }
+}
+
+pub(crate) fn taken_over(adopted: Adopted, spec: TaskSpec) -> TaskSpec {
+    TaskSpec { adopted: Some(adopted), ..spec }
+}
+
+pub(crate) fn caps(rounds: u32) -> Caps {
+    Caps {
+        rounds,
+        time: None,
+        tokens: None,
+        cost_micros: None,
+        output_bytes: None,
+        step_time: Millis::minutes(10),
+        step_idle: Some(Millis::minutes(2)),
+    }
+}
+
+/// What each answered step of a script uses unless it says otherwise.
+pub(crate) const STEP: Usage =
+    Usage { duration: Millis(1_000), output_bytes: 100, tokens: 10, cost_micros: 5 };
+
+pub(crate) fn artifact(name: &str) -> ArtifactRef {
+    ArtifactRef { name: name.to_owned(), digest: Digest::new(format!("digest of {name}")), bytes: 7 }
+}
+
+pub(crate) fn lines(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+pub(crate) fn handoff(requirements: &[&str]) -> Handoff {
+    Handoff { requirements_touched: lines(requirements), artifact: artifact("handoff.json") }
+}
+
+pub(crate) fn word(text: &str) -> VerdictWord {
+    match text {
+        "pass" => VerdictWord::Pass,
+        "reject" | "fail" => VerdictWord::Reject,
+        "needs-human" => VerdictWord::NeedsHuman,
+        other => panic!("no judge says {other:?}"),
+    }
+}
+
+pub(crate) fn verdict(text: &str, feedback: &[&str]) -> Verdict {
+    Verdict {
+        word: word(text),
+        feedback: lines(feedback),
+        requirements_checked: Vec::new(),
+        requirements_missing: Vec::new(),
+        artifact: artifact("verdict.json"),
+    }
+}
+
+pub(crate) fn audit(text: &str, feedback: &[&str]) -> Audit {
+    Audit {
+        word: word(text),
+        feedback: lines(feedback),
+        contradictions: Vec::new(),
+        artifact: artifact("audit.json"),
+    }
+}
+
+pub(crate) fn malformed(faults: &[&str]) -> Answer {
+    Answer::Malformed { faults: lines(faults) }
+}
+
+pub(crate) fn agent_report(role: Role, end: StepEnd, answer: Answer, usage: Usage) -> AgentReport {
+    AgentReport {
+        role,
+        end,
+        answer,
+        workspace: if role.may_write() { WorkspaceAfter::MayDiffer } else { WorkspaceAfter::Unchanged },
+        evidence: vec![artifact("prompt.md")],
+        usage,
+    }
+}
+
+pub(crate) fn change(round: u32, tree: &str) -> CapturedChange {
+    CapturedChange {
+        round,
+        tree: TreeId::new(tree),
+        files_changed: 1,
+        hazards: Vec::new(),
+        patch: artifact("patch.diff"),
+    }
+}
+
+/// The report a command runner would send for that request; the named commands end as given, all others well.
+pub(crate) fn checks_report(request: &Effect, red: &[(&str, StepEnd, &str)], usage: Usage) -> ChecksReport {
+    let Effect::RunChecks(asked) = request else {
+        panic!("no checks are waited for, but {}", request.name());
+    };
+    let result = |command: &String| {
+        let red = red.iter().find(|(name, ..)| name == command);
+        CheckResult {
+            command: command.clone(),
+            end: red.map_or(StepEnd::Exited { code: 0 }, |(_, end, _)| end.clone()),
+            tail: red.map_or(String::new(), |(.., tail)| (*tail).to_owned()),
+            duration: Millis(20),
+        }
+    };
+    ChecksReport {
+        purpose: asked.purpose,
+        tree: asked.tree.clone(),
+        results: asked.commands.iter().map(result).collect(),
+        evidence: vec![artifact("eval-results.json")],
+        usage,
+    }
+}

@@ -1,0 +1,23 @@
+//! Every decision of the task loop, by theme, through one harness. The modules named `rows_…` follow the state table of
+//! the original with its faults mended: no row ends without its summary.
+
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod adopted;
+mod budget;
+mod evidence;
+mod explained;
+mod generators;
+mod golden;
+mod landing;
+mod lost_steps;
+mod properties;
+mod refused;
+mod reopening;
+mod repetition;
+mod rows_of_the_auditor;
+mod rows_of_the_doer;
+mod rows_of_the_judge;
+mod stop_requests;
+mod stored_facts;

@@ -1,0 +1,308 @@
+//! What the world answers to each effect of the task loop: good work, lazy work, lies, failures, silence. A new effect
+//! gets its answers here; what they mean is not known here.
+
+use crate::choices::Choices;
+use crate::temper::{Capturing, Leaning, Temper};
+use crate::world::{World, place};
+use windlass_protocols::effect::{LandChange, Purpose, RunAgent, RunChecks};
+use windlass_protocols::outcome::{
+    AgentReport, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff, LandedCommit, StepEnd,
+    Usage, Verdict, VerdictWord, WorkspaceAfter,
+};
+use windlass_protocols::protocol::Protocol;
+use windlass_protocols::{
+    ArtifactRef, CommitId, Digest, Effect, EffectId, Millis, Outcome, Role, Run, TreeId,
+};
+
+pub(crate) const BASE_TREE: &str = "tree-base";
+
+/// Whether things may still go wrong on the way, or only inside the steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Season {
+    Faulty,
+    Calm,
+}
+
+pub(crate) struct Answering<'a> {
+    pub(crate) choices: &'a mut Choices,
+    pub(crate) temper: Temper,
+    pub(crate) season: Season,
+    /// The run as the journal has it: a judge reads the hand-off.
+    pub(crate) run: &'a Run,
+}
+
+impl Answering<'_> {
+    pub(crate) fn answer(&mut self, world: &mut World, effect: EffectId, request: &Effect) -> Outcome {
+        if let Some(outcome) = self.cut_short() {
+            return outcome;
+        }
+        match request {
+            Effect::PrepareWorkspaces => self.prepare(),
+            Effect::RunChecks(asked) => self.checks(world, effect, asked),
+            Effect::RunAgent(asked) => self.agent(world, effect, asked),
+            Effect::CaptureChange { round } => self.capture(world, *round),
+            Effect::LandChange(asked) => self.land(world, asked),
+            Effect::CloseRun(_) => Outcome::Closed,
+        }
+    }
+
+    fn cut_short(&mut self) -> Option<Outcome> {
+        let asked_to_stop = u32::from(self.run.stop.is_some());
+        let lost = match (self.season, self.temper.losing) {
+            (Season::Calm, _) => 0,
+            (Season::Faulty, false) => 3,
+            (Season::Faulty, true) => 150,
+        };
+        let what = self.choices.weighted(&[(100, 0), (lost, 1), (40 * asked_to_stop, 2)]);
+        match what {
+            1 => Some(Outcome::Lost { reason: "the child is gone".to_owned(), usage: self.usage() }),
+            2 => Some(Outcome::Interrupted { usage: self.usage() }),
+            _ => None,
+        }
+    }
+
+    fn usage(&mut self) -> Usage {
+        let much = if self.temper.wasteful { 20 } else { 1 };
+        Usage {
+            duration: Millis(u64::from(self.choices.below(60_000)) * much),
+            output_bytes: u64::from(self.choices.below(2_000)) * much,
+            tokens: u64::from(self.choices.below(1_000)) * much,
+            cost_micros: u64::from(self.choices.below(500)) * much,
+        }
+    }
+
+    fn prepare(&mut self) -> Outcome {
+        if self.choices.once_in(25) {
+            return Outcome::Refused { reason: "the branch is checked out elsewhere".to_owned() };
+        }
+        Outcome::Prepared { base: CommitId::new("commit-base"), base_tree: TreeId::new(BASE_TREE) }
+    }
+
+    fn checks(&mut self, world: &mut World, effect: EffectId, asked: &RunChecks) -> Outcome {
+        let mut results = Vec::new();
+        for command in &asked.commands {
+            // Red at the base is normal: the task is not done yet.
+            let red_once_in = if asked.purpose == Purpose::Baseline { 3 } else { 6 };
+            let green = world.truth.measure(&asked.tree, command, || !self.choices.once_in(red_once_in));
+            let end = match (green, self.choices.below(4)) {
+                (true, _) => StepEnd::Exited { code: 0 },
+                (false, 1) => StepEnd::Signaled { signal: 9 },
+                (false, 2) => StepEnd::TotalLimit,
+                (false, _) => StepEnd::Exited { code: 1 },
+            };
+            results.push(CheckResult {
+                command: command.clone(),
+                end,
+                tail: "first line\nlast line".to_owned(),
+                duration: Millis(5),
+            });
+        }
+        Outcome::ChecksRan(ChecksReport {
+            purpose: asked.purpose,
+            tree: asked.tree.clone(),
+            results,
+            evidence: vec![artifact("results.json", effect)],
+            usage: self.usage(),
+        })
+    }
+
+    fn capture(&mut self, world: &mut World, round: u32) -> Outcome {
+        let (same, refused) = match self.temper.capturing {
+            Capturing::Mixed => (4, 1),
+            Capturing::SameAgain => (300, 0),
+            Capturing::Refusing => (4, 60),
+        };
+        let what = self.choices.weighted(&[
+            (80, "new"),
+            (same, "same"),
+            (4, "nothing"),
+            (refused, "refused"),
+            (4, "hazard"),
+        ]);
+        let tree = match (what, &world.truth.last_tree) {
+            ("refused", _) => {
+                return Outcome::Refused { reason: "the index is locked".to_owned() };
+            }
+            ("nothing", _) => TreeId::new(BASE_TREE),
+            ("same", Some(last)) => last.clone(),
+            (_, _) => {
+                world.truth.trees += 1;
+                TreeId::new(format!("tree-{}", world.truth.trees))
+            }
+        };
+        world.truth.last_tree = Some(tree.clone());
+        let hazards =
+            if what == "hazard" { vec!["a link leads out of the tree".to_owned()] } else { Vec::new() };
+        Outcome::ChangeCaptured(CapturedChange {
+            round,
+            files_changed: u64::from(tree.as_str() != BASE_TREE),
+            patch: ArtifactRef {
+                name: "change.patch".to_owned(),
+                digest: Digest::new(format!("patch of {tree}")),
+                bytes: 10,
+            },
+            tree,
+            hazards,
+        })
+    }
+
+    fn land(&mut self, world: &mut World, asked: &LandChange) -> Outcome {
+        if self.choices.once_in(6) {
+            return Outcome::Refused { reason: format!("{} has moved", place(&asked.landing)) };
+        }
+        Outcome::Landed(LandedCommit {
+            commit: world.land(asked),
+            tree: asked.tree.clone(),
+            reference: place(&asked.landing),
+        })
+    }
+
+    fn agent(&mut self, world: &mut World, effect: EffectId, asked: &RunAgent) -> Outcome {
+        let leaning = self.temper.of(asked.role);
+        let end = self.agent_end(leaning);
+        let sound_end = end == StepEnd::Exited { code: 0 };
+        let workspace = if asked.role.may_write() {
+            WorkspaceAfter::MayDiffer
+        } else if self.choices.once_in(30) {
+            WorkspaceAfter::Changed { paths: vec!["src/lib.rs".to_owned()] }
+        } else {
+            WorkspaceAfter::Unchanged
+        };
+        let answer = if sound_end || self.choices.once_in(2) {
+            self.agent_answer(leaning, effect, asked)
+        } else {
+            Answer::Missing
+        };
+        let sound = sound_end && !matches!(workspace, WorkspaceAfter::Changed { .. });
+        if let (true, Some(tree)) = (sound, &asked.tree) {
+            match (asked.role, &answer) {
+                (Role::Judge, Answer::Verdict(verdict))
+                    if verdict.word == VerdictWord::Pass && verdict.requirements_missing.is_empty() =>
+                {
+                    world.truth.judge_passed.insert(tree.clone());
+                }
+                (Role::Auditor, Answer::Audit(audit))
+                    if audit.word == VerdictWord::Pass && audit.contradictions.is_empty() =>
+                {
+                    world.truth.auditor_passed.insert(tree.clone());
+                }
+                _ => {}
+            }
+        }
+        Outcome::AgentEnded(AgentReport {
+            role: asked.role,
+            end,
+            answer,
+            workspace,
+            evidence: vec![artifact("log.txt", effect)],
+            usage: self.usage(),
+        })
+    }
+
+    fn agent_end(&mut self, leaning: Leaning) -> StepEnd {
+        let bad = match leaning {
+            Leaning::Failing => 30,
+            Leaning::Good => 0,
+            Leaning::Mixed | Leaning::Unreadable | Leaning::AskingForPeople => 1,
+        };
+        let what =
+            self.choices.weighted(&[(60, 0), (3 * bad, 1), (bad, 2), (bad, 3), (bad, 4), (bad, 5), (1, 6)]);
+        match what {
+            1 => StepEnd::Exited { code: 1 },
+            2 => StepEnd::Signaled { signal: 11 },
+            3 => StepEnd::TotalLimit,
+            4 => StepEnd::IdleLimit,
+            5 => StepEnd::OutputLimit,
+            6 => StepEnd::NotStarted { reason: "no such program".to_owned() },
+            _ => StepEnd::Exited { code: 0 },
+        }
+    }
+
+    fn agent_answer(&mut self, leaning: Leaning, effect: EffectId, asked: &RunAgent) -> Answer {
+        let bad = match leaning {
+            Leaning::Unreadable => 60,
+            Leaning::Good => 0,
+            Leaning::Mixed | Leaning::Failing | Leaning::AskingForPeople => 3,
+        };
+        let what = self.choices.weighted(&[
+            (60, "readable"),
+            (bad, "malformed"),
+            (bad, "missing"),
+            (bad, "another kind"),
+        ]);
+        match (what, asked.role) {
+            ("malformed", _) => Answer::Malformed { faults: vec!["line 3: no such field".to_owned()] },
+            ("missing", _) => Answer::Missing,
+            ("another kind", Role::Doer | Role::Auditor) => Answer::Verdict(self.pass(effect)),
+            ("another kind", Role::Judge) | (_, Role::Doer) => Answer::Handoff(self.handoff(effect)),
+            (_, Role::Judge) => Answer::Verdict(self.verdict(leaning, effect)),
+            (_, Role::Auditor) => Answer::Audit(self.audit(leaning, effect)),
+        }
+    }
+
+    fn handoff(&mut self, effect: EffectId) -> Handoff {
+        let count = self.choices.below(3);
+        Handoff {
+            requirements_touched: (1..=count).map(|number| format!("REQ-{number}")).collect(),
+            artifact: artifact("handoff.json", effect),
+        }
+    }
+
+    fn pass(&mut self, effect: EffectId) -> Verdict {
+        let touched = self.run.started.as_ref().and_then(|started| {
+            let Protocol::JudgedTask(state) = &started.protocol;
+            state.handoff.as_ref().map(|handoff| handoff.requirements_touched.clone())
+        });
+        Verdict {
+            word: VerdictWord::Pass,
+            feedback: Vec::new(),
+            requirements_checked: touched.unwrap_or_default(),
+            requirements_missing: Vec::new(),
+            artifact: artifact("verdict.json", effect),
+        }
+    }
+
+    fn verdict(&mut self, leaning: Leaning, effect: EffectId) -> Verdict {
+        let (word, lies, feedback) = self.word(leaning);
+        let mut verdict = self.pass(effect);
+        verdict.word = word;
+        verdict.feedback = feedback;
+        if lies && self.choices.once_in(2) {
+            verdict.requirements_checked.pop();
+        } else if lies {
+            verdict.requirements_missing.push("REQ-9".to_owned());
+        }
+        verdict
+    }
+
+    fn audit(&mut self, leaning: Leaning, effect: EffectId) -> Audit {
+        let (word, lies, feedback) = self.word(leaning);
+        Audit {
+            word,
+            feedback,
+            contradictions: if lies { vec!["traceability says fail".to_owned()] } else { Vec::new() },
+            artifact: artifact("audit.json", effect),
+        }
+    }
+
+    /// A checker's word, whether it contradicts its own evidence, and what it says about it: often too little.
+    fn word(&mut self, leaning: Leaning) -> (VerdictWord, bool, Vec<String>) {
+        let human = if leaning == Leaning::AskingForPeople { 60 } else { 4 };
+        let word = self.choices.weighted(&[
+            (30, VerdictWord::Pass),
+            (12, VerdictWord::Reject),
+            (human, VerdictWord::NeedsHuman),
+        ]);
+        let lies = self.choices.once_in(8);
+        let feedback = if word == VerdictWord::Pass || self.choices.once_in(8) {
+            Vec::new()
+        } else {
+            vec!["- [naming] say what it does".to_owned()]
+        };
+        (word, lies, feedback)
+    }
+}
+
+pub(crate) fn artifact(name: &str, effect: EffectId) -> ArtifactRef {
+    ArtifactRef { name: name.to_owned(), digest: Digest::new(format!("{name} of {effect}")), bytes: 10 }
+}

@@ -1,0 +1,83 @@
+//! Answers that look like answers and are none: of another kind, another role, another tree, another count. Each must
+//! be refused and change nothing.
+
+use crate::answers::artifact;
+use crate::choices::Choices;
+use windlass_protocols::effect::{Purpose, RunChecks};
+use windlass_protocols::outcome::{
+    AgentReport, Answer, CapturedChange, CheckResult, ChecksReport, LandedCommit, StepEnd, Usage,
+    WorkspaceAfter,
+};
+use windlass_protocols::{CommitId, Effect, EffectId, Millis, Outcome, Role, TreeId};
+
+pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) -> Outcome {
+    match request {
+        Effect::PrepareWorkspaces => Outcome::Closed,
+        Effect::RunChecks(asked) => checks(choices, effect, asked),
+        Effect::RunAgent(asked) => {
+            let role = match asked.role {
+                Role::Doer => Role::Judge,
+                Role::Judge => Role::Auditor,
+                Role::Auditor => Role::Doer,
+            };
+            Outcome::AgentEnded(AgentReport {
+                role,
+                end: StepEnd::Exited { code: 0 },
+                answer: Answer::Missing,
+                workspace: WorkspaceAfter::Unchanged,
+                evidence: Vec::new(),
+                usage: Usage::default(),
+            })
+        }
+        Effect::CaptureChange { round } => Outcome::ChangeCaptured(CapturedChange {
+            round: round + 1,
+            tree: TreeId::new("tree-of-another-round"),
+            files_changed: 1,
+            hazards: Vec::new(),
+            patch: artifact("change.patch", effect),
+        }),
+        Effect::LandChange(asked) => {
+            if choices.once_in(2) {
+                return Outcome::Closed;
+            }
+            Outcome::Landed(LandedCommit {
+                commit: CommitId::new("commit-of-something-else"),
+                tree: TreeId::new(format!("{} with a little more", asked.tree)),
+                reference: "somewhere".to_owned(),
+            })
+        }
+        Effect::CloseRun(_) => Outcome::Refused { reason: "no room for the summary".to_owned() },
+    }
+}
+
+fn checks(choices: &mut Choices, effect: EffectId, asked: &RunChecks) -> Outcome {
+    let mut report = ChecksReport {
+        purpose: asked.purpose,
+        tree: asked.tree.clone(),
+        results: asked.commands.iter().map(|command| green(command)).collect(),
+        evidence: vec![artifact("results.json", effect)],
+        usage: Usage::default(),
+    };
+    match choices.below(4) {
+        0 => report.tree = TreeId::new("tree-of-another-round"),
+        1 => drop(report.results.pop()),
+        2 => {
+            report.purpose = match asked.purpose {
+                Purpose::Baseline => Purpose::Acceptance,
+                Purpose::Acceptance => Purpose::Audit,
+                Purpose::Audit => Purpose::Baseline,
+            }
+        }
+        _ => report.results[0] = green("true"),
+    }
+    Outcome::ChecksRan(report)
+}
+
+fn green(command: &str) -> CheckResult {
+    CheckResult {
+        command: command.to_owned(),
+        end: StepEnd::Exited { code: 0 },
+        tail: String::new(),
+        duration: Millis(1),
+    }
+}

@@ -1,0 +1,222 @@
+//! Bugs put in on purpose, to see that the checks can fail. The engine with a bug is a copy of the real one's order with
+//! one thing wrong; the product's own code is never touched.
+
+use crate::ports::{FaultyJournal, Runner, SimClock};
+use windlass_engine::engine::replay;
+use windlass_engine::{Append, Clock, EffectRunner, EngineError, Journal, Lease, LeaseAnswer, ready};
+use windlass_protocols::effect::{Ask, Purpose};
+use windlass_protocols::outcome::{StepEnd, Usage};
+use windlass_protocols::{
+    Actor, Effect, EffectId, Fact, Observation, Outcome, Run, RunId, Stamped, TreeId, decide,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlantedBug {
+    /// Nothing wrong: shows that the copy behaves like the real engine.
+    None,
+    NothingSentAgainAfterARestart,
+    SettlesTwice,
+    ActsAlthoughTheAppendFailed,
+    BelievesAlthoughTheAppendFailed,
+    CountsEffectsFromZeroAfterARestart,
+    RedChecksCountAsGreen,
+    RedChecksReportedGreen,
+    LandsAnotherTree,
+    FeedbackDropped,
+    BudgetResetAfterARestart,
+    SecondEngineNotFenced,
+    StopAcknowledgedTooEarly,
+    StopForgottenAfterARestart,
+    CarriesOutAgain,
+    EndsWithoutClosing,
+}
+
+impl PlantedBug {
+    pub const ALL: [Self; 15] = [
+        Self::NothingSentAgainAfterARestart,
+        Self::SettlesTwice,
+        Self::ActsAlthoughTheAppendFailed,
+        Self::BelievesAlthoughTheAppendFailed,
+        Self::CountsEffectsFromZeroAfterARestart,
+        Self::RedChecksCountAsGreen,
+        Self::RedChecksReportedGreen,
+        Self::LandsAnotherTree,
+        Self::FeedbackDropped,
+        Self::BudgetResetAfterARestart,
+        Self::SecondEngineNotFenced,
+        Self::StopAcknowledgedTooEarly,
+        Self::StopForgottenAfterARestart,
+        Self::CarriesOutAgain,
+        Self::EndsWithoutClosing,
+    ];
+}
+
+pub(crate) struct BentEngine {
+    journal: FaultyJournal,
+    runner: Runner,
+    clock: SimClock,
+    id: RunId,
+    lease: Lease,
+    run: Run,
+    bug: PlantedBug,
+    /// How far effect ids are off; only the bug that counts from zero uses it.
+    ids_off_by: u64,
+}
+
+impl BentEngine {
+    pub(crate) fn open(
+        (journal, runner, clock): (FaultyJournal, Runner, SimClock),
+        id: RunId,
+        lease: Lease,
+        bug: PlantedBug,
+    ) -> Result<Self, EngineError> {
+        let mut run = replay(&id, &ready::block_on(journal.read(&id, 0))?)?;
+        let ids_off_by = match bug {
+            PlantedBug::CountsEffectsFromZeroAfterARestart => run.next_effect,
+            _ => 0,
+        };
+        match (bug, &mut run.started) {
+            (PlantedBug::BudgetResetAfterARestart, Some(started)) => started.budget.used = Usage::default(),
+            (PlantedBug::StopForgottenAfterARestart, _) => run.stop = None,
+            _ => {}
+        }
+        let mut engine = Self { journal, runner, clock, id, lease, run, bug, ids_off_by };
+        if bug != PlantedBug::NothingSentAgainAfterARestart {
+            for (effect, request) in &engine.run.unsettled {
+                engine.runner.start(&engine.run, *effect, request);
+            }
+        }
+        Ok(engine)
+    }
+
+    pub(crate) fn run(&self) -> &Run {
+        &self.run
+    }
+
+    pub(crate) fn observe(&mut self, by: Actor, body: Observation) -> Result<Vec<Fact>, EngineError> {
+        let at = self.clock.now();
+        let facts = self.bent_facts(&Stamped { at, by, body })?;
+        let mut next = self.run.clone();
+        for fact in &facts {
+            next.evolve(fact);
+        }
+        let append = Append {
+            lease: self.bent_lease(),
+            run: self.id.clone(),
+            expected_version: self.run.version,
+            at,
+            facts: facts.clone(),
+            headline: String::new(),
+        };
+        match (ready::block_on(self.journal.append(append)), self.bug) {
+            (Ok(()), _) => {
+                self.run = next;
+                self.dispatch(&facts);
+                Ok(facts)
+            }
+            (Err(_), PlantedBug::BelievesAlthoughTheAppendFailed) => {
+                self.run = next;
+                Ok(facts)
+            }
+            (Err(error), PlantedBug::ActsAlthoughTheAppendFailed) => {
+                self.dispatch(&facts);
+                Err(error.into())
+            }
+            (Err(error), _) => Err(error.into()),
+        }
+    }
+
+    fn dispatch(&mut self, facts: &[Fact]) {
+        for fact in facts {
+            if let Fact::EffectRequested { effect, request } = fact {
+                self.runner.start(&self.run, *effect, request);
+            }
+        }
+    }
+
+    fn bent_lease(&self) -> Lease {
+        if self.bug != PlantedBug::SecondEngineNotFenced {
+            return self.lease.clone();
+        }
+        match ready::block_on(self.journal.acquire(&self.lease.key, "anybody", self.clock.now())) {
+            Ok(LeaseAnswer::Granted(lease)) => lease,
+            Ok(LeaseAnswer::Held(holder)) => Lease { key: holder.key, fence: holder.fence },
+            Err(_) => self.lease.clone(),
+        }
+    }
+
+    fn bent_facts(&self, observed: &Stamped<Observation>) -> Result<Vec<Fact>, EngineError> {
+        let answer = match &observed.body {
+            Observation::EffectFinished { effect, outcome } => Some((*effect, outcome)),
+            _ => None,
+        };
+        match (self.bug, answer) {
+            (PlantedBug::SettlesTwice, Some((effect, outcome)))
+                if effect.0 < self.run.next_effect && !self.run.unsettled.contains_key(&effect) =>
+            {
+                let outcome = outcome.clone();
+                return Ok(vec![Fact::EffectSettled { effect, outcome }]);
+            }
+            (PlantedBug::RedChecksCountAsGreen, Some((effect, outcome))) => {
+                let mut facts = decide(&self.run, &with_outcome(observed, effect, greened(outcome)))?;
+                for fact in &mut facts {
+                    if let Fact::EffectSettled { outcome: stored, .. } = fact {
+                        *stored = outcome.clone();
+                    }
+                }
+                return Ok(facts);
+            }
+            (PlantedBug::RedChecksReportedGreen, Some((effect, outcome))) => {
+                return Ok(decide(&self.run, &with_outcome(observed, effect, greened(outcome)))?);
+            }
+            _ => {}
+        }
+        let mut facts = decide(&self.run, observed)?;
+        self.bend(&mut facts);
+        Ok(facts)
+    }
+
+    fn bend(&self, facts: &mut [Fact]) {
+        for fact in facts {
+            let Fact::EffectRequested { effect, request } = fact else {
+                continue;
+            };
+            match (self.bug, request) {
+                (PlantedBug::CountsEffectsFromZeroAfterARestart, _) => {
+                    effect.0 = effect.0.saturating_sub(self.ids_off_by);
+                }
+                (PlantedBug::LandsAnotherTree, Effect::LandChange(land)) => {
+                    land.tree = TreeId::new("tree-nobody-judged");
+                }
+                (PlantedBug::FeedbackDropped, Effect::RunAgent(agent)) => {
+                    if let Ask::Fresh { feedback, .. } = &mut agent.ask {
+                        feedback.clear();
+                    }
+                }
+                (PlantedBug::EndsWithoutClosing, Effect::CloseRun(_)) => *fact = Fact::RunEnded,
+                _ => {}
+            }
+        }
+    }
+}
+
+fn with_outcome(observed: &Stamped<Observation>, effect: EffectId, outcome: Outcome) -> Stamped<Observation> {
+    Stamped {
+        at: observed.at,
+        by: observed.by.clone(),
+        body: Observation::EffectFinished { effect, outcome },
+    }
+}
+
+/// The same report with every required check green.
+fn greened(outcome: &Outcome) -> Outcome {
+    let mut outcome = outcome.clone();
+    if let Outcome::ChecksRan(report) = &mut outcome
+        && report.purpose != Purpose::Baseline
+    {
+        for result in &mut report.results {
+            result.end = StepEnd::Exited { code: 0 };
+        }
+    }
+    outcome
+}

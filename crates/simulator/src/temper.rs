@@ -1,0 +1,65 @@
+//! How the world of one seed behaves: each role and step has a leaning, so that rows of the same misfortune happen
+//! often enough to reach the ends that need them.
+
+use crate::choices::Choices;
+use windlass_protocols::Role;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaning {
+    Mixed,
+    Good,
+    Failing,
+    Unreadable,
+    AskingForPeople,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Capturing {
+    Mixed,
+    SameAgain,
+    Refusing,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Temper {
+    doer: Leaning,
+    judge: Leaning,
+    auditor: Leaning,
+    pub(crate) capturing: Capturing,
+    /// Answers get lost one after the other.
+    pub(crate) losing: bool,
+    /// Steps use up so much that caps are reached.
+    pub(crate) wasteful: bool,
+}
+
+impl Temper {
+    pub(crate) fn draw(choices: &mut Choices) -> Self {
+        let leaning = [
+            (6, Leaning::Mixed),
+            (4, Leaning::Good),
+            (1, Leaning::Failing),
+            (1, Leaning::Unreadable),
+            (1, Leaning::AskingForPeople),
+        ];
+        Self {
+            doer: choices.weighted(&leaning),
+            judge: choices.weighted(&leaning),
+            auditor: choices.weighted(&leaning),
+            capturing: choices.weighted(&[
+                (10, Capturing::Mixed),
+                (1, Capturing::SameAgain),
+                (1, Capturing::Refusing),
+            ]),
+            losing: choices.once_in(12),
+            wasteful: choices.once_in(3),
+        }
+    }
+
+    pub(crate) fn of(self, role: Role) -> Leaning {
+        match role {
+            Role::Doer => self.doer,
+            Role::Judge => self.judge,
+            Role::Auditor => self.auditor,
+        }
+    }
+}

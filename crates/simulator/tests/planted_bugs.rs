@@ -1,0 +1,125 @@
+//! Each planted bug is caught, and by the check that is there for it; without a bug the same seeds hold.
+
+use windlass_simulator::{Check, PlantedBug, Profile, Report, Violation, failure, reproduce, run_seed};
+
+const SEEDS: u64 = 400;
+
+fn first_catch(bug: PlantedBug) -> (u64, Report, Violation) {
+    let profile = Profile::JUDGED_TASK.with_bug(bug);
+    let caught = (0..SEEDS).find_map(|seed| {
+        let report = run_seed(seed, profile);
+        let violation = report.violation.clone()?;
+        Some((seed, report, violation))
+    });
+    caught.unwrap_or_else(|| unreachable!("{bug:?} lived through {SEEDS} seeds"))
+}
+
+fn caught_by(bug: PlantedBug, expected: &[Check]) {
+    let (seed, _, violation) = first_catch(bug);
+    println!("{bug:?} is caught by seed {seed}: {violation}");
+    assert!(expected.contains(&violation.check), "{bug:?} was caught by another check: {violation}");
+    for healthy in 0..=seed {
+        let report = run_seed(healthy, Profile::JUDGED_TASK);
+        assert_eq!(report.violation, None, "seed {healthy} without {bug:?}");
+    }
+}
+
+#[test]
+fn nothing_sent_again_after_a_restart_never_ends() {
+    caught_by(PlantedBug::NothingSentAgainAfterARestart, &[Check::Ends]);
+}
+
+#[test]
+fn an_effect_settled_twice_breaks_the_invariants() {
+    caught_by(PlantedBug::SettlesTwice, &[Check::Invariants]);
+}
+
+#[test]
+fn acting_although_the_append_failed_is_seen_by_the_world() {
+    caught_by(PlantedBug::ActsAlthoughTheAppendFailed, &[Check::StoredFirst]);
+}
+
+#[test]
+fn believing_although_the_append_failed_differs_from_the_journal() {
+    caught_by(PlantedBug::BelievesAlthoughTheAppendFailed, &[Check::Replay]);
+}
+
+#[test]
+fn ids_that_start_again_name_two_effects() {
+    caught_by(PlantedBug::CountsEffectsFromZeroAfterARestart, &[Check::IdNamesOneEffect, Check::Invariants]);
+}
+
+#[test]
+fn red_checks_that_count_as_green_break_the_invariants() {
+    caught_by(PlantedBug::RedChecksCountAsGreen, &[Check::Invariants]);
+}
+
+#[test]
+fn red_checks_reported_green_are_known_to_the_world() {
+    caught_by(PlantedBug::RedChecksReportedGreen, &[Check::AcceptedInTruth]);
+}
+
+#[test]
+fn landing_another_tree_breaks_the_invariants() {
+    caught_by(PlantedBug::LandsAnotherTree, &[Check::Invariants]);
+}
+
+#[test]
+fn a_maker_that_is_told_nothing_breaks_the_invariants() {
+    caught_by(PlantedBug::FeedbackDropped, &[Check::Invariants]);
+}
+
+#[test]
+fn a_budget_that_starts_again_becomes_less() {
+    caught_by(PlantedBug::BudgetResetAfterARestart, &[Check::BudgetOnlyGrows]);
+}
+
+#[test]
+fn a_ghost_that_is_not_fenced_writes() {
+    caught_by(PlantedBug::SecondEngineNotFenced, &[Check::Fencing]);
+}
+
+#[test]
+fn a_stop_acknowledged_before_it_is_stored_can_be_lost() {
+    caught_by(PlantedBug::StopAcknowledgedTooEarly, &[Check::StopIsKept]);
+}
+
+#[test]
+fn a_stop_forgotten_by_a_restart_differs_from_the_journal() {
+    caught_by(PlantedBug::StopForgottenAfterARestart, &[Check::Replay, Check::Invariants]);
+}
+
+#[test]
+fn an_effect_carried_out_again_is_seen_by_the_world() {
+    caught_by(PlantedBug::CarriesOutAgain, &[Check::StartedOnce]);
+}
+
+#[test]
+fn an_end_without_closing_breaks_the_invariants() {
+    caught_by(PlantedBug::EndsWithoutClosing, &[Check::Invariants]);
+}
+
+#[test]
+fn the_copy_of_the_engine_without_a_bug_leaves_the_same_journal_as_the_real_one() {
+    for seed in 0..50 {
+        let real = run_seed(seed, Profile::JUDGED_TASK);
+        let copy = run_seed(seed, Profile::JUDGED_TASK.with_bug(PlantedBug::None));
+        assert_eq!(copy.violation, None);
+        assert_eq!(copy.journal, real.journal, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_failure_is_made_small_and_tells_how_to_see_it_again() {
+    let bug = PlantedBug::LandsAnotherTree;
+    let profile = Profile::JUDGED_TASK.with_bug(bug);
+    let (seed, report, violation) = first_catch(bug);
+    let small = failure(seed, &report, &violation, profile);
+    assert!(small.shrunk.len() < report.choices.len(), "nothing was left out of {:?}", report.choices);
+    let told = reproduce(&small.shrunk, profile);
+    assert_eq!(told.violation.map(|found| found.check), Some(violation.check));
+    let text = small.to_string();
+    assert!(text.contains(&format!("seed {seed} fails")) && text.contains("   1  "), "{text}");
+    assert!(text.contains("PlantedBug::LandsAnotherTree"), "{text}");
+    assert_eq!(reproduce(&small.shrunk, Profile::JUDGED_TASK).violation, None);
+}

@@ -1,0 +1,13 @@
+//! The contributor's tools: set-up, tests, tidy rules, the proof of the pure core, the frame of the benchmark.
+//! A library so that `benches/rows.rs` can use the frame. It knows no type of the product; only rows do.
+
+pub mod bench;
+pub mod bench_command;
+pub mod commands;
+pub mod console;
+pub mod no_std_proof;
+pub mod set_up;
+pub mod stages;
+pub mod stopwatch;
+pub mod test_command;
+pub mod tidy;
