@@ -44,7 +44,7 @@ pub(crate) struct GlobalArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     Ls(ls::LsArgs),
     Show(show::ShowArgs),
     Log(log::LogArgs),
@@ -65,7 +65,7 @@ pub(crate) enum Command {
 }
 
 impl GlobalArgs {
-    pub(crate) fn output(&self, environment: &Environment) -> Output {
+    pub(crate) fn output(self, environment: &Environment) -> Output {
         let (data, talk) = streams(self.color, environment);
         let format = if self.json { Format::Json } else { Format::Text };
         let verbosity = if self.quiet { Verbosity::Quiet } else { Verbosity::Normal };

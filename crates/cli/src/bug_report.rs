@@ -33,17 +33,16 @@ fn message(panic: &PanicHookInfo<'_>) -> String {
 
 fn report(message: &str, place: &str, trace: &Backtrace) -> String {
     let code = Code::Bug;
-    let mut text = format!(
+    let text = format!(
         "error[{code}]: a mistake in Windlass: {message} (at {place})\n  \
          kept: everything recorded so far; the journal is never half-written\n  \
          hint: `windlass resume RUN` often goes on\n  \
          hint: please report this message with the output of `windlass log RUN --json`\n"
     );
     match trace.status() {
-        BacktraceStatus::Captured => text.push_str(&format!("\n{trace}")),
-        _ => text.push_str("  hint: RUST_BACKTRACE=1 adds the trace for the report\n"),
+        BacktraceStatus::Captured => text + &trace.to_string(),
+        _ => text + "  hint: RUST_BACKTRACE=1 adds the trace for the report\n",
     }
-    text
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
             }
             Err(code) => Ok(code),
         },
-        Command::Run(args) => commands::run::run(args, &*connect()?, output).await,
+        Command::Run(args) => commands::run::run(*args, &*connect()?, output).await,
         Command::Ls(args) => commands::ls::run(args, &*connect()?, output).await,
         Command::Show(args) => commands::show::run(args, &*connect()?, output).await,
         Command::Log(args) => commands::log::run(args, &*connect()?, output).await,

@@ -6,7 +6,7 @@ mod support;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 
 use support::{World, chmod, take, write};
 use windlass_git_workspaces::{ChangeKind, Hazard, SnapshotLimits};
@@ -127,6 +127,30 @@ fn an_edit_of_the_same_size_within_the_same_tick_is_seen() {
         write(&doer.join("readme.txt"), "HELLO\n");
         assert_ne!(take(&repository, &doer, &base).tree, base.tree);
     }
+}
+
+/// Returns when files begin to be stamped with a new second.
+fn until_the_next_second(world: &World) {
+    let stamp = || {
+        write(&world.path("probe"), "");
+        fs::metadata(world.path("probe")).unwrap().ctime()
+    };
+    let now = stamp();
+    while stamp() == now {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn an_edit_in_the_second_of_the_last_snapshot_is_seen_by_a_later_one() {
+    let world = World::new();
+    let (repository, base, doer) = world.with_doer();
+    until_the_next_second(&world);
+    write(&doer.join("readme.txt"), "hello\n");
+    assert_eq!(take(&repository, &doer, &base).tree, base.tree);
+    write(&doer.join("readme.txt"), "HELLO\n");
+    until_the_next_second(&world);
+    assert_ne!(take(&repository, &doer, &base).tree, base.tree);
 }
 
 #[test]

@@ -2,12 +2,13 @@
 //! one thing wrong; the product's own code is never touched.
 
 use crate::ports::{FaultyJournal, Runner, SimClock};
+use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_engine::engine::replay;
 use windlass_engine::{Append, Clock, EffectRunner, EngineError, Journal, Lease, LeaseAnswer, ready};
 use windlass_protocols::effect::{Ask, Purpose};
 use windlass_protocols::outcome::{StepEnd, Usage};
 use windlass_protocols::{
-    Actor, Effect, EffectId, Fact, Observation, Outcome, Run, RunId, Stamped, TreeId, decide,
+    Actor, Effect, EffectId, Fact, Millis, Observation, Outcome, Run, RunId, Stamped, TreeId, decide,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,7 @@ pub enum PlantedBug {
     RedChecksCountAsGreen,
     RedChecksReportedGreen,
     LandsAnotherTree,
+    LandsAgainWithAnotherTime,
     FeedbackDropped,
     BudgetResetAfterARestart,
     SecondEngineNotFenced,
@@ -29,27 +31,11 @@ pub enum PlantedBug {
     StopForgottenAfterARestart,
     CarriesOutAgain,
     EndsWithoutClosing,
+    TimeFromOutside,
 }
 
-impl PlantedBug {
-    pub const ALL: [Self; 15] = [
-        Self::NothingSentAgainAfterARestart,
-        Self::SettlesTwice,
-        Self::ActsAlthoughTheAppendFailed,
-        Self::BelievesAlthoughTheAppendFailed,
-        Self::CountsEffectsFromZeroAfterARestart,
-        Self::RedChecksCountAsGreen,
-        Self::RedChecksReportedGreen,
-        Self::LandsAnotherTree,
-        Self::FeedbackDropped,
-        Self::BudgetResetAfterARestart,
-        Self::SecondEngineNotFenced,
-        Self::StopAcknowledgedTooEarly,
-        Self::StopForgottenAfterARestart,
-        Self::CarriesOutAgain,
-        Self::EndsWithoutClosing,
-    ];
-}
+/// Stands for a clock that does not know the seed.
+static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) struct BentEngine {
     journal: FaultyJournal,
@@ -94,7 +80,10 @@ impl BentEngine {
     }
 
     pub(crate) fn observe(&mut self, by: Actor, body: Observation) -> Result<Vec<Fact>, EngineError> {
-        let at = self.clock.now();
+        let at = match self.bug {
+            PlantedBug::TimeFromOutside => Millis(OUTSIDE.fetch_add(1, Ordering::Relaxed)),
+            _ => self.clock.now(),
+        };
         let facts = self.bent_facts(&Stamped { at, by, body })?;
         let mut next = self.run.clone();
         for fact in &facts {
@@ -187,6 +176,9 @@ impl BentEngine {
                 }
                 (PlantedBug::LandsAnotherTree, Effect::LandChange(land)) => {
                     land.tree = TreeId::new("tree-nobody-judged");
+                }
+                (PlantedBug::LandsAgainWithAnotherTime, Effect::LandChange(land)) => {
+                    land.decided_at = self.clock.now();
                 }
                 (PlantedBug::FeedbackDropped, Effect::RunAgent(agent)) => {
                     if let Ask::Fresh { feedback, .. } = &mut agent.ask {

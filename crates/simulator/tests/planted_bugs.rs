@@ -16,7 +16,6 @@ fn first_catch(bug: PlantedBug) -> (u64, Report, Violation) {
 
 fn caught_by(bug: PlantedBug, expected: &[Check]) {
     let (seed, _, violation) = first_catch(bug);
-    println!("{bug:?} is caught by seed {seed}: {violation}");
     assert!(expected.contains(&violation.check), "{bug:?} was caught by another check: {violation}");
     for healthy in 0..=seed {
         let report = run_seed(healthy, Profile::JUDGED_TASK);
@@ -97,6 +96,16 @@ fn an_effect_carried_out_again_is_seen_by_the_world() {
 #[test]
 fn an_end_without_closing_breaks_the_invariants() {
     caught_by(PlantedBug::EndsWithoutClosing, &[Check::Invariants]);
+}
+
+#[test]
+fn landing_again_with_another_time_makes_a_second_commit() {
+    caught_by(PlantedBug::LandsAgainWithAnotherTime, &[Check::LandedOnce]);
+}
+
+#[test]
+fn time_from_outside_tells_another_story_the_second_time() {
+    caught_by(PlantedBug::TimeFromOutside, &[Check::Deterministic]);
 }
 
 #[test]

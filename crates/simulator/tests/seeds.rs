@@ -13,7 +13,6 @@ fn seeds() -> u64 {
 #[test]
 fn the_default_seeds_hold_and_reach_every_path() {
     let summary = run_many(0..seeds(), Profile::JUDGED_TASK);
-    println!("{summary}{}", summary.coverage);
     assert!(summary.failures.is_empty(), "{summary}");
     let missing = summary.coverage.missing();
     assert!(missing.is_empty(), "never seen: {missing:?}\n{}", summary.coverage);

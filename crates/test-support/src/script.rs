@@ -56,7 +56,8 @@ impl Script {
         let count = format!("{{ count = '{}' }}", Self::STEPS);
         let actions: Vec<&str> = std::iter::once(count.as_str()).chain(actions.iter().copied()).collect();
         let actions = actions.join(",\n  ");
-        self.0 += &format!("[[step]]\nrole = '{role}'\n{when}do = [\n  {actions},\n]\n\n");
+        let step = format!("[[step]]\nrole = '{role}'\n{when}do = [\n  {actions},\n]\n\n");
+        self.0.push_str(&step);
         self
     }
 }

@@ -56,15 +56,15 @@ fn what_is_the_user_s_own_is_compared_strictly_and_our_refs_are_not() {
     repository.write(".orchestrator/runs/x", "ours");
     before.assert_holds(&repository);
 
-    let changes: [(&str, &dyn Fn()); 4] = [
-        ("files", &|| drop(repository.write("README.md", "# Changed\n"))),
-        ("branches or tags", &|| drop(repository.git(&["branch", "theirs"]))),
-        ("git configuration", &|| drop(repository.git(&["config", "user.name", "x"]))),
-        ("HEAD", &|| drop(repository.git(&["symbolic-ref", "HEAD", "refs/heads/theirs"]))),
+    let changes: [(&str, &[&str]); 4] = [
+        ("files", &["rm", "--quiet", "README.md"]),
+        ("branches or tags", &["branch", "theirs"]),
+        ("git configuration", &["config", "user.name", "x"]),
+        ("HEAD", &["symbolic-ref", "HEAD", "refs/heads/theirs"]),
     ];
     for (what, change) in changes {
         let before = repository.record();
-        change();
+        repository.git(change);
         let differs = repository.record() != before;
         assert!(differs, "{what}");
     }

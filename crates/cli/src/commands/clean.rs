@@ -42,10 +42,7 @@ pub(crate) async fn run(args: CleanArgs, control: &dyn Control, output: &mut Out
         return Ok(exit_codes::ACCEPTED);
     }
     let look = output.look();
-    let (gone, stays) = match report.removed {
-        true => ("removed", "kept"),
-        false => ("would remove", "would keep"),
-    };
+    let (gone, stays) = if report.removed { ("removed", "kept") } else { ("would remove", "would keep") };
     for (items, word, tone) in [(&report.items, gone, Tone::Good), (&report.kept, stays, Tone::Attention)] {
         for item in items {
             let what = look.paint(Paint::Name, &printable(&item.what));

@@ -28,7 +28,9 @@ pub(crate) fn run(args: &ExplainErrorArgs, output: &mut Output) -> Result<u8, Fa
             _ => output.document(&pages.iter().map(page).collect::<Vec<_>>()),
         }
     } else if args.code.is_some() {
-        pages.iter().for_each(|code| output.raw(code.page()));
+        for code in pages {
+            output.raw(code.page());
+        }
     } else {
         for code in pages {
             output.line(title(code));

@@ -54,10 +54,7 @@ fn show(view: &TrustView, output: &mut Output) {
         output.line(format!("{} {name} names no commands of its own", look.mark(Tone::Good)));
         return;
     }
-    let (tone, word) = match view.trusted {
-        true => (Tone::Good, "trusted"),
-        false => (Tone::Attention, "not trusted"),
-    };
+    let (tone, word) = if view.trusted { (Tone::Good, "trusted") } else { (Tone::Attention, "not trusted") };
     output.line(format!("{} {name}: {}", look.mark(tone), look.tone(tone, word)));
     for command in &view.commands {
         output.line(format!("  {} {}", look.bullet(), printable(command)));

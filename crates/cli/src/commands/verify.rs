@@ -32,9 +32,10 @@ pub(crate) async fn run(args: VerifyArgs, control: &dyn Control, output: &mut Ou
                 printable(&check.details)
             ));
         }
-        let (tone, words) = match verification.holds {
-            true => (Tone::Good, "the record holds"),
-            false => (Tone::Bad, "the record does NOT hold"),
+        let (tone, words) = if verification.holds {
+            (Tone::Good, "the record holds")
+        } else {
+            (Tone::Bad, "the record does NOT hold")
         };
         output.line(format!("{} {}", look.mark(tone), look.tone(tone, words)));
     }

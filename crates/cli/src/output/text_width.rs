@@ -34,7 +34,7 @@ fn skip_escape(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
         letters.next();
         return;
     }
-    while let Some(letter) = letters.next() {
+    for letter in letters.by_ref() {
         if ('@'..='~').contains(&letter) {
             break;
         }

@@ -1,9 +1,24 @@
 //! Whole-program tests: the real binary in a hermetic world. One test binary, so that it is linked once.
 
+mod acceptance;
+mod cheats;
+mod clean;
 mod compat_words;
+mod crash_points;
 mod help;
 mod hidden_commands;
+mod holding;
+mod landing;
+mod legacy;
+mod looking;
+mod malformed;
+mod settings_and_trust;
+mod signals;
+mod state_table;
+mod stop_and_resume;
 mod usage;
+mod verify;
+mod weaknesses;
 
 use windlass_test_support::World;
 

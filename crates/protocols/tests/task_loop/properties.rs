@@ -120,7 +120,7 @@ fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
                 Role::Judge | Role::Auditor => checker_answer(asked.role, how),
             };
             let mut report = agent_report(asked.role, end, answer, usage);
-            if how.is_multiple_of(11) && !asked.role.may_write() {
+            if how.is_multiple_of(11) {
                 report.workspace = WorkspaceAfter::Changed { paths: lines(&["a"]) };
             }
             Outcome::AgentEnded(report)

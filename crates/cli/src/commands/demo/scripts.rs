@@ -103,7 +103,7 @@ do = [
 ]
 "#;
 
-const CHEAT: &str = r##"# Changes a comment, then signs off its own work in every place it can reach.
+const CHEAT: &str = r#"# Changes a comment, then signs off its own work in every place it can reach.
 [[step]]
 role = "doer"
 do = [
@@ -130,4 +130,4 @@ do = [
 [[step]]
 role = "auditor"
 do = [{ count = "steps.txt" }, { audit = "fail" }]
-"##;
+"#;

@@ -1,0 +1,1 @@
+//! Agents that try to decide for themselves.

@@ -1,0 +1,1 @@
+//! What cleaning takes away, and what it keeps.

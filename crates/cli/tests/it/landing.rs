@@ -1,0 +1,1 @@
+//! Where an accepted change goes.

@@ -1,0 +1,1 @@
+//! Run directories of the original: ours read like theirs, theirs are resumed.

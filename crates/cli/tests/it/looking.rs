@@ -1,0 +1,1 @@
+//! ls, show, log, diff, explain, doctor: looking without touching.

@@ -1,0 +1,1 @@
+//! Ctrl-C once, twice, three times, and a terminal that goes away.

@@ -1,0 +1,1 @@
+//! Stopping, taking up again, giving more room.

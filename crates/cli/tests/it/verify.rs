@@ -1,0 +1,1 @@
+//! A record that was touched does not verify.
