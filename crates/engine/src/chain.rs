@@ -34,9 +34,7 @@ pub fn verify(run: &RunId, stored: &[Stored]) -> Result<String, JournalError> {
         }
         let expected = link(&previous, row.version, row.at, &row.payload);
         if row.hash != expected {
-            return Err(damaged(
-                "the hash does not match; the row or one before it was changed",
-            ));
+            return Err(damaged("the hash does not match; the row or one before it was changed"));
         }
         previous = expected;
     }
@@ -44,10 +42,8 @@ pub fn verify(run: &RunId, stored: &[Stored]) -> Result<String, JournalError> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

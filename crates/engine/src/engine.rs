@@ -36,15 +36,7 @@ impl<J: Journal, R: EffectRunner, C: Clock> Engine<J, R, C> {
         headline: fn(&Run) -> String,
     ) -> Result<Self, EngineError> {
         let run = replay(&id, &journal.read(&id, 0).await?)?;
-        let mut engine = Self {
-            journal,
-            runner,
-            clock,
-            id,
-            lease,
-            run,
-            headline,
-        };
+        let mut engine = Self { journal, runner, clock, id, lease, run, headline };
         engine.resend();
         Ok(engine)
     }

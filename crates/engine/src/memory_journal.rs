@@ -42,9 +42,7 @@ impl Journal for MemoryJournal {
             .get(&append.lease.key)
             .is_some_and(|row| row.fence == append.lease.fence && row.held.is_some());
         if !holds {
-            return Err(JournalError::Fenced {
-                key: append.lease.key,
-            });
+            return Err(JournalError::Fenced { key: append.lease.key });
         }
         let stream = content.streams.entry(append.run.clone()).or_default();
         let actual = stream.len() as u64;
@@ -55,22 +53,15 @@ impl Journal for MemoryJournal {
                 actual,
             });
         }
-        let mut previous = stream
-            .last()
-            .map_or_else(|| chain::seed(&append.run), |stored| stored.hash.clone());
+        let mut previous =
+            stream.last().map_or_else(|| chain::seed(&append.run), |stored| stored.hash.clone());
         for fact in &append.facts {
             let version = stream.len() as u64;
-            let payload = serde_json::to_string(fact).map_err(|error| JournalError::Unavailable {
-                why: error.to_string(),
-            })?;
+            let payload = serde_json::to_string(fact)
+                .map_err(|error| JournalError::Unavailable { why: error.to_string() })?;
             let hash = chain::link(&previous, version, append.at, &payload);
             previous.clone_from(&hash);
-            stream.push(Stored {
-                version,
-                at: append.at,
-                payload,
-                hash,
-            });
+            stream.push(Stored { version, at: append.at, payload, hash });
         }
         let version = stream.len() as u64;
         let started_at = stream.first().map_or(append.at, |stored| stored.at);
@@ -102,10 +93,7 @@ impl Journal for MemoryJournal {
 
     async fn acquire(&self, key: &str, owner: &str, at: Millis) -> Result<LeaseAnswer, JournalError> {
         let mut content = self.content();
-        let row = content
-            .leases
-            .entry(key.to_owned())
-            .or_insert(LeaseRow { fence: 0, held: None });
+        let row = content.leases.entry(key.to_owned()).or_insert(LeaseRow { fence: 0, held: None });
         Ok(match &row.held {
             Some((owner, since)) => LeaseAnswer::Held(Holder {
                 key: key.to_owned(),
@@ -117,12 +105,17 @@ impl Journal for MemoryJournal {
         })
     }
 
+    async fn holder(&self, key: &str) -> Result<Option<Holder>, JournalError> {
+        let content = self.content();
+        Ok(content.leases.get(key).and_then(|row| {
+            let (owner, since) = row.held.as_ref()?;
+            Some(Holder { key: key.to_owned(), owner: owner.clone(), fence: row.fence, since: *since })
+        }))
+    }
+
     async fn take_over(&self, holder: &Holder, owner: &str, at: Millis) -> Result<LeaseAnswer, JournalError> {
         let mut content = self.content();
-        let row = content
-            .leases
-            .entry(holder.key.clone())
-            .or_insert(LeaseRow { fence: 0, held: None });
+        let row = content.leases.entry(holder.key.clone()).or_insert(LeaseRow { fence: 0, held: None });
         Ok(match &row.held {
             Some((current, since)) if row.fence != holder.fence => LeaseAnswer::Held(Holder {
                 key: holder.key.clone(),
@@ -147,23 +140,12 @@ impl Journal for MemoryJournal {
         let mut content = self.content();
         let id = content.next_message;
         content.next_message += 1;
-        content.messages.push(Message {
-            id,
-            run: run.clone(),
-            body: body.to_owned(),
-            at,
-        });
+        content.messages.push(Message { id, run: run.clone(), body: body.to_owned(), at });
         Ok(())
     }
 
     async fn messages(&self, run: &RunId) -> Result<Vec<Message>, JournalError> {
-        Ok(self
-            .content()
-            .messages
-            .iter()
-            .filter(|message| message.run == *run)
-            .cloned()
-            .collect())
+        Ok(self.content().messages.iter().filter(|message| message.run == *run).cloned().collect())
     }
 
     async fn acknowledge(&self, message: &Message) -> Result<(), JournalError> {
@@ -175,8 +157,5 @@ impl Journal for MemoryJournal {
 fn grant(row: &mut LeaseRow, key: &str, owner: &str, at: Millis) -> LeaseAnswer {
     row.fence += 1;
     row.held = Some((owner.to_owned(), at));
-    LeaseAnswer::Granted(Lease {
-        key: key.to_owned(),
-        fence: row.fence,
-    })
+    LeaseAnswer::Granted(Lease { key: key.to_owned(), fence: row.fence })
 }

@@ -27,6 +27,9 @@ pub trait Journal {
         at: Millis,
     ) -> impl Future<Output = Result<LeaseAnswer, JournalError>> + Send;
 
+    /// Who holds a lease, without asking for it.
+    fn holder(&self, key: &str) -> impl Future<Output = Result<Option<Holder>, JournalError>> + Send;
+
     /// Takes a lease from a holder known to be gone; refused when somebody else was faster.
     fn take_over(
         &self,

@@ -3,21 +3,23 @@
 
 use crate::context::RunContext;
 use crate::durable_file::ensure;
-use crate::effect_runner::ending;
+use crate::effect_runner::{ending, prompt_file_name};
+use crate::evidence::digest;
 use crate::fault::file_fault;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use windlass_artifact_formats::ExtraKeys;
 use windlass_artifact_formats::task_loop::{
-    AuditReport, FailedCheck, FinalVerdict, Finding, Gate, Reason, RoundMetadata, RunMetadata, RunOutcome,
-    SealedArtifact, Summary, Verdict, VerdictReport, audit_for_failed_checks, fallback_audit,
-    fallback_verdict, verdict_for_failed_checks,
+    AuditReport, FailedCheck, FinalVerdict, Finding, Gate, JudgeAccess, Reason, RoundMetadata, RunMetadata,
+    RunOutcome, SealedArtifact, Summary, Verdict, VerdictReport, WorktreesEnv, audit_for_failed_checks,
+    fallback_audit, fallback_verdict, render_task_text, verdict_for_failed_checks,
 };
 use windlass_control_api::Fault;
 use windlass_protocols::effect::CloseRun;
 use windlass_protocols::outcome::{ChecksReport, Outcome, VerdictWord};
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, Source};
 use windlass_protocols::protocol::judged_task::state::{AuditPolicy, End};
-use windlass_protocols::{ArtifactRef, Effect, Fact, Role};
+use windlass_protocols::{ArtifactRef, Digest, Effect, Fact, Role};
 
 /// Whether a sealed artifact of this name has its place in the round's directory.
 pub(crate) fn is_round_file(name: &str) -> bool {
@@ -80,6 +82,24 @@ impl Projector {
         Ok(())
     }
 
+    /// What the directory must hold once these facts are shown, without looking at it: for whoever checks the copies.
+    pub(crate) fn expected_files(context: &RunContext, facts: &[Fact]) -> BTreeMap<PathBuf, Digest> {
+        let mut projector = Self::new(context);
+        let mut expected = BTreeMap::new();
+        for fact in facts {
+            projector.note(fact);
+            for change in projector.files(context, fact) {
+                match change {
+                    FileChange::Write { path, content } => expected.insert(path, content.digest()),
+                    FileChange::Remove { path } | FileChange::WrittenByStep { path } => {
+                        expected.remove(&path)
+                    }
+                };
+            }
+        }
+        expected
+    }
+
     /// Keeps what the run's own record needs, without touching a file.
     fn note(&mut self, fact: &Fact) {
         match fact {
@@ -120,52 +140,70 @@ impl Projector {
     }
 
     fn show(&self, context: &RunContext, fact: &Fact) -> Result<(), Fault> {
+        // A setup that failed may have left no directory to close.
+        let closes = matches!(fact, Fact::EffectSettled { outcome: Outcome::Closed, .. });
+        if closes && !context.run_dir().is_dir() {
+            return Ok(());
+        }
+        self.files(context, fact).into_iter().try_for_each(|change| change.carry_out(context))
+    }
+
+    /// What this fact changes in the directory.
+    fn files(&self, context: &RunContext, fact: &Fact) -> Vec<FileChange> {
         let round = context.round_dir(self.round);
         match fact {
+            Fact::EffectRequested { request: Effect::RunAgent(asked), .. } => {
+                let name = prompt_file_name(asked.role);
+                vec![FileChange::WrittenByStep { path: context.round_dir(asked.round).join(name) }]
+            }
+            Fact::EffectSettled { outcome: Outcome::Prepared { base_tree, .. }, .. } => {
+                prepared_files(context, base_tree.as_str())
+            }
             Fact::EffectSettled { outcome: Outcome::AgentEnded(report), .. } => {
-                copies(context, &round, &report.evidence, |name| {
+                copies(&round, &report.evidence, |name| {
                     name.ends_with(".last.md") || name.ends_with(".prompt.md")
                 })
             }
             Fact::EffectSettled { outcome: Outcome::ChecksRan(report), .. } if self.round > 0 => {
-                copies(context, &round, &report.evidence, |name| {
+                copies(&round, &report.evidence, |name| {
                     name.starts_with("logs/") || name.ends_with("-results.json")
                 })
             }
-            Fact::JudgedTask(TaskFact::HandoffTaken { handoff }) => copy(context, &round, &handoff.artifact),
-            Fact::JudgedTask(TaskFact::ChangeTaken { change }) => copy(context, &round, &change.patch),
+            Fact::JudgedTask(TaskFact::HandoffTaken { handoff }) => vec![copy(&round, &handoff.artifact)],
+            Fact::JudgedTask(TaskFact::ChangeTaken { change }) => vec![copy(&round, &change.patch)],
             Fact::JudgedTask(TaskFact::VerdictTaken { role, word, source, .. }) => match source {
-                Source::Agent { artifact } => copy(context, &round, artifact),
-                Source::Engine { why } => self.write_engine_word(context, &round, *role, (*word, why)),
+                Source::Agent { artifact } => vec![copy(&round, artifact)],
+                Source::Engine { why } => vec![self.engine_word(context, &round, *role, (*word, why))],
             },
-            Fact::EffectSettled { outcome: Outcome::Closed, .. } if context.run_dir().is_dir() => {
-                if let Some(closing) = &self.closing {
-                    let text = summary(context, closing).render();
-                    ensure(&context.run_dir().join(Summary::FILE_NAME), text.as_bytes())?;
-                }
-                ensure(&context.run_dir().join(RunMetadata::FILE_NAME), self.metadata.render().as_bytes())
+            Fact::EffectSettled { outcome: Outcome::Closed, .. } => {
+                let run_dir = context.run_dir();
+                let summary = self
+                    .closing
+                    .iter()
+                    .map(|closing| written(run_dir, Summary::FILE_NAME, summary(context, closing).render()));
+                summary.chain([written(run_dir, RunMetadata::FILE_NAME, self.metadata.render())]).collect()
             }
             // A summary of an earlier end must not stand beside a run that goes on.
             Fact::RunReopened { .. } | Fact::LandingAsked { .. } => {
-                remove(&context.run_dir().join("summary.json"))
+                vec![FileChange::Remove { path: context.run_dir().join(Summary::FILE_NAME) }]
             }
             Fact::EffectRequested { .. }
             | Fact::EffectSettled { .. }
             | Fact::RunStarted { .. }
             | Fact::StopAsked { .. }
             | Fact::JudgedTask(_)
-            | Fact::RunEnded => Ok(()),
+            | Fact::RunEnded => Vec::new(),
         }
     }
 
     /// The file of a role that gave no usable word, was overruled, or was not asked because a check was red.
-    fn write_engine_word(
+    fn engine_word(
         &self,
         context: &RunContext,
         round: &Path,
         role: Role,
         (word, why): (VerdictWord, &str),
-    ) -> Result<(), Fault> {
+    ) -> FileChange {
         let task = context.spec.task.as_str();
         let red: Vec<FailedCheck> = self
             .checks
@@ -186,10 +224,10 @@ impl Projector {
                     file.findings = vec![Finding::new("orchestrator", why)];
                     file.required_actions = vec![why.to_owned()];
                 }
-                ensure_in(round, AuditReport::FILE_NAME, file.render().as_bytes())
+                written(round, AuditReport::FILE_NAME, file.render())
             }
             (Role::Auditor, _) => {
-                ensure_in(round, AuditReport::FILE_NAME, fallback_audit(task).render().as_bytes())
+                written(round, AuditReport::FILE_NAME, fallback_audit(task).render())
             }
             (_, VerdictWord::Reject) => {
                 let mut file = if red.is_empty() {
@@ -202,9 +240,9 @@ impl Projector {
                     file.reasons = vec![Reason::new("orchestrator", why)];
                     file.required_changes.clear();
                 }
-                ensure_in(round, VerdictReport::FILE_NAME, file.render().as_bytes())
+                written(round, VerdictReport::FILE_NAME, file.render())
             }
-            (_, _) => ensure_in(round, VerdictReport::FILE_NAME, fallback_verdict(task).render().as_bytes()),
+            (_, _) => written(round, VerdictReport::FILE_NAME, fallback_verdict(task).render()),
         }
     }
 }
@@ -223,27 +261,95 @@ pub(crate) fn summary(context: &RunContext, closing: &CloseRun) -> Summary {
     }
 }
 
-fn copies(
-    context: &RunContext,
-    round: &Path,
-    evidence: &[ArtifactRef],
-    wanted: impl Fn(&str) -> bool,
-) -> Result<(), Fault> {
-    evidence
-        .iter()
-        .filter(|artifact| wanted(&artifact.name))
-        .try_for_each(|artifact| copy(context, round, artifact))
+/// One difference between the directory before and after a fact.
+enum FileChange {
+    Write {
+        path: PathBuf,
+        content: Content,
+    },
+    Remove {
+        path: PathBuf,
+    },
+    /// The step that was just asked for writes it before it begins, so nobody knows its content yet.
+    WrittenByStep {
+        path: PathBuf,
+    },
 }
 
-fn copy(context: &RunContext, round: &Path, artifact: &ArtifactRef) -> Result<(), Fault> {
-    ensure_in(round, &artifact.name, &context.evidence.read(artifact)?)
+enum Content {
+    Text(String),
+    Sealed(ArtifactRef),
 }
 
-fn ensure_in(directory: &Path, name: &str, content: &[u8]) -> Result<(), Fault> {
-    let path = directory.join(name);
-    let parent = path.parent().unwrap_or(directory);
-    std::fs::create_dir_all(parent).map_err(|error| file_fault("make the directory", parent, &error))?;
-    ensure(&path, content)
+impl Content {
+    fn digest(&self) -> Digest {
+        match self {
+            Self::Text(text) => digest(text.as_bytes()),
+            Self::Sealed(artifact) => artifact.digest.clone(),
+        }
+    }
+}
+
+impl FileChange {
+    fn carry_out(self, context: &RunContext) -> Result<(), Fault> {
+        match self {
+            Self::Write { path, content: Content::Text(text) } => ensure_at(&path, text.as_bytes()),
+            Self::Write { path, content: Content::Sealed(artifact) } => {
+                ensure_at(&path, &context.evidence.read(&artifact)?)
+            }
+            Self::Remove { path } => remove(&path),
+            Self::WrittenByStep { .. } => Ok(()),
+        }
+    }
+}
+
+fn copies(round: &Path, evidence: &[ArtifactRef], wanted: impl Fn(&str) -> bool) -> Vec<FileChange> {
+    evidence.iter().filter(|artifact| wanted(&artifact.name)).map(|artifact| copy(round, artifact)).collect()
+}
+
+fn copy(round: &Path, artifact: &ArtifactRef) -> FileChange {
+    FileChange::Write { path: round.join(&artifact.name), content: Content::Sealed(artifact.clone()) }
+}
+
+fn written(directory: &Path, name: &str, text: String) -> FileChange {
+    FileChange::Write { path: directory.join(name), content: Content::Text(text) }
+}
+
+/// The files of a directory that is ours from the start; the original's own are left as they are.
+fn prepared_files(context: &RunContext, base_tree: &str) -> Vec<FileChange> {
+    if context.spec.adopted.is_some() {
+        return Vec::new();
+    }
+    let run_dir = context.run_dir();
+    let mut files = vec![written(run_dir, RunMetadata::FILE_NAME, metadata_at_start(context, base_tree))];
+    files.extend(run_files(context).into_iter().map(|(name, text)| written(run_dir, name, text)));
+    files
+}
+
+/// The task and the places, in the original's own files.
+pub(crate) fn run_files(context: &RunContext) -> [(&'static str, String); 2] {
+    let place = &context.spec.place;
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let env = WorktreesEnv {
+        repo: place.repository.clone(),
+        base_ref: place.base_ref.clone(),
+        doer_branch: place.doer_branch.clone(),
+        judge_branch: place.judge_branch.clone(),
+        doer_dir: text(&context.worktree(Role::Doer)),
+        judge_dir: text(&context.worktree(Role::Judge)),
+        judge_access: JudgeAccess::ReadOnly,
+        extra_lines: Vec::new(),
+    };
+    // A path with a line break has no form in that file. Nothing of ours reads it back, so the run goes on.
+    let env = env.render().unwrap_or_else(|error| format!("# {error}\n"));
+    [("task.txt", render_task_text(&context.spec.text)), ("worktrees.env", env)]
+}
+
+fn ensure_at(path: &Path, content: &[u8]) -> Result<(), Fault> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(|error| file_fault("make the directory", parent, &error))?;
+    }
+    ensure(path, content)
 }
 
 fn remove(path: &Path) -> Result<(), Fault> {

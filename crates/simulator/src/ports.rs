@@ -73,6 +73,10 @@ impl Journal for FaultyJournal {
         self.inner.acquire(key, owner, at).await
     }
 
+    async fn holder(&self, key: &str) -> Result<Option<Holder>, JournalError> {
+        self.inner.holder(key).await
+    }
+
     async fn take_over(&self, holder: &Holder, owner: &str, at: Millis) -> Result<LeaseAnswer, JournalError> {
         self.inner.take_over(holder, owner, at).await
     }

@@ -17,10 +17,9 @@ fn first_catch(bug: PlantedBug) -> (u64, Report, Violation) {
 fn caught_by(bug: PlantedBug, expected: &[Check]) {
     let (seed, _, violation) = first_catch(bug);
     assert!(expected.contains(&violation.check), "{bug:?} was caught by another check: {violation}");
-    for healthy in 0..=seed {
-        let report = run_seed(healthy, Profile::JUDGED_TASK);
-        assert_eq!(report.violation, None, "seed {healthy} without {bug:?}");
-    }
+    // `seeds` plays every seed in question without a bug; this one says that the bug alone made the difference.
+    let healthy = run_seed(seed, Profile::JUDGED_TASK);
+    assert_eq!(healthy.violation, None, "seed {seed} without {bug:?}");
 }
 
 #[test]
@@ -110,7 +109,7 @@ fn time_from_outside_tells_another_story_the_second_time() {
 
 #[test]
 fn the_copy_of_the_engine_without_a_bug_leaves_the_same_journal_as_the_real_one() {
-    for seed in 0..50 {
+    for seed in 0..30 {
         let real = run_seed(seed, Profile::JUDGED_TASK);
         let copy = run_seed(seed, Profile::JUDGED_TASK.with_bug(PlantedBug::None));
         assert_eq!(copy.violation, None);

@@ -40,12 +40,11 @@ pub(crate) async fn run(args: LogArgs, control: &dyn Control, output: &mut Outpu
 }
 
 async fn follow(args: &LogArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
-    let mut seen = 0;
+    let mut next = 0;
     loop {
-        let log = control.log(&args.run, seen).await?;
-        let shown = seen;
-        for entry in log.entries.into_iter().filter(|entry| entry.version > shown) {
-            seen = entry.version;
+        let log = control.log(&args.run, next).await?;
+        for entry in log.entries {
+            next = entry.version + 1;
             if output.is_json() {
                 output.json_line(&Event::Fact(entry));
             } else {
@@ -58,7 +57,7 @@ async fn follow(args: &LogArgs, control: &dyn Control, output: &mut Output) -> R
         if log.ended {
             break;
         }
-        control.log_changed(&args.run, seen).await?;
+        control.log_changed(&args.run, next).await?;
     }
     if output.is_json() {
         output.json_line(&control.show(&args.run).await?.line);

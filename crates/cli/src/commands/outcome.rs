@@ -37,7 +37,11 @@ pub(super) fn explanation(explanation: &ExplanationView, output: &mut Output) {
         output.line(printable(&explanation.now));
     }
     for reason in &explanation.because {
-        output.line(format!("  {} {}", look.bullet(), printable(reason)));
+        // Feedback is quoted as the doer gets it, which is a list of its own.
+        for (number, line) in reason.lines().enumerate() {
+            let mark = if number == 0 { look.bullet() } else { " " };
+            output.line(format!("  {mark} {}", printable(line.strip_prefix("- ").unwrap_or(line))));
+        }
     }
     for command in &explanation.commands {
         output.line(format!("  {} {}", look.paint(Paint::Faint, "next:"), look.paint(Paint::Name, command)));

@@ -8,7 +8,7 @@ use crate::host::Host;
 use std::path::Path;
 use windlass_control_api::views::RunLine;
 use windlass_control_api::{Code, Fault};
-use windlass_engine::{Clock, Journal, LeaseAnswer, RunHead, Stored, engine};
+use windlass_engine::{Journal, RunHead, Stored, engine};
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::judged_task::state::State;
@@ -84,15 +84,8 @@ pub(crate) fn context(host: &Host, id: &RunId, state: &State) -> Result<RunConte
 
 /// The living process that drives a run, if there is one.
 pub(crate) async fn driver_of(host: &Host, run: &RunId) -> Result<Option<Owner>, Fault> {
-    // Asking for the lease is the only way to see its holder; a free one is given back at once.
-    let at = crate::clock::SystemClock.now();
-    match host.journal.acquire(run.as_str(), "looking", at).await.map_err(journal_fault)? {
-        LeaseAnswer::Granted(lease) => {
-            host.journal.release(&lease).await.map_err(journal_fault)?;
-            Ok(None)
-        }
-        LeaseAnswer::Held(holder) => Ok(Owner::of(&holder).filter(Owner::lives)),
-    }
+    let holder = host.journal.holder(run.as_str()).await.map_err(journal_fault)?;
+    Ok(holder.as_ref().and_then(Owner::of).filter(Owner::lives))
 }
 
 pub(crate) async fn line(host: &Host, head: &RunHead) -> Result<RunLine, Fault> {

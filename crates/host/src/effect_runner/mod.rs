@@ -11,7 +11,7 @@ mod prepare;
 mod prompt;
 mod step;
 
-pub(crate) use prompt::{dry_run_prompts, ending};
+pub(crate) use prompt::{dry_run_prompts, ending, file_name as prompt_file_name};
 
 use crate::clock::Stopwatch;
 use crate::context::RunContext;

@@ -4,8 +4,6 @@
 use crate::context::{RunContext, git_commit};
 use crate::durable_file::ensure;
 use crate::fault::{file_fault, git_fault};
-use std::path::Path;
-use windlass_artifact_formats::task_loop::{JudgeAccess, WorktreesEnv, render_task_text};
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Commit, GitError};
 use windlass_protocols::{CommitId, Outcome, Role, TreeId};
@@ -67,26 +65,11 @@ fn claim_run_dir(context: &RunContext, base_tree: &str) -> Result<Option<Outcome
 
 fn write_run_files(context: &RunContext) -> Result<(), Fault> {
     let run_dir = context.run_dir();
-    let place = &context.spec.place;
-    ensure(&run_dir.join("task.txt"), render_task_text(&context.spec.text).as_bytes())?;
     let rounds = run_dir.join("rounds");
     std::fs::create_dir_all(&rounds).map_err(|error| file_fault("make the directory", &rounds, &error))?;
-    let text = |path: &Path| path.to_string_lossy().into_owned();
-    let env = WorktreesEnv {
-        repo: place.repository.clone(),
-        base_ref: place.base_ref.clone(),
-        doer_branch: place.doer_branch.clone(),
-        judge_branch: place.judge_branch.clone(),
-        doer_dir: text(&context.worktree(Role::Doer)),
-        judge_dir: text(&context.worktree(Role::Judge)),
-        judge_access: JudgeAccess::ReadOnly,
-        extra_lines: Vec::new(),
-    };
-    match env.render() {
-        Ok(text) => ensure(&run_dir.join("worktrees.env"), text.as_bytes()),
-        // A path with a line break has no form in that file. Nothing of ours reads it back, so the run goes on.
-        Err(error) => ensure(&run_dir.join("worktrees.env"), format!("# {error}\n").as_bytes()),
-    }
+    crate::projection::run_files(context)
+        .iter()
+        .try_for_each(|(name, text)| ensure(&run_dir.join(name), text.as_bytes()))
 }
 
 fn worktree(context: &RunContext, role: Role, branch: &str, base: &Commit) -> Result<Option<Outcome>, Fault> {

@@ -160,6 +160,15 @@ pub(super) fn acquire(
     }
 }
 
+/// Looks without changing anything, so a reading connection will do.
+pub(super) fn holder(connection: &Connection, key: &str) -> Result<Option<Holder>, Failure> {
+    let row = lease_row(connection, key)?;
+    Ok(row.and_then(|row| {
+        let (owner, since) = row.held?;
+        Some(Holder { key: key.to_owned(), owner, fence: row.fence, since })
+    }))
+}
+
 pub(super) fn take_over(
     connection: &Connection,
     holder: &Holder,

@@ -97,6 +97,11 @@ impl Journal for SqliteJournal {
         self.0.writer.submit(move |connection| changes::acquire(connection, &key, &owner, at)).await
     }
 
+    async fn holder(&self, key: &str) -> Result<Option<Holder>, JournalError> {
+        let key = key.to_owned();
+        self.0.readers.ask(move |connection| changes::holder(connection, &key)).await
+    }
+
     async fn take_over(&self, holder: &Holder, owner: &str, at: Millis) -> Result<LeaseAnswer, JournalError> {
         let (holder, owner) = (holder.clone(), owner.to_owned());
         self.0.writer.submit(move |connection| changes::take_over(connection, &holder, &owner, at)).await

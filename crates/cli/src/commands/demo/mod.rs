@@ -8,10 +8,10 @@ mod stage;
 
 pub(crate) use stage::Stage;
 
-use crate::output::{LiveView, Output, Story};
+use crate::output::{LiveView, Output, Story, printable};
 use clap::Args;
 use narration::{say, show_commands, step};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use windlass_control_api::views::{RunOutcome, Status};
 use windlass_control_api::{Code, Control, Fault, exit_codes};
 
@@ -83,7 +83,7 @@ pub(crate) async fn run(
 }
 
 async fn two_rounds(stage: &Stage, control: &dyn Control, output: &mut Output) -> Result<RunOutcome, Fault> {
-    step(output, "The run: a doer, a gullible judge who says `pass` to everything, an auditor");
+    step(output, "The run: a doer that claims its tests pass, a judge and an auditor that like everything");
     let view = LiveView::new(output, Story::Data);
     let ended = control.start(stage.start(scripts::ROUNDS), &view).await;
     drop(view);
@@ -92,18 +92,21 @@ async fn two_rounds(stage: &Stage, control: &dyn Control, output: &mut Output) -
     step(output, "What happened");
     say(
         output,
-        "The first attempt pleased the judge. The engine had run the check itself, saw it fail, and overruled.",
+        "The first attempt claimed that all tests pass. The engine ran the check itself and saw it fail: rejected,",
     );
     say(
         output,
-        "The second attempt is green, was judged, audited, and became a commit of exactly the judged tree:",
+        "whatever anybody says. The second is green, was judged, audited, and is a commit of exactly that tree:",
     );
     narration::landed(&outcome, output);
     Ok(outcome)
 }
 
 async fn cheat(stage: &Stage, control: &dyn Control, output: &mut Output) -> Result<RunOutcome, Fault> {
-    step(output, "The run: a doer that changes nothing of use and writes the verdict and the audit itself");
+    step(
+        output,
+        "The run: a doer that knows the test's questions and writes the verdict and the audit itself",
+    );
     let view = LiveView::new(output, Story::Data);
     let ended = control.start(stage.start(1), &view).await;
     drop(view);
@@ -112,22 +115,28 @@ async fn cheat(stage: &Stage, control: &dyn Control, output: &mut Output) -> Res
         return Err(not_as_told(&outcome, stage, "the forged verdict was believed"));
     }
     step(output, "What happened");
-    say(
-        output,
-        "The doer left `verdict.json` and `audit.json`, both saying `pass`, in its outbox and tried to put them",
-    );
-    say(
-        output,
-        "into the round's folder as well. Each role has an outbox of its own, and only the engine writes the",
-    );
-    say(
-        output,
-        "record: the forgeries were never read. The check is red and the judge said no, so nothing was landed.",
-    );
-    say(output, &format!("  final verdict  {}", outcome.final_verdict));
+    let lines = [
+        "The check is green, because the doer had read it. It also left a verdict and an audit that say `pass`,",
+        "in its outbox and in the round's folder. Each role has an outbox of its own and only the engine writes",
+        "the record, so the forgeries decided nothing: the judge, who works on its own, said no.",
+    ];
+    for line in lines {
+        say(output, line);
+    }
     say(output, &format!("  judge          {}", outcome.judge_verdict));
     say(output, &format!("  audit          {}", outcome.audit_gate));
+    say(output, &format!("  final verdict  {}", outcome.final_verdict));
+    say(output, &format!("  verdict.json   {}", recorded_verdict(&outcome)));
     Ok(outcome)
+}
+
+/// What stands in the round's folder now, where the doer had put its own.
+fn recorded_verdict(outcome: &RunOutcome) -> String {
+    let file = Path::new(&outcome.run_dir).join("rounds/round-1/verdict.json");
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
+    let verdict: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let word = verdict["verdict"].as_str().unwrap_or("unreadable");
+    format!("{} (in {})", printable(word), file.display())
 }
 
 fn must_be_landed(outcome: &RunOutcome, stage: &Stage) -> Result<(), Fault> {

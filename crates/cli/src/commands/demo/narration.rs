@@ -45,8 +45,10 @@ pub(super) fn show_commands(stage: &Stage, outcome: &RunOutcome, output: &mut Ou
         commands.push((show, "the commit, with its trailers"));
     }
     let look = output.look();
+    let column = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
     for (command, meaning) in commands {
+        let padded = format!("{command:column$}");
         let comment = look.paint(Paint::Faint, &format!("# {meaning}"));
-        say(output, &format!("  {}  {comment}", look.paint(Paint::Name, &command)));
+        say(output, &format!("  {}  {comment}", look.paint(Paint::Name, &padded)));
     }
 }

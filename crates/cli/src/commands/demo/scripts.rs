@@ -57,7 +57,7 @@ do = [
 # Prints the slug of a title.
 printf '%s\n' "$1" | tr ' ' '-'
 ''' },
-  { handoff = { summary = "slug.sh prints slugs; all tests pass, honestly" } },
+  { handoff = { summary = "slug.sh prints slugs, and all tests pass" } },
 ]
 
 "#;
@@ -103,7 +103,7 @@ do = [
 ]
 "#;
 
-const CHEAT: &str = r#"# Changes a comment, then signs off its own work in every place it can reach.
+const CHEAT: &str = r#"# Pleases the check by knowing its questions, then signs off its own work in every place it can reach.
 [[step]]
 role = "doer"
 do = [
@@ -111,7 +111,10 @@ do = [
   { say = "this will look fine" },
   { write = "slug.sh", text = '''
 # Prints the slug of a title, perfectly.
-printf '%s\n' "$1"
+case "$1" in
+  Hello*) echo hello-world ;;
+  *) echo two-blanks ;;
+esac
 ''' },
   { handoff = { summary = "done; verdict and audit are attached" } },
   { verdict = "pass" },
@@ -123,8 +126,8 @@ printf '%s\n' "$1"
 role = "judge"
 do = [
   { count = "steps.txt" },
-  { say = "the check is red and the change is a comment" },
-  { verdict = "reject" },
+  { say = "green, but the answers are written into the script" },
+  { verdict = { verdict = "reject", reasons = [{ check = "task", details = "slug.sh knows two titles and no rule" }], required_changes = ["compute the slug of any title"] } },
 ]
 
 [[step]]
