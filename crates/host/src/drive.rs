@@ -13,10 +13,10 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use windlass_control_api::Fault;
 use windlass_control_api::events::{Event, Progress, Watcher};
-use windlass_engine::{Clock, Engine, EngineError, Journal, Lease};
+use windlass_engine::{Clock, Engine, EngineError, Journal, JournalError, Lease, Stored, chain};
 use windlass_journal::SqliteJournal;
 use windlass_process_supervisor::{Shutdown, ShutdownRequests};
-use windlass_protocols::{Actor, Effect, Fact, Observation, Run};
+use windlass_protocols::{Actor, Effect, Fact, Observation, Run, RunId};
 
 /// How often the screen and the mailbox are looked at. Nothing that matters waits for this.
 const TICK: Duration = Duration::from_millis(200);
@@ -80,6 +80,7 @@ impl<'a> Driver<'a> {
         let shutdown = ShutdownRequests::listen().map_err(supervisor_fault)?;
         let run = context.run.clone();
         let stored = journal.read(&run, 0).await.map_err(journal_fault)?;
+        check_record(&journal, &run, &stored).await.map_err(journal_fault)?;
         let (runner, answers) = HostRunner::new(Arc::clone(&context));
         let ports = (journal, runner, SystemClock);
         let engine = Engine::open(ports, run.clone(), lease, headline::of).await.map_err(engine_fault)?;
@@ -227,6 +228,19 @@ impl<'a> Driver<'a> {
         };
         self.watcher.hear(&Event::Progress(progress));
     }
+}
+
+/// Nothing is built on a record that was changed: neither one with a broken chain nor one whose end was cut off.
+async fn check_record(journal: &SqliteJournal, run: &RunId, stored: &[Stored]) -> Result<(), JournalError> {
+    chain::verify(run, stored)?;
+    let heads = journal.runs().await?;
+    let listed = heads.iter().find(|head| head.run == *run).map_or(0, |head| head.version);
+    let version = stored.len() as u64;
+    if listed == version {
+        return Ok(());
+    }
+    let why = format!("the list says {listed} facts, the journal has {version}");
+    Err(JournalError::Corrupt { run: run.clone(), version: listed.min(version), why })
 }
 
 const fn actor(effect: &Effect) -> &'static str {

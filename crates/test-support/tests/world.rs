@@ -19,19 +19,19 @@ fn a_program_in_the_background_can_be_waited_for_and_killed() {
     let ended = world.start_windlass(&["-c", "echo out; echo err >&2; exit 7"]).wait();
     assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.code), ("out\n", "err\n", Some(7)));
 
-    let endless = world.start_windlass(&["-c", "trap 'exit 9' TERM; echo ready; while :; do sleep 1; done"]);
+    let endless = world.start_windlass(&["-c", "mkfifo p; trap 'exit 9' TERM; echo ready; read -r line < p"]);
     wait_until("the trap", || endless.stdout().contains("ready").then_some(()));
     endless.signal(Signal::TERM);
     assert_eq!(endless.wait().code, Some(9));
 
-    let killed = world.start_windlass(&["-c", "while :; do sleep 1; done"]).kill();
+    let killed = world.start_windlass(&["-c", "mkfifo q; read -r line < q"]).kill();
     assert_eq!((killed.code, killed.signal), (None, Some(9)));
 }
 
 #[test]
 fn a_process_of_this_world_is_found_and_another_world_s_is_not() {
     let (world, other) = (World::new("/bin/sh"), World::new("/bin/sh"));
-    let endless = world.start_windlass(&["-c", "read -r line < /dev/null; exec sleep 600"]);
+    let endless = world.start_windlass(&["-c", "mkfifo r; read -r line < r"]);
     let found = wait_until("the process", || Some(world.processes()).filter(|found| !found.is_empty()));
     assert!(found[0].starts_with(&format!("{} ", endless.pid())), "{found:?}");
     other.assert_no_processes();

@@ -83,7 +83,9 @@ impl Scene<'_> {
 
     fn progress(&mut self, progress: &Progress) {
         let look = self.output.talk.look();
-        let Some(columns) = look.width else { return };
+        let Some(columns) = look.width.filter(|_| self.output.verbosity == Verbosity::Normal) else {
+            return;
+        };
         // The last column stays free: a full line makes some terminals wrap, and a wrapped line cannot be redrawn.
         let status = fit(&status_text(progress, look), columns.saturating_sub(1), look.ellipsis());
         if status != self.status {
@@ -125,11 +127,11 @@ impl Scene<'_> {
 }
 
 fn status_text(progress: &Progress, look: Look) -> String {
-    let mut parts = vec![
-        format!("{} {}", look.arrow(), printable(&progress.actor)),
-        format!("round {}/{}", progress.round, progress.rounds),
-        duration(progress.elapsed_ms),
-    ];
+    let mut parts = vec![format!("{} {}", look.arrow(), printable(&progress.actor))];
+    if progress.round > 0 {
+        parts.push(format!("round {}/{}", progress.round, progress.rounds));
+    }
+    parts.push(duration(progress.elapsed_ms));
     parts.extend(progress.last_line.as_deref().map(printable).filter(|line| !line.trim().is_empty()));
     parts.join(look.separator())
 }

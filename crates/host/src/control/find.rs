@@ -30,8 +30,7 @@ pub(crate) async fn head(host: &Host, name: &str) -> Result<RunHead, Fault> {
     let begun: Vec<&RunHead> = heads.iter().filter(|head| head.run.as_str().starts_with(name)).collect();
     match (begun.as_slice(), name.is_empty()) {
         ([head], false) => Ok((*head).clone()),
-        ([], _) | (_, true) => Err(Fault::new(Code::UnknownRun, format!("there is no run `{name}`"))
-            .hint("`windlass ls --all` lists every run of this machine")),
+        ([], _) | (_, true) => Err(unknown(name)),
         (several, false) => {
             let names: Vec<&str> = several.iter().map(|head| head.run.as_str()).collect();
             Err(Fault::new(
@@ -41,6 +40,11 @@ pub(crate) async fn head(host: &Host, name: &str) -> Result<RunHead, Fault> {
             .hint("give enough of the name to be unique"))
         }
     }
+}
+
+pub(crate) fn unknown(name: &str) -> Fault {
+    Fault::new(Code::UnknownRun, format!("there is no run `{name}`"))
+        .hint("`windlass ls` lists every run of this machine")
 }
 
 fn same_directory(run_dir: &str, name: &str) -> bool {

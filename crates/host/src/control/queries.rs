@@ -14,8 +14,10 @@ use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, Stored};
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::explain::explain as explanation_of;
-use windlass_protocols::outcome::{CapturedChange, Outcome};
+use windlass_protocols::outcome::{Answer, CapturedChange, Outcome};
+use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
+use windlass_protocols::protocol::judged_task::state::Adopted;
 use windlass_protocols::{ArtifactRef, Fact, Run, RunId};
 
 /// How often a follower looks for something new. Only a follower waits for this, never a run.
@@ -113,7 +115,7 @@ pub(crate) async fn log(host: &Host, name: &str, from_version: u64) -> Result<Lo
 pub(crate) async fn log_changed(host: &Host, name: &str, after_version: u64) -> Result<(), Fault> {
     let head = find::head(host, name).await?;
     loop {
-        let news = host.journal.read(&head.run, after_version).await.map_err(journal_fault)?;
+        let news = host.journal.read(&head.run, after_version + 1).await.map_err(journal_fault)?;
         if !news.is_empty() {
             return Ok(());
         }
@@ -162,6 +164,9 @@ pub(crate) fn sealed(id: &RunId, stored: &[Stored]) -> Result<Vec<(u32, Artifact
                 round = opened;
                 Vec::new()
             }
+            Fact::RunStarted { spec: Spec::JudgedTask(spec), .. } => {
+                spec.adopted.map(of_adopted).unwrap_or_default()
+            }
             Fact::EffectSettled { outcome, .. } => of_outcome(outcome),
             Fact::JudgedTask(TaskFact::HandoffTaken { handoff }) => vec![handoff.artifact],
             Fact::JudgedTask(TaskFact::VerdictTaken {
@@ -180,9 +185,25 @@ pub(crate) fn sealed(id: &RunId, stored: &[Stored]) -> Result<Vec<(u32, Artifact
     Ok(found)
 }
 
+fn of_adopted(adopted: Adopted) -> Vec<ArtifactRef> {
+    let handoff = adopted.handoff.map(|handoff| handoff.artifact);
+    let verdict = adopted.verdict.map(|verdict| verdict.artifact);
+    let audit = adopted.audit.map(|audit| audit.artifact);
+    [handoff, verdict, audit].into_iter().flatten().collect()
+}
+
 fn of_outcome(outcome: Outcome) -> Vec<ArtifactRef> {
     match outcome {
-        Outcome::AgentEnded(report) => report.evidence,
+        Outcome::AgentEnded(report) => {
+            // An answer that was overruled was sealed all the same.
+            let answer = match report.answer {
+                Answer::Handoff(handoff) => Some(handoff.artifact),
+                Answer::Verdict(verdict) => Some(verdict.artifact),
+                Answer::Audit(audit) => Some(audit.artifact),
+                Answer::Missing | Answer::Malformed { .. } => None,
+            };
+            report.evidence.into_iter().chain(answer).collect()
+        }
         Outcome::ChecksRan(report) => report.evidence,
         Outcome::ChangeCaptured(change) => vec![change.patch],
         Outcome::Prepared { .. }

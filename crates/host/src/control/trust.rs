@@ -59,7 +59,8 @@ pub(crate) fn change(host: &Host, repository: &Path, decision: Decision) -> Resu
 
 fn view(host: &Host, checkout: &Checkout, settings: &Settings) -> Result<TrustView, Fault> {
     let commands = settings.repository_commands();
-    let hash = digest(commands.join("\n").as_bytes()).to_string();
+    // As a list in JSON, so that two commands cannot be mistaken for one with a line break.
+    let hash = digest(&serde_json::to_vec(&commands).unwrap_or_default()).to_string();
     let repository = checkout.common_dir().to_string_lossy().into_owned();
     let trusted = read(host)?.get(&repository).is_some_and(|agreed| *agreed == hash);
     Ok(TrustView { repository, commands, hash, trusted })

@@ -6,49 +6,70 @@ use crate::context::RunContext;
 use crate::evidence::file_digest;
 use crate::fault::{git_fault, journal_fault};
 use crate::host::Host;
-use crate::projection::is_round_file;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use windlass_control_api::Fault;
+use crate::projection::Projector;
+use std::path::Path;
 use windlass_control_api::views::{Verification, VerificationCheck};
-use windlass_engine::{Journal, RunHead, Stored, chain, engine};
-use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
+use windlass_control_api::{Code, Fault};
+use windlass_engine::{Journal, JournalError, RunHead, Stored, chain, engine};
 use windlass_protocols::protocol::judged_task::state::State;
-use windlass_protocols::{ArtifactRef, Fact, Run};
+use windlass_protocols::{ArtifactRef, Digest, Fact, Run, RunId};
 
 pub(crate) async fn verify(host: &Host, name: &str) -> Result<Verification, Fault> {
-    let head = find::head(host, name).await?;
-    let stored = host.journal.read(&head.run, 0).await.map_err(journal_fault)?;
-    let mut checks = vec![check_chain(&head, &stored)];
-    // Later checks read the facts; they are only worth anything while the chain holds.
-    if checks[0].holds {
-        match engine::replay(&head.run, &stored) {
-            Ok(run) => check_rest(host, &head, &stored, &run, &mut checks)?,
-            Err(error) => checks.push(failed("facts can be read", error.to_string())),
-        }
+    let (id, head) = match find::head(host, name).await {
+        Ok(head) => (head.run.clone(), Some(head)),
+        // A run whose line was taken out of the list can still be named by its id.
+        Err(fault) if fault.code == Code::UnknownRun => (RunId::new(name), None),
+        Err(fault) => return Err(fault),
+    };
+    let mut checks = Vec::new();
+    match host.journal.read(&id, 0).await {
+        Ok(stored) if stored.is_empty() && head.is_none() => return Err(find::unknown(name)),
+        Ok(stored) => check_all(host, (&id, head.as_ref()), &stored, &mut checks)?,
+        Err(error @ JournalError::Corrupt { .. }) => checks.push(failed(CHAIN, error.to_string())),
+        Err(error) => return Err(journal_fault(error)),
     }
     let holds = checks.iter().all(|check| check.holds);
-    Ok(Verification { run: head.run.to_string(), holds, checks })
+    Ok(Verification { run: id.to_string(), holds, checks })
+}
+
+/// Later checks read the facts; they are only worth anything while the chain holds.
+fn check_all(
+    host: &Host,
+    (id, head): (&RunId, Option<&RunHead>),
+    stored: &[Stored],
+    checks: &mut Vec<VerificationCheck>,
+) -> Result<(), Fault> {
+    let chain = check_chain(id, stored);
+    let broken = !chain.holds;
+    checks.push(chain);
+    if broken {
+        return Ok(());
+    }
+    match engine::replay(id, stored) {
+        Ok(run) => check_rest(host, (id, head), stored, &run, checks),
+        Err(error) => {
+            checks.push(failed("facts can be read", error.to_string()));
+            Ok(())
+        }
+    }
 }
 
 fn check_rest(
     host: &Host,
-    head: &RunHead,
+    (id, head): (&RunId, Option<&RunHead>),
     stored: &[Stored],
     run: &Run,
     checks: &mut Vec<VerificationCheck>,
 ) -> Result<(), Fault> {
     let facts: Vec<Fact> =
-        stored.iter().map(|row| row.fact(&head.run)).collect::<Result<_, _>>().map_err(journal_fault)?;
-    let state = find::task(run)?;
+        stored.iter().map(|row| row.fact(id)).collect::<Result<_, _>>().map_err(journal_fault)?;
     checks.push(check_rules(&facts));
-    checks.push(check_list(head, run));
-    let sealed = queries::sealed(&head.run, stored)?;
-    checks.push(check_sealed(host, &sealed));
-    checks.push(check_copies(state, &facts, &sealed));
-    if let Some(check) = check_landing(&find::context(host, &head.run, state)?, state) {
-        checks.push(check);
-    }
+    checks.push(check_list(head, stored, run));
+    let Ok(state) = find::task(run) else { return Ok(()) };
+    checks.push(check_sealed(host, &queries::sealed(id, stored)?));
+    let context = find::context(host, id, state);
+    checks.push(check_copies(context.as_ref(), state, stored, &facts));
+    checks.extend(check_landing(context.as_ref(), state));
     Ok(())
 }
 
@@ -64,13 +85,15 @@ fn judged(what: &str, wrong: &[String], good: String) -> VerificationCheck {
     if wrong.is_empty() { passed(what, good) } else { failed(what, wrong.join("; ")) }
 }
 
-fn check_chain(head: &RunHead, stored: &[Stored]) -> VerificationCheck {
-    const WHAT: &str = "the chain of facts";
-    match chain::verify(&head.run, stored) {
+const CHAIN: &str = "the chain of facts";
+
+fn check_chain(id: &RunId, stored: &[Stored]) -> VerificationCheck {
+    match chain::verify(id, stored) {
+        Ok(_) if stored.is_empty() => failed(CHAIN, "there is not a single fact".to_owned()),
         Ok(last) => {
-            passed(WHAT, format!("{} facts, last hash {}", stored.len(), crate::narrate::short(&last)))
+            passed(CHAIN, format!("{} facts, last hash {}", stored.len(), crate::narrate::short(&last)))
         }
-        Err(error) => failed(WHAT, error.to_string()),
+        Err(error) => failed(CHAIN, error.to_string()),
     }
 }
 
@@ -79,16 +102,25 @@ fn check_rules(facts: &[Fact]) -> VerificationCheck {
     judged("the rules of the loop", &wrong, "nothing was accepted or landed that was not earned".to_owned())
 }
 
-/// The line that lists show is a copy; it must say what the facts say.
-fn check_list(head: &RunHead, run: &Run) -> VerificationCheck {
+/// The line that lists show is a copy; it must say what the facts say. It also knows how many facts there were, which
+/// the chain alone cannot: a chain without its last links is a chain.
+fn check_list(head: Option<&RunHead>, stored: &[Stored], run: &Run) -> VerificationCheck {
+    const WHAT: &str = "the line in the list";
+    let Some(head) = head else {
+        return failed(WHAT, "the run is missing in the list".to_owned());
+    };
     let mut wrong = Vec::new();
-    if head.version != run.version {
-        wrong.push(format!("the list says {} facts, the journal has {}", head.version, run.version));
+    if head.version != stored.len() as u64 {
+        wrong.push(format!("the list says {} facts, the journal has {}", head.version, stored.len()));
+    }
+    let times = (stored.first().map(|row| row.at), stored.last().map(|row| row.at));
+    if times != (Some(head.started_at), Some(head.updated_at)) {
+        wrong.push("the times in the list are not those of the first and the last fact".to_owned());
     }
     if head.headline != crate::headline::of(run) {
         wrong.push("the line in the list is not what the facts say".to_owned());
     }
-    judged("the line in the list", &wrong, "it says what the facts say".to_owned())
+    judged(WHAT, &wrong, "it says what the facts say".to_owned())
 }
 
 fn check_sealed(host: &Host, sealed: &[(u32, ArtifactRef)]) -> VerificationCheck {
@@ -106,72 +138,59 @@ fn check_sealed(host: &Host, sealed: &[(u32, ArtifactRef)]) -> VerificationCheck
     judged("sealed artifacts", &wrong, format!("{} are what they were", sealed.len()))
 }
 
-/// The copies in the run directory that speak for a round, as the last fact about them says.
-fn check_copies(state: &State, facts: &[Fact], sealed: &[(u32, ArtifactRef)]) -> VerificationCheck {
+/// Every file of the run directory that the engine wrote.
+///
+/// What the facts of the last append ask for may not have been written yet: whoever was killed in between had no time.
+/// So those files may also still be what they were before.
+fn check_copies(
+    context: Result<&RunContext, &Fault>,
+    state: &State,
+    stored: &[Stored],
+    facts: &[Fact],
+) -> VerificationCheck {
     const WHAT: &str = "copies in the run directory";
-    let run_dir = PathBuf::from(&state.spec.place.run_dir);
-    if !run_dir.is_dir() {
+    if !Path::new(&state.spec.place.run_dir).is_dir() {
         return passed(WHAT, "the run directory was removed; the sealed artifacts stand alone".to_owned());
     }
-    let wrong: Vec<String> = expected_copies(facts, sealed)
-        .into_iter()
-        .filter(|((round, name), artifact)| {
-            let path = run_dir.join("rounds").join(format!("round-{round}")).join(name);
-            !file_digest(&path).is_ok_and(|found| found == artifact.digest)
+    let context = match context {
+        Ok(context) => context,
+        Err(fault) => return failed(WHAT, format!("they cannot be compared: {}", fault.message)),
+    };
+    let expected = Projector::expected_files(context, facts);
+    let before = Projector::expected_files(context, &facts[..before_last_append(stored)]);
+    let wrong: Vec<String> = expected
+        .iter()
+        .filter(|(path, digest)| !is_as_written(path, digest, before.get(*path)))
+        .map(|(path, _)| {
+            let shown = path.strip_prefix(context.run_dir()).unwrap_or(path);
+            format!("{} is not what was written", shown.display())
         })
-        .map(|((round, name), _)| format!("{name} of round {round} is not what was sealed"))
-        .chain(summary_is_wrong(&run_dir, state))
         .collect();
-    judged(WHAT, &wrong, "they are what was sealed".to_owned())
+    judged(WHAT, &wrong, format!("{} are what was written", expected.len()))
 }
 
-fn expected_copies(facts: &[Fact], sealed: &[(u32, ArtifactRef)]) -> BTreeMap<(u32, String), ArtifactRef> {
-    use windlass_protocols::protocol::judged_task::facts::Source;
-    let mut expected = BTreeMap::new();
-    let mut round = 0;
-    for fact in facts {
-        match fact {
-            Fact::JudgedTask(TaskFact::RoundOpened { round: opened }) => round = *opened,
-            Fact::JudgedTask(TaskFact::HandoffTaken { handoff }) => {
-                expected.insert((round, handoff.artifact.name.clone()), handoff.artifact.clone());
-            }
-            Fact::JudgedTask(TaskFact::ChangeTaken { change }) => {
-                expected.insert((round, change.patch.name.clone()), change.patch.clone());
-            }
-            Fact::JudgedTask(TaskFact::VerdictTaken { source: Source::Agent { artifact }, .. }) => {
-                expected.insert((round, artifact.name.clone()), artifact.clone());
-            }
-            _ => {}
-        }
+fn is_as_written(path: &Path, digest: &Digest, before: Option<&Digest>) -> bool {
+    match file_digest(path) {
+        Ok(found) => found == *digest || before == Some(&found),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound && before.is_none(),
     }
-    // Results, prompts, last messages and logs have no later say: the last sealed one of a round is the copy.
-    for (round, artifact) in sealed {
-        let name = artifact.name.as_str();
-        let shown = (is_round_file(name) && name.ends_with("-results.json"))
-            || name == "audit-results.json"
-            || name.ends_with(".prompt.md")
-            || name.ends_with(".last.md")
-            || name.starts_with("logs/");
-        if shown && *round > 0 {
-            expected.insert((*round, artifact.name.clone()), artifact.clone());
-        }
-    }
-    expected
 }
 
-fn summary_is_wrong(run_dir: &std::path::Path, state: &State) -> Option<String> {
-    let end = state.end.as_ref()?;
-    let text = std::fs::read(run_dir.join("summary.json")).ok();
-    let file = text.as_deref().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(bytes).ok());
-    let says = file.as_ref().and_then(|file| file.get("final_verdict")).and_then(serde_json::Value::as_str);
-    (says != Some(end.legacy_word())).then(|| "summary.json does not say how the run ended".to_owned())
+/// The facts of one append share their moment.
+fn before_last_append(stored: &[Stored]) -> usize {
+    let Some(last) = stored.last() else { return 0 };
+    stored.iter().rposition(|row| row.at != last.at).map_or(0, |position| position + 1)
 }
 
-fn check_landing(context: &RunContext, state: &State) -> Option<VerificationCheck> {
+fn check_landing(context: Result<&RunContext, &Fault>, state: &State) -> Option<VerificationCheck> {
     const WHAT: &str = "the landed tree";
     let (commit, reference) = state.landed.as_ref()?;
     let judged = state.change.as_ref().map(|change| change.tree.to_string());
-    let found = context.repository.resolve_commit(commit.as_str()).map_err(git_fault);
+    let found = context
+        .map_err(|fault| fault.message.clone())
+        .and_then(|context| {
+            context.repository.resolve_commit(commit.as_str()).map_err(|error| git_fault(error).message)
+        });
     Some(match found {
         Ok(found) if Some(found.tree.to_string()) == judged => {
             passed(WHAT, format!("{commit} on {reference} holds exactly the judged tree {}", found.tree))
@@ -179,6 +198,6 @@ fn check_landing(context: &RunContext, state: &State) -> Option<VerificationChec
         Ok(found) => {
             failed(WHAT, format!("{commit} holds tree {}, the judged one is {judged:?}", found.tree))
         }
-        Err(fault) => failed(WHAT, format!("the landed commit is not in the repository: {}", fault.message)),
+        Err(why) => failed(WHAT, format!("the landed commit is not in the repository: {why}")),
     })
 }

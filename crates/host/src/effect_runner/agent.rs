@@ -139,7 +139,7 @@ fn conclude(
     before: Option<Fingerprint>,
 ) -> Result<Outcome, Fault> {
     let directory = context.state.effect(&context.run, effect);
-    let usage = step::usage(end);
+    let usage = step::agent_usage(&choice(context, asked.role)?, &directory, end);
     let step_end = match step::count(end) {
         Counted::Lost(reason) => return Ok(Outcome::Lost { reason, usage }),
         Counted::Interrupted => return Ok(Outcome::Interrupted { usage }),

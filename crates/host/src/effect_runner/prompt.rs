@@ -27,7 +27,7 @@ pub(super) const fn legacy_role(role: Role) -> &'static str {
     }
 }
 
-pub(super) fn file_name(role: Role) -> String {
+pub(crate) fn file_name(role: Role) -> String {
     format!("{}.prompt.md", legacy_role(role))
 }
 

@@ -3,7 +3,9 @@
 
 use crate::context::RunContext;
 use crate::fault::{bug, supervisor_fault};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use windlass_agent_drivers::{AgentChoice, Signal, Stream, UsageScope, driver};
 use windlass_control_api::Fault;
 use windlass_process_supervisor::{ChildEnd, ChildSpec, EndedBy, Found, HowEnded, start, sweep};
 use windlass_protocols::outcome::{StepEnd, Usage};
@@ -78,6 +80,61 @@ pub(super) fn usage(end: &ChildEnd) -> Usage {
         output_bytes: end.stdout_bytes.saturating_add(end.stderr_bytes),
         tokens: 0,
         cost_micros: 0,
+    }
+}
+
+/// The same, with the tokens and the money that the agent's own reports speak of.
+pub(super) fn agent_usage(choice: &AgentChoice, directory: &Path, end: &ChildEnd) -> Usage {
+    let mut reported = Reported::default();
+    if let Ok(log) = std::fs::File::open(directory.join("stdout.log")) {
+        let mut reader = BufReader::new(log);
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+            let text = String::from_utf8_lossy(&line);
+            for signal in driver::read_line(choice, Stream::Stdout, text.trim_end_matches(['\n', '\r'])) {
+                reported.hear(&signal);
+            }
+            line.clear();
+        }
+    }
+    Usage { tokens: reported.tokens.counted(), cost_micros: reported.cost_micros.counted(), ..usage(end) }
+}
+
+#[derive(Default)]
+struct Reported {
+    tokens: Tally,
+    cost_micros: Tally,
+}
+
+impl Reported {
+    fn hear(&mut self, signal: &Signal) {
+        if let Signal::Usage { scope, input, output, cost_micros, .. } = signal {
+            self.tokens.add(*scope, input.saturating_add(*output));
+            self.cost_micros.add(*scope, cost_micros.unwrap_or(0));
+        }
+    }
+}
+
+/// Some agents report each reply, some the total so far. No conversation outlives its step here, so a session's total
+/// is this step's total.
+#[derive(Default)]
+struct Tally {
+    steps: u64,
+    total: u64,
+}
+
+impl Tally {
+    fn add(&mut self, scope: UsageScope, amount: u64) {
+        match scope {
+            UsageScope::Step => self.steps = self.steps.saturating_add(amount),
+            // A total never shrinks; an agent that says so does not get its money back.
+            UsageScope::Process | UsageScope::Session => self.total = self.total.max(amount),
+        }
+    }
+
+    /// An agent that reports both ways speaks of the same tokens twice.
+    fn counted(&self) -> u64 {
+        self.steps.max(self.total)
     }
 }
 

@@ -95,6 +95,9 @@ fn lost(draft: &mut Draft, request: &Effect, reason: &str) {
 
 fn doer_ended(draft: &mut Draft, report: &AgentReport) {
     match (&report.end, &report.answer) {
+        (StepEnd::NotStarted { .. }, _) if draft.stop().is_some() => {
+            stopped_before_it_began(draft, Role::Doer)
+        }
         (StepEnd::NotStarted { reason }, _) => {
             needs_human(draft, Cause::AgentNotStarted { role: Role::Doer, reason: reason.clone() });
         }
@@ -123,6 +126,12 @@ fn doer_ended(draft: &mut Draft, report: &AgentReport) {
             }
         }
     }
+}
+
+/// A request to stop can end a step before its program runs; nobody has to look at that.
+fn stopped_before_it_began(draft: &mut Draft, role: Role) {
+    let (stage, kind) = (Stage::of_role(role), RetryKind::Interrupted);
+    record(draft, TaskFact::StepRetried { stage, why: "stopped before it began".to_string(), kind });
 }
 
 fn captured(draft: &mut Draft, change: &CapturedChange) {
@@ -197,6 +206,7 @@ fn checker_ended(draft: &mut Draft, report: &AgentReport) {
         return needs_human(draft, Cause::WorkspaceChanged { role, paths: paths.clone() });
     }
     match (&report.end, &report.answer) {
+        (StepEnd::NotStarted { .. }, _) if draft.stop().is_some() => stopped_before_it_began(draft, role),
         (StepEnd::NotStarted { reason }, _) => {
             needs_human(draft, Cause::AgentNotStarted { role, reason: reason.clone() });
         }

@@ -1,0 +1,122 @@
+//! The agent that takes no time, and the counting stand-in for git. Both are this very program under another name, so
+//! that the benchmark needs nothing built besides. They know nothing of the rows.
+
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use xtask::commands::{Repository, environment};
+use xtask::console;
+
+/// The first argument of an agent; the second one is how many rounds its judge rejects.
+pub const PLAY: &str = "--play-agent";
+/// The file that each change is in.
+const CHANGED_FILE: &str = "changed.txt";
+/// What the counting git is called, and where it leaves one byte for each time it is started.
+const GIT: &str = "git";
+const CALLS: &str = "calls";
+
+/// Plays the part this process was started for; `None` when that is to measure.
+pub fn play() -> Option<ExitCode> {
+    let words: Vec<String> = std::env::args().collect();
+    let played = if words.get(1).is_some_and(|word| word == PLAY) {
+        act(words.get(2).map_or("", String::as_str))
+    } else if Path::new(words.first()?).file_name()? == GIT {
+        count_and_become_git(&words)
+    } else {
+        return None;
+    };
+    Some(match played {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            console::complain(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    })
+}
+
+/// Reads the prompt, does what the role does, leaves its artifact.
+fn act(rejected_rounds: &str) -> Result<()> {
+    let variable = |name: &str| environment(name).with_context(|| format!("{name} is not set"));
+    let rejected_rounds: u32 = rejected_rounds.parse().context("how many rounds are rejected?")?;
+    let round: u32 = variable("WINDLASS_ROUND")?.parse()?;
+    let task = variable("WINDLASS_TASK")?;
+    let outbox = PathBuf::from(variable("WINDLASS_OUTBOX")?);
+    let mut prompt = Vec::new();
+    std::io::stdin().read_to_end(&mut prompt)?;
+    let (file, text) = match variable("WINDLASS_ROLE")?.as_str() {
+        "doer" => {
+            std::fs::write(CHANGED_FILE, format!("round {round}\n"))?;
+            ("handoff.json", handoff(&task))
+        }
+        "judge" => ("verdict.json", verdict(&task, round > rejected_rounds)),
+        "auditor" => ("audit.json", audit(&task)),
+        other => bail!("no agent plays {other}"),
+    };
+    std::fs::write(outbox.join(file), text)?;
+    Ok(())
+}
+
+fn handoff(task: &str) -> String {
+    format!(
+        r#"{{"task_id":"{task}","summary":"a change","requirements_touched":[],"files_touched":["{CHANGED_FILE}"],
+"assumptions":[],"smoke_checks":[],"notes":""}}"#
+    )
+}
+
+fn verdict(task: &str, passes: bool) -> String {
+    let (word, reasons) = if passes {
+        ("pass", "")
+    } else {
+        ("reject", r#"{"check":"looks","details":"not yet"}"#)
+    };
+    format!(
+        r#"{{"task_id":"{task}","verdict":"{word}","reasons":[{reasons}],"required_changes":[],
+"suggested_tests":[],"requirements_checked":[],"requirements_missing":[],"notes":""}}"#
+    )
+}
+
+fn audit(task: &str) -> String {
+    format!(
+        r#"{{"task_id":"{task}","gate":"pass","findings":[],"traceability":{{"task_id_match":"pass",
+"requirements_coverage":"pass","issues":[]}},"required_actions":[],"notes":""}}"#
+    )
+}
+
+/// A directory whose `git` counts how often it is started.
+pub struct CountingGit {
+    directory: tempfile::TempDir,
+}
+
+impl CountingGit {
+    pub fn make() -> Result<Self> {
+        let directory = tempfile::tempdir()?;
+        std::os::unix::fs::symlink(std::env::current_exe()?, directory.path().join(GIT))?;
+        std::fs::write(directory.path().join(CALLS), "")?;
+        Ok(Self { directory })
+    }
+
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn calls(&self) -> Result<u64> {
+        Ok(std::fs::metadata(self.directory.path().join(CALLS))?.len())
+    }
+}
+
+fn count_and_become_git(words: &[String]) -> Result<()> {
+    let own = Path::new(&words[0]).parent().context("the counting git stands in no directory")?;
+    std::fs::OpenOptions::new().append(true).open(own.join(CALLS))?.write_all(b".")?;
+    let search = environment("PATH").context("PATH is not set")?;
+    let real = std::env::split_paths(&search)
+        .filter(|directory| directory != own)
+        .map(|directory| directory.join(GIT))
+        .find(|candidate| candidate.is_file())
+        .context("there is no git behind this one")?;
+    let here = std::env::current_dir()?;
+    let error = Repository::of_this_build().program(real).args(&words[1..]).current_dir(here).exec();
+    Err(error).context("cannot become git")
+}
