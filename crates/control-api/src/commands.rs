@@ -36,6 +36,10 @@ pub struct ResumeRun {
     pub run: String,
     pub more_rounds: u32,
     pub more_minutes: u64,
+    pub more_tokens: u64,
+    /// Millionths of the currency's unit.
+    pub more_cost_micros: u64,
+    pub more_output_bytes: u64,
     pub note: Option<String>,
     /// For a run directory of the original, which does not record its flags: they must be given again.
     pub legacy: Option<StartRun>,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use windlass_git_workspaces::{Commit, CommitId, Repository, TreeId};
 use windlass_process_supervisor::{ChildSpec, ChildStdin, KeeperProgram, Limits};
 use windlass_protocols::effect::StepLimits;
-use windlass_protocols::protocol::judged_task::state::TaskSpec;
+use windlass_protocols::protocol::judged_task::spec::TaskSpec;
 use windlass_protocols::{EffectId, Role, RunId};
 
 #[derive(Clone, Debug)]

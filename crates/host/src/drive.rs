@@ -92,7 +92,9 @@ impl<'a> Driver<'a> {
             facts.push(fact);
         }
         let mut projector = Projector::new(&context);
-        projector.catch_up(&context, &facts)?;
+        for text in projector.catch_up(&context, &facts)? {
+            watcher.hear(&Event::Notice { text });
+        }
         Ok(Self {
             context,
             engine,
@@ -126,7 +128,12 @@ impl<'a> Driver<'a> {
         let before = self.engine.run().version;
         let facts = self.engine.observe(by, observation).await.map_err(engine_fault)?;
         self.tell(before, &facts);
-        self.projector.follow(&self.context, &facts)?;
+        for text in self.projector.follow(&self.context, &facts)? {
+            self.notice(&text);
+        }
+        for text in self.engine.runner().clear_the_way()? {
+            self.notice(&text);
+        }
         self.engine.runner().launch();
         Ok(())
     }

@@ -62,8 +62,12 @@ pub(crate) fn digest(content: &[u8]) -> Digest {
     Digest::new(text)
 }
 
-/// The hash of a file of any size, without holding it in memory.
+/// The hash of a file of any size, without holding it in memory. A link is not the file it points to, and a pipe would
+/// be waited for for ever.
 pub(crate) fn file_digest(path: &Path) -> std::io::Result<Digest> {
+    if !path.symlink_metadata()?.is_file() {
+        return Err(std::io::Error::other("not a plain file"));
+    }
     let mut hasher = Sha256::new();
     let mut file = std::fs::File::open(path)?;
     let mut buffer = vec![0; 64 * 1024];

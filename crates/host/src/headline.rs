@@ -6,7 +6,7 @@ use windlass_engine::RunHead;
 use windlass_protocols::Run;
 use windlass_protocols::explain::explain;
 use windlass_protocols::protocol::Protocol;
-use windlass_protocols::protocol::judged_task::state::End;
+use windlass_protocols::protocol::judged_task::end::End;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Headline {

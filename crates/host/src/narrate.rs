@@ -6,8 +6,9 @@ use windlass_protocols::effect::{Ask, Purpose};
 use windlass_protocols::explain;
 use windlass_protocols::outcome::{Outcome, StepEnd, VerdictWord};
 use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, RetryKind, Source};
-use windlass_protocols::protocol::judged_task::state::{End, Stage};
+use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Effect, Fact, Role, Run, RunId};
 
 /// Follows a run fact by fact, because some sentences need what went before.

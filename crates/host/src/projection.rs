@@ -6,6 +6,7 @@ use crate::durable_file::ensure;
 use crate::effect_runner::{ending, prompt_file_name};
 use crate::evidence::digest;
 use crate::fault::file_fault;
+use crate::own_files::{OwnFiles, ROUND_ARTIFACTS};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use windlass_artifact_formats::ExtraKeys;
@@ -17,14 +18,14 @@ use windlass_artifact_formats::task_loop::{
 use windlass_control_api::Fault;
 use windlass_protocols::effect::CloseRun;
 use windlass_protocols::outcome::{ChecksReport, Outcome, VerdictWord};
+use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, Source};
-use windlass_protocols::protocol::judged_task::state::{AuditPolicy, End};
+use windlass_protocols::protocol::judged_task::spec::AuditPolicy;
 use windlass_protocols::{ArtifactRef, Digest, Effect, Fact, Role};
 
 /// Whether a sealed artifact of this name has its place in the round's directory.
 pub(crate) fn is_round_file(name: &str) -> bool {
-    const FILES: [&str; 4] = ["handoff.json", "patch.diff", "verdict.json", "eval-results.json"];
-    FILES.contains(&name)
+    ROUND_ARTIFACTS.contains(&name)
 }
 
 /// The run's own record before anything has happened.
@@ -51,35 +52,75 @@ pub(crate) struct Projector {
     /// The last measurement, whose red results an engine-written verdict quotes.
     checks: Option<ChecksReport>,
     closing: Option<CloseRun>,
+    own: OwnFiles,
 }
 
 impl Projector {
     pub(crate) fn new(context: &RunContext) -> Self {
-        Self { metadata: metadata(context, String::new()), round: 0, checks: None, closing: None }
+        Self {
+            metadata: metadata(context, String::new()),
+            round: 0,
+            checks: None,
+            closing: None,
+            own: OwnFiles::of(context),
+        }
     }
 
     /// Brings the directory in line after a restart. A crash can only have hit the files of the last append, and those
     /// belong to the last two rounds; rewriting every round would make resuming slower the longer a run was.
-    pub(crate) fn catch_up(&mut self, context: &RunContext, facts: &[Fact]) -> Result<(), Fault> {
+    /// Comes back with sentences about what was found there and is not ours.
+    pub(crate) fn catch_up(&mut self, context: &RunContext, facts: &[Fact]) -> Result<Vec<String>, Fault> {
         let opened = |fact: &Fact| matches!(fact, Fact::JudgedTask(TaskFact::RoundOpened { .. }));
         let mut openings = facts.iter().enumerate().rev().filter(|(_, fact)| opened(fact));
         let _last = openings.next();
         let from = openings.next().map_or(0, |(position, _)| position);
+        // First all that was ever written, then the writing: an earlier content must not take a later one for foreign.
+        let mut changes = Vec::new();
         for (position, fact) in facts.iter().enumerate() {
-            self.note(fact);
+            let found = self.changes(context, fact);
             if position >= from {
-                self.show(context, fact)?;
+                changes.extend(found);
             }
         }
-        Ok(())
+        changes.into_iter().try_for_each(|change| self.carry_out(context, change))?;
+        facts.iter().skip(from).try_for_each(|fact| self.tidy(fact))?;
+        Ok(self.own.notices())
     }
 
-    pub(crate) fn follow(&mut self, context: &RunContext, facts: &[Fact]) -> Result<(), Fault> {
+    pub(crate) fn follow(&mut self, context: &RunContext, facts: &[Fact]) -> Result<Vec<String>, Fault> {
         for fact in facts {
-            self.note(fact);
-            self.show(context, fact)?;
+            let changes = self.changes(context, fact);
+            changes.into_iter().try_for_each(|change| self.carry_out(context, change))?;
+            self.tidy(fact)?;
         }
-        Ok(())
+        Ok(self.own.notices())
+    }
+
+    /// What this fact changes, remembered as ours.
+    fn changes(&mut self, context: &RunContext, fact: &Fact) -> Vec<FileChange> {
+        self.note(fact);
+        let changes = self.files(context, fact);
+        if let Fact::EffectRequested { request: Effect::CloseRun(closing), .. } = fact {
+            // Closing writes it before its end is recorded.
+            let text = summary(context, closing).render();
+            self.own.register(&context.run_dir().join(Summary::FILE_NAME), digest(text.as_bytes()));
+        }
+        for change in &changes {
+            match change {
+                FileChange::Write { path, content } => self.own.register(path, content.digest()),
+                FileChange::WrittenByStep { path } => self.own.register_step(path),
+                FileChange::Remove { .. } => {}
+            }
+        }
+        changes
+    }
+
+    fn tidy(&mut self, fact: &Fact) -> Result<(), Fault> {
+        match fact {
+            Fact::JudgedTask(TaskFact::RoundRejected { round, .. }) => self.own.tidy_round(*round),
+            Fact::JudgedTask(TaskFact::Concluded { .. }) => self.own.tidy_run(),
+            _ => Ok(()),
+        }
     }
 
     /// What the directory must hold once these facts are shown, without looking at it: for whoever checks the copies.
@@ -115,6 +156,7 @@ impl Projector {
             Fact::JudgedTask(TaskFact::RoundOpened { round }) => {
                 self.round = *round;
                 self.checks = None;
+                self.own.open_round(*round);
             }
             Fact::JudgedTask(TaskFact::ChangeTaken { change }) => self.metadata.rounds.push(RoundMetadata {
                 round: self.round,
@@ -139,13 +181,24 @@ impl Projector {
         }
     }
 
-    fn show(&self, context: &RunContext, fact: &Fact) -> Result<(), Fault> {
-        // A setup that failed may have left no directory to close.
-        let closes = matches!(fact, Fact::EffectSettled { outcome: Outcome::Closed, .. });
-        if closes && !context.run_dir().is_dir() {
-            return Ok(());
+    fn carry_out(&mut self, context: &RunContext, change: FileChange) -> Result<(), Fault> {
+        match change {
+            // A setup that failed may have left no directory to close.
+            FileChange::Write { path, .. }
+                if path.parent() == Some(context.run_dir()) && !context.run_dir().is_dir() =>
+            {
+                Ok(())
+            }
+            FileChange::Write { path, content } => {
+                self.own.clear(&path)?;
+                match content {
+                    Content::Text(text) => ensure_at(&path, text.as_bytes()),
+                    Content::Sealed(artifact) => ensure_at(&path, &context.evidence.read(&artifact)?),
+                }
+            }
+            FileChange::Remove { path } => remove(&path),
+            FileChange::WrittenByStep { path } => self.own.clear(&path),
         }
-        self.files(context, fact).into_iter().try_for_each(|change| change.carry_out(context))
     }
 
     /// What this fact changes in the directory.
@@ -226,9 +279,7 @@ impl Projector {
                 }
                 written(round, AuditReport::FILE_NAME, file.render())
             }
-            (Role::Auditor, _) => {
-                written(round, AuditReport::FILE_NAME, fallback_audit(task).render())
-            }
+            (Role::Auditor, _) => written(round, AuditReport::FILE_NAME, fallback_audit(task).render()),
             (_, VerdictWord::Reject) => {
                 let mut file = if red.is_empty() {
                     fallback_verdict(task)
@@ -286,19 +337,6 @@ impl Content {
         match self {
             Self::Text(text) => digest(text.as_bytes()),
             Self::Sealed(artifact) => artifact.digest.clone(),
-        }
-    }
-}
-
-impl FileChange {
-    fn carry_out(self, context: &RunContext) -> Result<(), Fault> {
-        match self {
-            Self::Write { path, content: Content::Text(text) } => ensure_at(&path, text.as_bytes()),
-            Self::Write { path, content: Content::Sealed(artifact) } => {
-                ensure_at(&path, &context.evidence.read(&artifact)?)
-            }
-            Self::Remove { path } => remove(&path),
-            Self::WrittenByStep { .. } => Ok(()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Everything a run can ask the world for: a closed list. Carrying one out twice under the same id must do no harm;
 //! that is what the handlers promise and what recovery rests on.
 
-use crate::protocol::judged_task::state::Landing;
+use crate::protocol::judged_task::spec::Landing;
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::string::String;
 use alloc::vec::Vec;

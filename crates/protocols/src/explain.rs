@@ -3,7 +3,9 @@
 use crate::effect::Effect;
 use crate::kernel::budget::Dimension;
 use crate::protocol::Protocol;
-use crate::protocol::judged_task::state::{Cause, End, Landing, State};
+use crate::protocol::judged_task::end::{Cause, End};
+use crate::protocol::judged_task::spec::Landing;
+use crate::protocol::judged_task::state::State;
 use crate::run::Run;
 use alloc::format;
 use alloc::string::{String, ToString};

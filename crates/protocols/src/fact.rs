@@ -41,7 +41,7 @@ pub enum Fact {
     /// A person wants the accepted change of an ended run landed there.
     LandingAsked {
         by: Actor,
-        landing: judged_task::state::Landing,
+        landing: judged_task::spec::Landing,
     },
     JudgedTask(judged_task::facts::Fact),
     RunEnded,

@@ -26,7 +26,7 @@ pub enum Observation {
     /// Somebody takes an ended run up again, with more room or a word for the maker.
     Reopened { caps: CapChange, note: Option<String> },
     /// Somebody wants the accepted change landed after all, or again after a refusal.
-    LandingRequested { landing: crate::protocol::judged_task::state::Landing },
+    LandingRequested { landing: crate::protocol::judged_task::spec::Landing },
 }
 
 /// Not allowed now. Plain data: nothing was changed and nothing is wrong with us.

@@ -33,7 +33,7 @@ pub(crate) struct Answering<'a> {
 
 impl Answering<'_> {
     pub(crate) fn answer(&mut self, world: &mut World, effect: EffectId, request: &Effect) -> Outcome {
-        if let Some(outcome) = self.cut_short() {
+        if let Some(outcome) = self.cut_short(request) {
             return outcome;
         }
         match request {
@@ -46,10 +46,15 @@ impl Answering<'_> {
         }
     }
 
-    fn cut_short(&mut self) -> Option<Outcome> {
+    fn cut_short(&mut self, request: &Effect) -> Option<Outcome> {
         let asked_to_stop = u32::from(self.run.stop.is_some());
         let lost = match (self.season, self.temper.losing) {
             (Season::Calm, _) => 0,
+            (Season::Faulty, _)
+                if self.temper.losing_landings && matches!(request, Effect::LandChange(_)) =>
+            {
+                900
+            }
             (Season::Faulty, false) => 3,
             (Season::Faulty, true) => 150,
         };

@@ -5,8 +5,9 @@ use crate::ledger::Ledger;
 use crate::world::Truth;
 use std::fmt;
 use windlass_protocols::outcome::Usage;
+use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, Source};
-use windlass_protocols::protocol::judged_task::state::{AuditPolicy, End, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, TaskSpec};
 use windlass_protocols::protocol::{Protocol, Spec};
 use windlass_protocols::{Fact, Role, Run, TreeId, explain, invariants};
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use windlass_protocols::protocol::judged_task::end::{Cause, End};
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, RejectedBy};
-use windlass_protocols::protocol::judged_task::state::{Cause, End};
 use windlass_protocols::{Effect, Fact, Outcome, Rejection};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use windlass_protocols::kernel::budget::Caps;
 use windlass_protocols::outcome::{Audit, Handoff, Verdict, VerdictWord};
 use windlass_protocols::protocol::Spec;
-use windlass_protocols::protocol::judged_task::state::{
+use windlass_protocols::protocol::judged_task::spec::{
     Adopted, AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec,
 };
 use windlass_protocols::{ArtifactRef, CommitId, Digest, Millis, Role, TaskId};

@@ -12,7 +12,8 @@ use windlass_engine::{EngineError, Journal, JournalError, ready};
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::outcome::Usage;
 use windlass_protocols::protocol::Spec;
-use windlass_protocols::protocol::judged_task::state::{Adopted, End, Landing};
+use windlass_protocols::protocol::judged_task::end::End;
+use windlass_protocols::protocol::judged_task::spec::{Adopted, Landing};
 use windlass_protocols::{Actor, EffectId, Millis, Observation, Outcome, Rejection};
 
 /// Far more than the longest calm run needs: five rounds, each with every step repeated as often as it may be.

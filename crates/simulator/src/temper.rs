@@ -28,6 +28,8 @@ pub(crate) struct Temper {
     pub(crate) capturing: Capturing,
     /// Answers get lost one after the other.
     pub(crate) losing: bool,
+    /// Only landings get lost: without this, a run that loses much never comes so far.
+    pub(crate) losing_landings: bool,
     /// Steps use up so much that caps are reached.
     pub(crate) wasteful: bool,
 }
@@ -51,6 +53,7 @@ impl Temper {
                 (1, Capturing::Refusing),
             ]),
             losing: choices.once_in(12),
+            losing_landings: choices.once_in(10),
             wasteful: choices.once_in(3),
         }
     }

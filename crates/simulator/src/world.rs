@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use windlass_protocols::effect::LandChange;
-use windlass_protocols::protocol::judged_task::state::Landing;
+use windlass_protocols::protocol::judged_task::spec::Landing;
 use windlass_protocols::{CommitId, Effect, EffectId, Outcome, TreeId};
 
 pub(crate) struct World {

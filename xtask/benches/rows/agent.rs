@@ -4,14 +4,14 @@
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail};
 use xtask::commands::{Repository, environment};
 use xtask::console;
 
 /// The first argument of an agent; the second one is how many rounds its judge rejects.
-pub const PLAY: &str = "--play-agent";
+pub(crate) const PLAY: &str = "--play-agent";
 /// The file that each change is in.
 const CHANGED_FILE: &str = "changed.txt";
 /// What the counting git is called, and where it leaves one byte for each time it is started.
@@ -19,7 +19,7 @@ const GIT: &str = "git";
 const CALLS: &str = "calls";
 
 /// Plays the part this process was started for; `None` when that is to measure.
-pub fn play() -> Option<ExitCode> {
+pub(crate) fn play() -> Option<ExitCode> {
     let words: Vec<String> = std::env::args().collect();
     let played = if words.get(1).is_some_and(|word| word == PLAY) {
         act(words.get(2).map_or("", String::as_str))
@@ -86,23 +86,23 @@ fn audit(task: &str) -> String {
 }
 
 /// A directory whose `git` counts how often it is started.
-pub struct CountingGit {
+pub(crate) struct CountingGit {
     directory: tempfile::TempDir,
 }
 
 impl CountingGit {
-    pub fn make() -> Result<Self> {
+    pub(crate) fn make() -> Result<Self> {
         let directory = tempfile::tempdir()?;
         std::os::unix::fs::symlink(std::env::current_exe()?, directory.path().join(GIT))?;
         std::fs::write(directory.path().join(CALLS), "")?;
         Ok(Self { directory })
     }
 
-    pub fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    pub fn calls(&self) -> Result<u64> {
+    pub(crate) fn calls(&self) -> Result<u64> {
         Ok(std::fs::metadata(self.directory.path().join(CALLS))?.len())
     }
 }
@@ -117,6 +117,6 @@ fn count_and_become_git(words: &[String]) -> Result<()> {
         .find(|candidate| candidate.is_file())
         .context("there is no git behind this one")?;
     let here = std::env::current_dir()?;
-    let error = Repository::of_this_build().program(real).args(&words[1..]).current_dir(here).exec();
+    let error = Repository::of_this_build().program(real).args(&words[1..]).current_dir(here).stdin(Stdio::inherit()).exec();
     Err(error).context("cannot become git")
 }

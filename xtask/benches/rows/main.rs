@@ -1,13 +1,21 @@
 //! The rows of `cargo xtask bench`, each measured beside the bare minimum for the same work in the same run.
 //! What the frame can do stands in `xtask::bench`; a row is one entry in `ROWS` and one function.
 
-use std::process::ExitCode;
+mod agent;
+mod appends;
+mod bare_journal;
+mod by_hand;
+mod history;
+mod long_journals;
+mod program;
+mod rounds;
+mod stage;
 
-use anyhow::{Context, Result};
+use std::process::ExitCode;
+use std::time::Duration;
+
 use clap::Parser;
-use windlass_process_supervisor::QuickCommand;
-use xtask::bench::{self, Bench, BenchArgs, Goal, Measurement, Row, interleaved};
-use xtask::commands::{self, Repository};
+use xtask::bench::{self, Bench, BenchArgs, Goal, Row};
 use xtask::console;
 
 const ROWS: &[Row] = &[
@@ -15,13 +23,109 @@ const ROWS: &[Row] = &[
         name: "start-up",
         what: "`windlass --version` against starting `true`",
         goal: Goal::RatioAtMost(3.0),
-        measure: start_up,
+        measure: program::start_up,
+    },
+    Row {
+        name: "program-size",
+        what: "bytes of the program as it is given to users",
+        goal: Goal::CountAtMost(25_000_000),
+        measure: program::size,
     },
     Row {
         name: "helper-process",
         what: "`true` as a QuickCommand of the supervisor against a bare start with pipes",
         goal: Goal::RatioAtMost(1.5),
-        measure: helper_process,
+        measure: program::helper_process,
+    },
+    Row {
+        name: "rejected-round-20-files",
+        what: "one rejected round among twenty against the same agents, git and durable commits by hand",
+        goal: Goal::RatioAtMost(2.0),
+        measure: rounds::rejected_small,
+    },
+    Row {
+        name: "rejected-round-2000-files",
+        what: "the same with 2,000 files",
+        goal: Goal::RatioAtMost(2.0),
+        measure: rounds::rejected_large,
+    },
+    Row {
+        name: "pass-round-20-files",
+        what: "a whole `windlass run` of one round that passes and lands, against the same by hand",
+        goal: Goal::RatioAtMost(2.0),
+        measure: rounds::passing_small,
+    },
+    Row {
+        name: "pass-round-2000-files",
+        what: "the same with 2,000 files",
+        goal: Goal::RatioAtMost(2.0),
+        measure: rounds::passing_large,
+    },
+    Row {
+        name: "round-100",
+        what: "rounds 100 to 105 of a run against its first five",
+        goal: Goal::RatioAtMost(1.1),
+        measure: rounds::late_round,
+    },
+    Row {
+        name: "processes-a-round",
+        what: "processes of a rejected round besides its two agents",
+        goal: Goal::None,
+        measure: rounds::processes,
+    },
+    Row {
+        name: "commits-a-round",
+        what: "durable appends of a rejected round",
+        goal: Goal::CountAtMost(6),
+        measure: rounds::commits,
+    },
+    Row {
+        name: "files-a-round",
+        what: "files that a rejected round leaves, of the agents and of the engine",
+        goal: Goal::None,
+        measure: rounds::files,
+    },
+    Row {
+        name: "turn",
+        what: "decide and append durably, against a bare SQLite commit of the same bytes",
+        goal: Goal::RatioAtMost(1.3),
+        measure: appends::turn,
+    },
+    Row {
+        name: "append-1-fact",
+        what: "one durable append against a bare SQLite commit of the same bytes",
+        goal: Goal::RatioAtMost(1.3),
+        measure: appends::one_fact,
+    },
+    Row {
+        name: "append-8-facts",
+        what: "the same with 8 facts",
+        goal: Goal::RatioAtMost(1.3),
+        measure: appends::eight_facts,
+    },
+    Row {
+        name: "append-64-facts",
+        what: "the same with 64 facts",
+        goal: Goal::RatioAtMost(1.3),
+        measure: appends::sixty_four_facts,
+    },
+    Row {
+        name: "resume-100000-facts",
+        what: "`windlass resume` through the rest of a round, against the same of a run of 20 facts",
+        goal: Goal::TimeBelow(Duration::from_secs(1)),
+        measure: long_journals::resume,
+    },
+    Row {
+        name: "replay-100000-facts",
+        what: "opening and folding in process, against opening and scanning the rows",
+        goal: Goal::RatioAtMost(10.0),
+        measure: long_journals::replay,
+    },
+    Row {
+        name: "list-10000-runs",
+        what: "`windlass ls --all --json` against the bare query",
+        goal: Goal::RatioAtMost(10.0),
+        measure: long_journals::list,
     },
 ];
 
@@ -35,6 +139,9 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    if let Some(played) = agent::play() {
+        return played;
+    }
     let arguments = Arguments::parse();
     match Bench::from_environment().and_then(|bench| bench::run(&bench, ROWS, &arguments.bench)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -43,37 +150,4 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn start_up(bench: &Bench) -> Result<Measurement> {
-    let repository = Repository::of_this_build();
-    let ours = || {
-        commands::capture(repository.program(&bench.program).arg("--version"))?
-            .expect_success()
-            .map(drop)
-    };
-    let floor = || {
-        commands::capture(&mut repository.program("true"))?
-            .expect_success()
-            .map(drop)
-    };
-    Ok(Measurement::of_times(interleaved(101, ours, floor)?))
-}
-
-/// Each git call pays this price, so it bounds what a round can cost.
-fn helper_process(_: &Bench) -> Result<Measurement> {
-    let repository = Repository::of_this_build();
-    let quick = QuickCommand::new("/bin/true", repository.root());
-    let ours = || {
-        quick
-            .run()
-            .map(drop)
-            .context("the supervisor could not run /bin/true")
-    };
-    let floor = || {
-        commands::capture(repository.program("/bin/true").env_clear())?
-            .expect_success()
-            .map(drop)
-    };
-    Ok(Measurement::of_times(interleaved(301, ours, floor)?))
 }

@@ -13,7 +13,7 @@ use clap::Args;
 use crate::commands;
 use crate::console;
 pub use measurement::{BenchVerdict, Goal, Measurement, Quantity};
-pub use medians::{Medians, interleaved};
+pub use medians::{Medians, interleaved, median};
 
 /// Tells the rows where the release build of the program lies.
 pub const PROGRAM_VARIABLE: &str = "WINDLASS_BENCH_PROGRAM";

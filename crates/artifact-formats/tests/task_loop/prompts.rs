@@ -267,7 +267,7 @@ fn a_repair_request_names_the_faults_the_expectations_and_the_place() {
         artifact: RepairedArtifact::Verdict,
         task_id: "TASK-1",
         outbox: "/out/x",
-        faults: Some(&faults),
+        faults: Some(&faults.to_string()),
         previous: Some(previous),
     };
     let prompt = request.render();

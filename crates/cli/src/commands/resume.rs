@@ -9,6 +9,9 @@ use std::str::FromStr;
 use windlass_control_api::commands::{ResumeRun, StartRun};
 use windlass_control_api::{Control, Fault, exit_codes};
 
+const MICROS: u64 = 1_000_000;
+const MEGABYTE: u64 = 1024 * 1024;
+
 /// Go on with a run where it stopped
 ///
 /// Nothing is done twice: an agent that is still at work is taken over, its result is used. A run that reached its
@@ -32,8 +35,17 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "[+]N")]
     rounds: Option<Rounds>,
     /// So many minutes more
+    #[arg(long, alias = "max-minutes", value_name = "[+]N", value_parser = more)]
+    minutes: Option<u64>,
+    /// So many tokens more
     #[arg(long, value_name = "[+]N", value_parser = more)]
-    max_minutes: Option<u64>,
+    tokens: Option<u64>,
+    /// So much money more, in whole units
+    #[arg(long, value_name = "[+]N", value_parser = more)]
+    money: Option<u64>,
+    /// So many megabytes of output more
+    #[arg(long, value_name = "[+]N", value_parser = more)]
+    output_mb: Option<u64>,
     /// Something the agents shall know when they go on
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
@@ -71,7 +83,9 @@ impl FromStr for Rounds {
 
 fn more(text: &str) -> Result<u64, String> {
     let number = text.strip_prefix('+').unwrap_or(text);
-    number
+    // The standard parser would take a second plus for a sign.
+    let digits = if number.starts_with('+') { "" } else { number };
+    digits
         .parse()
         .ok()
         .filter(|minutes| *minutes > 0)
@@ -140,7 +154,10 @@ async fn meant(args: &ResumeArgs, run: String, control: &dyn Control) -> Result<
     Ok(ResumeRun {
         run: if directory { absolute(Path::new(&run))?.to_string_lossy().into_owned() } else { run },
         more_rounds,
-        more_minutes: args.max_minutes.unwrap_or(0),
+        more_minutes: args.minutes.unwrap_or(0),
+        more_tokens: args.tokens.unwrap_or(0),
+        more_cost_micros: args.money.unwrap_or(0).saturating_mul(MICROS),
+        more_output_bytes: args.output_mb.unwrap_or(0).saturating_mul(MEGABYTE),
         note: args.note.clone(),
         legacy,
         yes: args.yes,
@@ -151,7 +168,7 @@ async fn meant(args: &ResumeArgs, run: String, control: &dyn Control) -> Result<
 fn flags_given_again(args: &ResumeArgs, rounds: u32) -> Result<StartRun, Fault> {
     let mut settings = args.work.given();
     number(&mut settings, "rounds", Some(u64::from(rounds)));
-    number(&mut settings, "max-minutes", args.max_minutes);
+    number(&mut settings, "max-minutes", args.minutes);
     Ok(StartRun {
         directory: absolute(Path::new("."))?,
         task_id: args.id.clone(),
@@ -173,6 +190,8 @@ mod tests {
             assert!(wrong.parse::<Rounds>().is_err(), "{wrong}");
         }
         assert_eq!(more("+30"), Ok(30));
-        assert!(more("0").is_err());
+        for wrong in ["0", "", "+", "++2", "-1"] {
+            assert!(more(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -21,7 +21,7 @@ use windlass_control_api::{Code, Fault};
 use windlass_engine::Journal;
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::protocol::Spec;
-use windlass_protocols::protocol::judged_task::state::Adopted;
+use windlass_protocols::protocol::judged_task::spec::Adopted;
 use windlass_protocols::{Actor, CommitId, Observation};
 
 pub(crate) fn looks_like_one(path: &Path) -> bool {

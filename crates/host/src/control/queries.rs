@@ -17,7 +17,7 @@ use windlass_protocols::explain::explain as explanation_of;
 use windlass_protocols::outcome::{Answer, CapturedChange, Outcome};
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
-use windlass_protocols::protocol::judged_task::state::Adopted;
+use windlass_protocols::protocol::judged_task::spec::Adopted;
 use windlass_protocols::{ArtifactRef, Fact, Run, RunId};
 
 /// How often a follower looks for something new. Only a follower waits for this, never a run.

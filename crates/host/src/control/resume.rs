@@ -16,7 +16,7 @@ use windlass_control_api::views::{RunLine, RunOutcome};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Clock, Journal};
 use windlass_protocols::kernel::budget::CapChange;
-use windlass_protocols::protocol::judged_task::state::Landing;
+use windlass_protocols::protocol::judged_task::spec::Landing;
 use windlass_protocols::{Actor, Millis, Observation};
 
 pub(crate) async fn resume(
@@ -48,14 +48,16 @@ pub(crate) async fn resume(
 
 /// An ended run is taken up again; an unfinished one just goes on, and has no use for more room yet.
 fn reopening(host: &Host, command: &ResumeRun, ended: bool) -> Result<Option<(Actor, Observation)>, Fault> {
-    let asks_for_more = command.more_rounds > 0 || command.more_minutes > 0 || command.note.is_some();
+    let caps = CapChange {
+        more_rounds: command.more_rounds,
+        more_time: Millis::minutes(command.more_minutes),
+        more_tokens: command.more_tokens,
+        more_cost_micros: command.more_cost_micros,
+        more_output_bytes: command.more_output_bytes,
+    };
+    let asks_for_more = caps != CapChange::default() || command.note.is_some();
     match (ended, asks_for_more) {
         (true, _) => {
-            let caps = CapChange {
-                more_rounds: command.more_rounds,
-                more_time: Millis::minutes(command.more_minutes),
-                ..CapChange::default()
-            };
             let observation = Observation::Reopened { caps, note: command.note.clone() };
             Ok(Some((Actor::Human(host.person()), observation)))
         }

@@ -17,7 +17,7 @@ use windlass_git_workspaces::Checkout;
 use windlass_protocols::explain::explain;
 use windlass_protocols::outcome::VerdictWord;
 use windlass_protocols::protocol::Spec;
-use windlass_protocols::protocol::judged_task::state::{AuditPolicy, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, TaskSpec};
 use windlass_protocols::{Actor, Observation, Role, Run, RunId};
 
 const WAIT: std::time::Duration = std::time::Duration::from_millis(250);

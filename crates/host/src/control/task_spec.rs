@@ -11,7 +11,7 @@ use windlass_control_api::commands::StartRun;
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Checkout, Repository};
 use windlass_protocols::kernel::budget::Caps;
-use windlass_protocols::protocol::judged_task::state::{AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec};
 use windlass_protocols::{CommitId, Millis, Role, TaskId};
 
 const MAX_PROMPT_BYTES: u64 = 1024 * 1024;

@@ -12,7 +12,7 @@ use windlass_control_api::views::{Verification, VerificationCheck};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, JournalError, RunHead, Stored, chain, engine};
 use windlass_protocols::protocol::judged_task::state::State;
-use windlass_protocols::{ArtifactRef, Digest, Fact, Run, RunId};
+use windlass_protocols::{ArtifactRef, Fact, Run, RunId};
 
 pub(crate) async fn verify(host: &Host, name: &str) -> Result<Verification, Fault> {
     let (id, head) = match find::head(host, name).await {
@@ -68,7 +68,7 @@ fn check_rest(
     let Ok(state) = find::task(run) else { return Ok(()) };
     checks.push(check_sealed(host, &queries::sealed(id, stored)?));
     let context = find::context(host, id, state);
-    checks.push(check_copies(context.as_ref(), state, stored, &facts));
+    checks.push(check_copies(context.as_ref(), run, state, (stored, &facts)));
     checks.extend(check_landing(context.as_ref(), state));
     Ok(())
 }
@@ -144,9 +144,9 @@ fn check_sealed(host: &Host, sealed: &[(u32, ArtifactRef)]) -> VerificationCheck
 /// So those files may also still be what they were before.
 fn check_copies(
     context: Result<&RunContext, &Fault>,
+    run: &Run,
     state: &State,
-    stored: &[Stored],
-    facts: &[Fact],
+    (stored, facts): (&[Stored], &[Fact]),
 ) -> VerificationCheck {
     const WHAT: &str = "copies in the run directory";
     if !Path::new(&state.spec.place.run_dir).is_dir() {
@@ -158,22 +158,21 @@ fn check_copies(
     };
     let expected = Projector::expected_files(context, facts);
     let before = Projector::expected_files(context, &facts[..before_last_append(stored)]);
+    // The last append of a run that has ended only replaces files; those of a run that was taken over are new then.
+    let may_be_missing = !run.ended || state.spec.adopted.is_some();
     let wrong: Vec<String> = expected
         .iter()
-        .filter(|(path, digest)| !is_as_written(path, digest, before.get(*path)))
+        .filter(|(path, digest)| match (file_digest(path), before.get(*path)) {
+            (Ok(found), before) => found != **digest && before != Some(&found),
+            (Err(error), None) => error.kind() != std::io::ErrorKind::NotFound || !may_be_missing,
+            (Err(_), Some(_)) => true,
+        })
         .map(|(path, _)| {
             let shown = path.strip_prefix(context.run_dir()).unwrap_or(path);
             format!("{} is not what was written", shown.display())
         })
         .collect();
     judged(WHAT, &wrong, format!("{} are what was written", expected.len()))
-}
-
-fn is_as_written(path: &Path, digest: &Digest, before: Option<&Digest>) -> bool {
-    match file_digest(path) {
-        Ok(found) => found == *digest || before == Some(&found),
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound && before.is_none(),
-    }
 }
 
 /// The facts of one append share their moment.
@@ -186,11 +185,9 @@ fn check_landing(context: Result<&RunContext, &Fault>, state: &State) -> Option<
     const WHAT: &str = "the landed tree";
     let (commit, reference) = state.landed.as_ref()?;
     let judged = state.change.as_ref().map(|change| change.tree.to_string());
-    let found = context
-        .map_err(|fault| fault.message.clone())
-        .and_then(|context| {
-            context.repository.resolve_commit(commit.as_str()).map_err(|error| git_fault(error).message)
-        });
+    let found = context.map_err(|fault| fault.message.clone()).and_then(|context| {
+        context.repository.resolve_commit(commit.as_str()).map_err(|error| git_fault(error).message)
+    });
     Some(match found {
         Ok(found) if Some(found.tree.to_string()) == judged => {
             passed(WHAT, format!("{commit} on {reference} holds exactly the judged tree {}", found.tree))

@@ -7,6 +7,7 @@ use super::step::{self, Counted};
 use crate::context::{RunContext, git_commit, git_tree};
 use crate::durable_file::ensure;
 use crate::fault::{bug, file_fault, git_fault};
+use crate::foreign::ForeignShelf;
 use crate::state_dir::make_private;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -68,6 +69,10 @@ fn begin(
 ) -> Result<(ChildSpec, Option<Fingerprint>), Fault> {
     let directory = context.state.effect(&context.run, effect);
     let outbox = outbox(&directory);
+    // Nobody was started yet who could rightly have left something here.
+    if !is_empty_or_absent(&outbox) {
+        ForeignShelf::of(context).take(&outbox, &Path::new("outboxes").join(effect.to_string()))?;
+    }
     make_private(&outbox)?;
     let worktree = context.worktree(asked.role);
     let mut before = None;
@@ -129,6 +134,14 @@ pub(super) const fn driver_role(role: Role) -> windlass_agent_drivers::Role {
 
 fn outbox(directory: &Path) -> PathBuf {
     directory.join("outbox")
+}
+
+fn is_empty_or_absent(directory: &Path) -> bool {
+    match directory.symlink_metadata() {
+        Err(_) => true,
+        Ok(found) if !found.is_dir() => false,
+        Ok(_) => std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_none()),
+    }
 }
 
 fn conclude(

@@ -10,7 +10,7 @@ use windlass_git_workspaces::{
 };
 use windlass_protocols::effect::LandChange;
 use windlass_protocols::outcome::LandedCommit;
-use windlass_protocols::protocol::judged_task::state::Landing;
+use windlass_protocols::protocol::judged_task::spec::Landing;
 use windlass_protocols::{CommitId, Outcome, Run, TreeId};
 
 const SUBJECT_CHARS: usize = 72;

@@ -16,7 +16,9 @@ pub(crate) use prompt::{dry_run_prompts, ending, file_name as prompt_file_name};
 use crate::clock::Stopwatch;
 use crate::context::RunContext;
 use crate::fault::supervisor_fault;
+use crate::foreign::ForeignShelf;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use windlass_control_api::Fault;
@@ -53,6 +55,22 @@ impl HostRunner {
     pub(crate) fn new(context: Arc<RunContext>) -> (Self, mpsc::UnboundedReceiver<Answered>) {
         let (answers, answered) = mpsc::unbounded_channel();
         (Self { context, queued: Vec::new(), under_way: BTreeMap::new(), answers }, answered)
+    }
+
+    /// Steps asked for just now have no places yet. What stands where they will be was put there by somebody who
+    /// guessed: an end or an answer forged in advance. Not for steps that may have begun before a restart.
+    pub(crate) fn clear_the_way(&mut self) -> Result<Vec<String>, Fault> {
+        let shelf = ForeignShelf::of(&self.context);
+        let places = self.queued.iter().map(|(effect, ..)| *effect);
+        let guessed = places.filter(|effect| {
+            self.context.state.effect(&self.context.run, *effect).symlink_metadata().is_ok()
+        });
+        guessed
+            .map(|effect| {
+                let place = self.context.state.effect(&self.context.run, effect);
+                shelf.take(&place, &Path::new("effects").join(effect.to_string()))
+            })
+            .collect()
     }
 
     pub(crate) fn launch(&mut self) {

@@ -23,7 +23,11 @@ pub(super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
         }
         write_run_files(context)?;
     }
-    context.repository.import(&base).map_err(git_fault)?;
+    match context.repository.import(&base) {
+        Ok(_) => {}
+        Err(error @ GitError::MissingObjects { .. }) => return Ok(refused(&error)),
+        Err(error) => return Err(git_fault(error)),
+    }
     exclude(context)?;
     for (role, branch) in [(Role::Doer, &place.doer_branch), (Role::Judge, &place.judge_branch)] {
         if let Some(refusal) = worktree(context, role, branch, &base)? {

@@ -17,7 +17,7 @@ pub mod judged_task;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spec {
-    JudgedTask(Box<judged_task::state::TaskSpec>),
+    JudgedTask(Box<judged_task::spec::TaskSpec>),
 }
 
 impl Spec {
@@ -77,7 +77,7 @@ pub(crate) fn may_reopen(run: &Run, caps: CapChange) -> Result<(), Rejection> {
 pub(crate) fn land(
     draft: &mut Draft,
     by: &Actor,
-    landing: &judged_task::state::Landing,
+    landing: &judged_task::spec::Landing,
 ) -> Result<(), Rejection> {
     match draft.protocol() {
         Protocol::JudgedTask(_) => judged_task::reopen::land(draft, by, landing),

@@ -9,7 +9,10 @@ use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::outcome::{
     Answer, CapturedChange, LandedCommit, Outcome, StepEnd, Usage, Verdict, WorkspaceAfter,
 };
-use windlass_protocols::protocol::judged_task::state::{End, Landing, Stage, State, TaskSpec};
+use windlass_protocols::protocol::judged_task::end::End;
+use windlass_protocols::protocol::judged_task::spec::{Landing, TaskSpec};
+use windlass_protocols::protocol::judged_task::stage::Stage;
+use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::protocol::{Protocol, Spec};
 use windlass_protocols::{
     Actor, CommitId, EffectId, Millis, Observation, Rejection, Role, Run, RunId, Stamped, TreeId, decide,

@@ -7,7 +7,7 @@ use windlass_protocols::outcome::{
     AgentReport, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff, StepEnd, Usage, Verdict,
     VerdictWord, WorkspaceAfter,
 };
-use windlass_protocols::protocol::judged_task::state::{
+use windlass_protocols::protocol::judged_task::spec::{
     Adopted, AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec,
 };
 use windlass_protocols::{ArtifactRef, CommitId, Digest, Millis, Role, TaskId, TreeId};

@@ -6,8 +6,10 @@ use crate::harness::words::{
 };
 use crate::harness::{NO_MORE, Script, accepted, start, stopped_by_ada};
 use windlass_protocols::outcome::{Audit, Verdict};
+use windlass_protocols::protocol::judged_task::end::{Cause, End};
 use windlass_protocols::protocol::judged_task::facts::RejectedBy;
-use windlass_protocols::protocol::judged_task::state::{Adopted, Cause, End, Stage, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::{Adopted, TaskSpec};
+use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Rejection, Role, TreeId};
 
 /// A run that stood in its second of three rounds.

@@ -5,7 +5,9 @@ use crate::harness::{NO_MORE, Script, accepted, reopen};
 use windlass_protocols::effect::{Effect, StepLimits};
 use windlass_protocols::kernel::budget::{CapChange, Caps, Dimension};
 use windlass_protocols::outcome::{Outcome, Usage};
-use windlass_protocols::protocol::judged_task::state::{End, Stage, TaskSpec};
+use windlass_protocols::protocol::judged_task::end::End;
+use windlass_protocols::protocol::judged_task::spec::TaskSpec;
+use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Millis, Rejection, Role};
 
 const DIMENSIONS: [Dimension; 4] =

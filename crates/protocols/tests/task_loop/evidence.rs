@@ -6,8 +6,10 @@ use crate::harness::words::{
 use crate::harness::{Script, accepted};
 use windlass_protocols::effect::{Ask, Effect, Purpose};
 use windlass_protocols::outcome::{Answer, StepEnd, Verdict, VerdictWord};
+use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, RejectedBy, Source};
-use windlass_protocols::protocol::judged_task::state::{End, Stage, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::TaskSpec;
+use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Fact, Role, TreeId};
 
 fn checked() -> TaskSpec {

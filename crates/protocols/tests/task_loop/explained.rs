@@ -6,8 +6,10 @@ use windlass_protocols::explain::explain;
 use windlass_protocols::kernel::attempts::MAX_LOST;
 use windlass_protocols::kernel::budget::{CapChange, Dimension};
 use windlass_protocols::outcome::{Answer, StepEnd};
+use windlass_protocols::protocol::judged_task::end::{Cause, End};
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
-use windlass_protocols::protocol::judged_task::state::{Cause, End, Landing, Stage, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::{Landing, TaskSpec};
+use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Fact, Millis, Observation, Role, Run};
 
 const STAGES: [Stage; 10] = [

@@ -14,10 +14,12 @@ use windlass_protocols::outcome::{
     StepEnd, Usage, Verdict, VerdictWord, WorkspaceAfter,
 };
 use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::judged_task::end::{Cause, End};
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, RejectedBy, RetryKind, Source};
-use windlass_protocols::protocol::judged_task::state::{
-    Adopted, AuditPolicy, Cause, End, Landing, OnNeedsHuman, Stage, TaskSpec,
+use windlass_protocols::protocol::judged_task::spec::{
+    Adopted, AuditPolicy, Landing, OnNeedsHuman, TaskSpec,
 };
+use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Actor, ArtifactRef, CommitId, Digest, EffectId, Fact, Millis, Role, RunId, TreeId};
 
 fn text() -> BoxedStrategy<String> {

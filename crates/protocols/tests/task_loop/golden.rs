@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use windlass_protocols::effect::Effect;
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::outcome::Answer;
+use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
-use windlass_protocols::protocol::judged_task::state::{End, Landing, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::{Landing, TaskSpec};
 use windlass_protocols::{Fact, Role};
 
 #[test]

@@ -4,7 +4,9 @@ use crate::harness::words::{BASE, artifact, full_spec, one_round, spec, unaudite
 use crate::harness::{NO_MORE, Script, accepted, reopen};
 use windlass_protocols::effect::Effect;
 use windlass_protocols::outcome::{LandedCommit, Outcome};
-use windlass_protocols::protocol::judged_task::state::{Cause, End, Landing, Stage, TaskSpec};
+use windlass_protocols::protocol::judged_task::end::{Cause, End};
+use windlass_protocols::protocol::judged_task::spec::{Landing, TaskSpec};
+use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{CommitId, Observation, Rejection, TreeId};
 
 fn ask(landing: Landing) -> Observation {

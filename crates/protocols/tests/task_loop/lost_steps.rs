@@ -5,7 +5,8 @@ use crate::harness::words::{STEP, full_spec, lines, malformed};
 use crate::harness::{NO_MORE, Script, accepted};
 use windlass_protocols::effect::{Ask, Effect};
 use windlass_protocols::kernel::attempts::MAX_LOST;
-use windlass_protocols::protocol::judged_task::state::{Cause, End, Stage};
+use windlass_protocols::protocol::judged_task::end::{Cause, End};
+use windlass_protocols::protocol::judged_task::stage::Stage;
 
 const WORKING: [Stage; 8] = [
     Stage::Preparing,

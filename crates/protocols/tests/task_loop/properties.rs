@@ -13,7 +13,8 @@ use windlass_protocols::kernel::budget::{Budget, CapChange};
 use windlass_protocols::outcome::{
     Answer, Audit, CapturedChange, LandedCommit, Outcome, StepEnd, Usage, Verdict, WorkspaceAfter,
 };
-use windlass_protocols::protocol::judged_task::state::{Landing, Stage, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::{Landing, TaskSpec};
+use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{CommitId, EffectId, Fact, Observation, Role, Run, TreeId, invariants};
 
 /// What the world does next, before it is known what is waited for.

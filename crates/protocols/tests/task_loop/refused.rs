@@ -5,7 +5,8 @@ use crate::harness::words::{
 };
 use crate::harness::{Script, start};
 use windlass_protocols::outcome::{Answer, ChecksReport, LandedCommit, Outcome, StepEnd};
-use windlass_protocols::protocol::judged_task::state::{Stage, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::TaskSpec;
+use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{CommitId, EffectId, Millis, Observation, Rejection, Role, TreeId};
 
 fn answer(effect: EffectId, outcome: Outcome) -> Observation {

@@ -5,7 +5,9 @@ use crate::harness::{NO_MORE, ONE_MORE_ROUND, Script, accepted, reopen, stopped_
 use windlass_protocols::effect::Ask;
 use windlass_protocols::kernel::attempts::MAX_LOST;
 use windlass_protocols::outcome::{Answer, StepEnd};
-use windlass_protocols::protocol::judged_task::state::{Cause, End, Stage, TaskSpec};
+use windlass_protocols::protocol::judged_task::end::{Cause, End};
+use windlass_protocols::protocol::judged_task::spec::TaskSpec;
+use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Rejection, Role, TreeId};
 
 fn nothing(why: &str) -> Rejection {
@@ -265,9 +267,18 @@ fn a_note_given_while_a_checker_is_next_reaches_the_doer_after_it() {
         .judge("reject", &["- no"])
         .asks(Role::Doer, 2, 1);
     assert_eq!(script.told_to_doer(), ["- no", "- [human] mind the plural"]);
-    let script = script.doer_hands_over(BASE_TREE).asks(Role::Doer, 3, 1);
-    let told = script.told_to_doer();
-    assert!(!told.iter().any(|line| line.contains("plural")), "said once is enough: {told:?}");
+    let script = script.doer_hands_over("another tree").checks_pass().judge("reject", &["- still no"]);
+    assert_eq!(script.asks(Role::Doer, 3, 1).told_to_doer(), ["- still no"], "said once is enough");
+}
+
+/// A round in which nobody said anything about the change leaves what was said before open.
+#[test]
+fn what_a_checker_said_stays_open_while_the_doer_does_nothing() {
+    let script = Script::at_judge(spec()).judge("reject", &["- mind the plural"]).asks(Role::Doer, 2, 1);
+    let told = script.doer_hands_over(BASE_TREE).asks(Role::Doer, 3, 1).told_to_doer();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert_eq!(told[0], "- mind the plural");
+    assert!(told[1].starts_with("- [no-change] "), "{told:?}");
 }
 
 #[test]

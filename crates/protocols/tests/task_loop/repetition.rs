@@ -5,8 +5,9 @@ use crate::harness::{NO_MORE, Script, accepted};
 use windlass_protocols::Role;
 use windlass_protocols::effect::Ask;
 use windlass_protocols::outcome::Answer;
+use windlass_protocols::protocol::judged_task::end::{Cause, End};
 use windlass_protocols::protocol::judged_task::facts::RejectedBy;
-use windlass_protocols::protocol::judged_task::state::{Cause, End, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::TaskSpec;
 
 fn roomy() -> TaskSpec {
     TaskSpec { caps: caps(20), ..spec() }

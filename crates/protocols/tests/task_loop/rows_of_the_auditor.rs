@@ -7,8 +7,10 @@ use crate::harness::{Script, accepted};
 use windlass_protocols::Role;
 use windlass_protocols::effect::{Ask, Effect, Purpose};
 use windlass_protocols::outcome::{Answer, Audit, StepEnd};
+use windlass_protocols::protocol::judged_task::end::{Cause, End};
 use windlass_protocols::protocol::judged_task::facts::RejectedBy;
-use windlass_protocols::protocol::judged_task::state::{Cause, End, Stage, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::TaskSpec;
+use windlass_protocols::protocol::judged_task::stage::Stage;
 
 const NEEDS_AUDITOR: End = End::NeedsHuman { cause: Cause::AuditorAsked };
 const STOPPED_BY_AUDITOR: End = End::Rejected { by: RejectedBy::Auditor };

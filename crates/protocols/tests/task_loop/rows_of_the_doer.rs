@@ -6,8 +6,9 @@ use crate::harness::words::{
 use crate::harness::{Script, accepted};
 use windlass_protocols::effect::{Ask, Effect, Purpose};
 use windlass_protocols::outcome::{Answer, CapturedChange, StepEnd};
+use windlass_protocols::protocol::judged_task::end::{Cause, End};
 use windlass_protocols::protocol::judged_task::facts::RejectedBy;
-use windlass_protocols::protocol::judged_task::state::{Cause, End, Stage};
+use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Role, TreeId};
 
 #[test]

@@ -2,7 +2,8 @@
 
 use crate::harness::words::{AUDIT_CHECK, CHECK, full_spec, going_on};
 use crate::harness::{NO_MORE, Script, accepted, stop, stopped_by_ada};
-use windlass_protocols::protocol::judged_task::state::{Cause, End, Stage};
+use windlass_protocols::protocol::judged_task::end::{Cause, End};
+use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Rejection, Role};
 
 /// Answers the step that is waited for as well as it can be answered.

@@ -13,8 +13,10 @@ use windlass_protocols::outcome::{
     Answer, CheckResult, ChecksReport, LandedCommit, Outcome, StepEnd, VerdictWord, WorkspaceAfter,
 };
 use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::judged_task::end::{Cause, End};
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, RejectedBy, RetryKind, Source};
-use windlass_protocols::protocol::judged_task::state::{Adopted, Cause, End, Landing, Stage};
+use windlass_protocols::protocol::judged_task::spec::{Adopted, Landing};
+use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Actor, CommitId, EffectId, Fact, Millis, Role, RunId, TreeId};
 
 const STORED: &str = include_str!("../fixtures/facts-v1.jsonl");

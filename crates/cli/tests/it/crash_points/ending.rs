@@ -47,6 +47,36 @@ impl Ending {
             state_files: plain.names(&stage.world.state_dir()),
         }
     }
+
+    /// Every difference, short enough to read; none when both runs came to the same.
+    pub(super) fn differences(&self, expected: &Self) -> Vec<String> {
+        let mut differences = differing(self.run_directory.keys(), expected.run_directory.keys());
+        differences.extend(differing(self.git_files.iter(), expected.git_files.iter()));
+        differences.extend(differing(self.state_files.iter(), expected.state_files.iter()));
+        for (name, text) in &self.run_directory {
+            let other = expected.run_directory.get(name);
+            if other.is_some_and(|other| other != text) {
+                differences.push(format!("{name} says\n{text}"));
+            }
+        }
+        if self.steps != expected.steps {
+            differences.push(format!("agent steps {:?}", self.steps));
+        }
+        if self.landed_tree != expected.landed_tree {
+            differences.push(format!("landed tree {}", self.landed_tree));
+        }
+        differences
+    }
+}
+
+/// What one has and the other has not, each with a word on which.
+fn differing<'a>(
+    found: impl Iterator<Item = &'a String> + Clone,
+    expected: impl Iterator<Item = &'a String> + Clone,
+) -> Vec<String> {
+    let more = found.clone().filter(|name| !expected.clone().any(|other| other == *name));
+    let less = expected.clone().filter(|name| !found.clone().any(|other| other == *name));
+    more.map(|name| format!("stray {name}")).chain(less.map(|name| format!("missing {name}"))).collect()
 }
 
 struct Plain<'a> {
@@ -76,7 +106,7 @@ impl Plain<'_> {
         let text = text.replace(self.world, "WORLD").replace(self.run, "RUN");
         let mut plain = String::with_capacity(text.len());
         let mut word = String::new();
-        for character in text.chars().chain(std::iter::once('\n')) {
+        for character in text.chars() {
             if character.is_ascii_hexdigit() || character == '-' {
                 word.push(character);
             } else {
@@ -85,7 +115,7 @@ impl Plain<'_> {
                 plain.push(character);
             }
         }
-        plain
+        plain + &plain_word(&word)
     }
 }
 

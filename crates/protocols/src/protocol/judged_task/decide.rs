@@ -1,8 +1,10 @@
 //! What the outcome of a step means for the round. Facts are recorded here; `next` reads the state they make.
 
+use super::end::{Cause, End};
 use super::facts::{Fact as TaskFact, RejectedBy, RetryKind, Source};
 use super::next::{describe, go_on, in_words, record, said, state};
-use super::state::{Cause, End, OnNeedsHuman, Stage};
+use super::spec::OnNeedsHuman;
+use super::stage::Stage;
 use crate::draft::Draft;
 use crate::effect::{Effect, Purpose};
 use crate::fact::Fact;
@@ -26,6 +28,12 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
             retry(draft, request, RetryKind::Interrupted, "the step was interrupted");
         }
         (_, Outcome::Lost { reason, .. }) => lost(draft, request, reason),
+        (Effect::PrepareWorkspaces, Outcome::Prepared { base, .. })
+            if *base != state(draft).spec.place.base =>
+        {
+            let reason = format!("the workspaces stand on {base}, not on the base of the run");
+            conclude(draft, End::SetupFailed { reason });
+        }
         (Effect::PrepareWorkspaces, Outcome::Prepared { base, base_tree }) => {
             record(draft, TaskFact::BaseFixed { commit: base.clone(), tree: base_tree.clone() });
         }
@@ -109,7 +117,8 @@ fn doer_ended(draft: &mut Draft, report: &AgentReport) {
             if state(draft).attempts.may_repair() {
                 record(draft, TaskFact::RepairAsked { role: Role::Doer, faults });
             } else {
-                let feedback = faults.iter().map(|fault| format!("- [handoff] {fault}")).collect();
+                let lines = faults.iter().map(|fault| format!("- [handoff] {fault}"));
+                let feedback = still_open(draft, lines);
                 reject(draft, RejectedBy::Handoff, feedback);
             }
         }
@@ -119,7 +128,8 @@ fn doer_ended(draft: &mut Draft, report: &AgentReport) {
                 describe(end)
             );
             let failures = state(draft).maker_failures_in_a_row + 1;
-            reject(draft, RejectedBy::DoerFailed, vec![line]);
+            let feedback = still_open(draft, [line]);
+            reject(draft, RejectedBy::DoerFailed, feedback);
             if failures >= MAX_MAKER_FAILURES_IN_A_ROW && draft.exhausted().is_none() {
                 let why = describe(end);
                 needs_human(draft, Cause::AgentKeepsFailing { role: Role::Doer, why });
@@ -134,6 +144,14 @@ fn stopped_before_it_began(draft: &mut Draft, role: Role) {
     record(draft, TaskFact::StepRetried { stage, why: "stopped before it began".to_string(), kind });
 }
 
+/// A round that said nothing about the change leaves what was said before open; only such rounds' own lines are
+/// replaced, so that they do not pile up.
+fn still_open(draft: &Draft, lines: impl IntoIterator<Item = String>) -> Vec<String> {
+    const OWN: [&str; 4] = ["- [doer] ", "- [handoff] ", "- [no-change] ", "- [repetition] "];
+    let before = state(draft).feedback.iter().filter(|line| !OWN.iter().any(|own| line.starts_with(own)));
+    before.cloned().chain(lines).collect()
+}
+
 fn captured(draft: &mut Draft, change: &CapturedChange) {
     record(draft, TaskFact::ChangeTaken { change: change.clone() });
     let state = state(draft);
@@ -145,13 +163,14 @@ fn captured(draft: &mut Draft, change: &CapturedChange) {
     } else if unchanged {
         let line =
             "- [no-change] the worktree is as it was at the base; the task asks for a change".to_string();
-        reject(draft, RejectedBy::NoChange, vec![line]);
+        let feedback = still_open(draft, [line]);
+        reject(draft, RejectedBy::NoChange, feedback);
     } else if let Some(round) = before {
-        let mut feedback = state.feedback.clone();
         let again = state.repetitions + 1;
-        feedback.push(format!(
+        let line = format!(
             "- [repetition] this exact change was already rejected in round {round}; it was not judged again"
-        ));
+        );
+        let feedback = still_open(draft, [line]);
         reject(draft, RejectedBy::Repetition, feedback);
         if again >= MAX_REPETITIONS {
             needs_human(draft, Cause::Stuck { round });

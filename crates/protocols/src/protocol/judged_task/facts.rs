@@ -1,6 +1,7 @@
 //! What a task loop decides, in its own words. Each fact carries what `evolve` and a reader of the log need, no more.
 
-use super::state::{End, Stage};
+use super::end::End;
+use super::stage::Stage;
 use crate::outcome::{CapturedChange, Handoff, VerdictWord};
 use crate::vocabulary::{ArtifactRef, CommitId, Role, TreeId};
 use alloc::string::String;

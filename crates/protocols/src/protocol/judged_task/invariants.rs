@@ -1,8 +1,9 @@
 //! What must hold of every task loop: nobody marks their own work, a verdict and a landing speak of one tree, caps hold,
 //! and nothing that was said to the maker is dropped. Written against the facts alone, not against `decide`.
 
+use super::end::End;
 use super::facts::{Fact as TaskFact, Source};
-use super::state::{AuditPolicy, End, Landing, TaskSpec};
+use super::spec::{AuditPolicy, Landing, TaskSpec};
 use crate::effect::{Ask, Effect, Purpose};
 use crate::fact::Fact;
 use crate::outcome::{Answer, Outcome, StepEnd, VerdictWord, WorkspaceAfter};

@@ -1,10 +1,13 @@
-//! The task loop: doer → engine's checks → judge → auditor, in rounds, over one task.
-//! `state` is what is known, `facts` what can become known, `decide` what an outcome means, `next` what to ask for
-//! then, `reopen` the ways back in, `invariants` what must hold whatever happens.
+//! The task loop: doer → engine's checks → judge → auditor, in rounds, over one task. `spec` is what was asked, `state`
+//! what is known, `facts` what can become known, `decide` what an outcome means, `next` what to ask for then, `end` how it
+//! can end, `reopen` the ways back in, `invariants` what must hold whatever happens.
 
 pub mod decide;
+pub mod end;
 pub mod facts;
 pub mod invariants;
 pub mod next;
 pub mod reopen;
+pub mod spec;
+pub mod stage;
 pub mod state;

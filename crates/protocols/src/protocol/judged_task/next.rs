@@ -1,8 +1,10 @@
 //! What to ask for next, read off the state alone. The start, a settled step, a reopened run and a run taken over from
 //! the original all come through here, so there is one order of stages and no second way to resume.
 
+use super::end::End;
 use super::facts::{Fact as TaskFact, RejectedBy, Source};
-use super::state::{Adopted, AuditPolicy, End, Landing, State};
+use super::spec::{Adopted, AuditPolicy, Landing};
+use super::state::State;
 use crate::draft::Draft;
 use crate::effect::{Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks};
 use crate::fact::Fact;
@@ -128,7 +130,8 @@ fn before_gate(draft: &Draft, tree: &TreeId) -> Next {
 }
 
 fn adopted_no(draft: &Draft, word: VerdictWord, by: RejectedBy) -> TaskFact {
-    use super::state::{Cause, OnNeedsHuman};
+    use super::end::Cause;
+    use super::spec::OnNeedsHuman;
     let state = state(draft);
     let goes_on =
         state.spec.on_needs_human == OnNeedsHuman::Continue && state.round < draft.budget().caps.rounds;
@@ -174,7 +177,9 @@ pub(super) fn in_words(by: RejectedBy, feedback: Vec<String>) -> Vec<String> {
 
 fn after_rejected_round(draft: &Draft) -> Next {
     let state = state(draft);
-    if state.round < draft.budget().caps.rounds {
+    if let Some(end) = cut_off(draft) {
+        Next::Decided(TaskFact::Concluded { end })
+    } else if state.round < draft.budget().caps.rounds {
         Next::Decided(TaskFact::RoundOpened { round: state.round + 1 })
     } else {
         Next::Decided(TaskFact::Concluded { end: state.end_without_rounds() })
@@ -217,15 +222,20 @@ fn close(state: &State, end: &End) -> CloseRun {
 
 /// A new step begins only while nobody asked to stop and something is left of every budget.
 fn ask(draft: &mut Draft, effect: Effect) {
-    let end = if let Some(stop) = draft.stop() {
-        End::Stopped { by: stop.by.to_string(), reason: stop.reason.clone() }
-    } else if let Some(dimension) = draft.exhausted() {
-        End::Exhausted { dimension }
-    } else {
-        return draft.request(effect);
-    };
-    record(draft, TaskFact::Concluded { end });
-    go_on(draft);
+    match cut_off(draft) {
+        None => draft.request(effect),
+        Some(end) => {
+            record(draft, TaskFact::Concluded { end });
+            go_on(draft);
+        }
+    }
+}
+
+fn cut_off(draft: &Draft) -> Option<End> {
+    if let Some(stop) = draft.stop() {
+        return Some(End::Stopped { by: stop.by.to_string(), reason: stop.reason.clone() });
+    }
+    draft.exhausted().map(|dimension| End::Exhausted { dimension })
 }
 
 fn checks(draft: &Draft, purpose: Purpose, tree: TreeId) -> Effect {

@@ -1,8 +1,10 @@
 //! The ways back into an ended run: more room, a person's word, or landing what was accepted.
 
+use super::end::{Cause, End};
 use super::facts::Fact as TaskFact;
 use super::next::{go_on, record, state};
-use super::state::{Cause, End, Landing, State};
+use super::spec::Landing;
+use super::state::State;
 use crate::draft::Draft;
 use crate::fact::Fact;
 use crate::kernel::budget::{Budget, CapChange};

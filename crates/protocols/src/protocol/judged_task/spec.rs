@@ -1,0 +1,116 @@
+//! The task as it was given: what to do, how far to go, where everything lives. Complete before the first fact; nothing
+//! is looked up later.
+
+use crate::kernel::budget::Caps;
+use crate::observation::Rejection;
+use crate::outcome::{Audit, Handoff, Verdict, VerdictWord};
+use crate::vocabulary::{CommitId, Role, TaskId};
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSpec {
+    pub task: TaskId,
+    pub text: String,
+    pub caps: Caps,
+    /// Commands the engine runs on the judged tree; a red one is a rejection.
+    pub checks: Vec<String>,
+    /// Commands the engine runs before the auditor is asked.
+    pub audit_checks: Vec<String>,
+    pub audit: AuditPolicy,
+    pub on_needs_human: OnNeedsHuman,
+    pub landing: Landing,
+    pub place: Place,
+    /// Where a run begun by another program stood when it is taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopted: Option<Adopted>,
+}
+
+/// What a cut-off run directory of the original already holds for its highest round.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adopted {
+    pub round: u32,
+    pub handoff: Option<Handoff>,
+    pub verdict: Option<Verdict>,
+    pub audit: Option<Audit>,
+}
+
+/// Where the run lives. Opaque to every decision; fixed at the start so that a restart finds the same places.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    pub repository: String,
+    pub common_dir: String,
+    pub run_dir: String,
+    pub base_ref: String,
+    pub base: CommitId,
+    pub doer_branch: String,
+    pub judge_branch: String,
+    /// How each role's agent is started, as the user said it.
+    pub agents: BTreeMap<Role, String>,
+    /// Text of user prompt files that replace the built-in bodies, by role.
+    pub prompts: BTreeMap<Role, String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AuditPolicy {
+    Required,
+    Skipped,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnNeedsHuman {
+    Stop,
+    Continue,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Landing {
+    None,
+    Branch(String),
+    Current,
+}
+
+impl Adopted {
+    /// A verdict counts for the hand-off it came with, and not when it contradicts itself.
+    pub(super) fn sound_verdict(&self) -> Option<&Verdict> {
+        let handoff = self.handoff.as_ref()?;
+        self.verdict.as_ref().filter(|verdict| {
+            let named = |id: &String| verdict.requirements_checked.contains(id);
+            verdict.word != VerdictWord::Pass
+                || (verdict.requirements_missing.is_empty() && handoff.requirements_touched.iter().all(named))
+        })
+    }
+
+    /// A gate counts for the verdict it came with, and not when it contradicts itself.
+    pub(super) fn sound_audit(&self) -> Option<&Audit> {
+        self.sound_verdict()?;
+        self.audit.as_ref().filter(|audit| audit.word != VerdictWord::Pass || audit.contradictions.is_empty())
+    }
+}
+
+impl TaskSpec {
+    pub(crate) fn validate(&self) -> Result<(), Rejection> {
+        let refuse = |why: &str| Err(Rejection::InvalidSpec { why: why.to_string() });
+        if self.text.trim().is_empty() {
+            return refuse("the task text is empty");
+        }
+        if self.caps.rounds == 0 {
+            return refuse("at least one round is needed");
+        }
+        if self.caps.time.is_some_and(|time| time.0 == 0) || self.caps.step_time.0 == 0 {
+            return refuse("a time limit of nothing leaves no time to work");
+        }
+        if self.checks.iter().chain(&self.audit_checks).any(|command| command.trim().is_empty()) {
+            return refuse("a check command is empty");
+        }
+        if self.adopted.as_ref().is_some_and(|adopted| adopted.round == 0) {
+            return refuse("rounds are counted from 1; the run to take over stands in round 0");
+        }
+        Ok(())
+    }
+}

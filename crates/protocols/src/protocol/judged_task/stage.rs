@@ -1,0 +1,64 @@
+//! The stages of a round, and which one an effect belongs to.
+
+use crate::effect::{Effect, Purpose};
+use crate::vocabulary::Role;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    Preparing,
+    Baseline,
+    Doing,
+    Capturing,
+    Checking,
+    Judging,
+    AuditChecking,
+    Auditing,
+    Landing,
+    Closing,
+}
+
+impl Stage {
+    pub(crate) const fn of(effect: &Effect) -> Self {
+        match effect {
+            Effect::PrepareWorkspaces => Self::Preparing,
+            Effect::RunChecks(checks) => match checks.purpose {
+                Purpose::Baseline => Self::Baseline,
+                Purpose::Acceptance => Self::Checking,
+                Purpose::Audit => Self::AuditChecking,
+            },
+            Effect::RunAgent(agent) => match agent.role {
+                Role::Doer => Self::Doing,
+                Role::Judge => Self::Judging,
+                Role::Auditor => Self::Auditing,
+            },
+            Effect::CaptureChange { .. } => Self::Capturing,
+            Effect::LandChange(_) => Self::Landing,
+            Effect::CloseRun(_) => Self::Closing,
+        }
+    }
+
+    pub(crate) const fn of_role(role: Role) -> Self {
+        match role {
+            Role::Doer => Self::Doing,
+            Role::Judge => Self::Judging,
+            Role::Auditor => Self::Auditing,
+        }
+    }
+
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Preparing => "preparing the workspaces",
+            Self::Baseline => "measuring the checks at the base",
+            Self::Doing => "the doer works",
+            Self::Capturing => "taking the snapshot",
+            Self::Checking => "running the checks",
+            Self::Judging => "the judge looks",
+            Self::AuditChecking => "running the audit checks",
+            Self::Auditing => "the auditor looks",
+            Self::Landing => "landing",
+            Self::Closing => "closing",
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What it costs to make facts durable, against a bare commit of the same bytes.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use tokio::runtime::Runtime;
+use windlass_engine::{Append, Clock, EffectRunner, Engine, Journal};
+use windlass_journal::SqliteJournal;
+use windlass_protocols::explain::explain;
+use windlass_protocols::{Actor, Effect, EffectId, Fact, Millis, Run, RunId};
+use xtask::bench::{Bench, Measurement, Medians, median};
+use xtask::stopwatch::Stopwatch;
+
+use crate::bare_journal;
+use crate::history::{self, Rehearsal};
+use crate::stage::{Stage, runtime};
+
+const SAMPLES: usize = 301;
+
+struct NoEffects;
+
+impl EffectRunner for NoEffects {
+    fn start(&mut self, _run: &Run, _effect: EffectId, _request: &Effect) {}
+}
+
+struct Standing;
+
+impl Clock for Standing {
+    fn now(&self) -> Millis {
+        Millis(1_700_000_000_000)
+    }
+}
+
+/// One whole turn of the engine: decide, append, believe. The rounds of a run that is rejected again and again.
+pub(crate) fn turn(bench: &Bench) -> Result<Measurement> {
+    let scene = Scene::set(bench)?;
+    let runtime = &scene.runtime;
+    let journal = SqliteJournal::open(scene.stage.on_disk("ours.db"))?;
+    let lease = runtime.block_on(history::lease(&journal))?;
+    let ports = (journal, NoEffects, Standing);
+    let headline = |run: &Run| explain(run).now;
+    let id = scene.rehearsal.run.clone();
+    let mut engine = runtime.block_on(Engine::open(ports, id, lease, headline))?;
+    let mut bare = bare_journal::open(&scene.stage.on_disk("bare.db"))?;
+    let (mut ours, mut floor) = (Vec::new(), Vec::new());
+    let mut observation = scene.rehearsal.beginning();
+    for _ in 0..SAMPLES {
+        let stopwatch = Stopwatch::start();
+        let facts = runtime.block_on(engine.observe(Actor::Engine, observation))?;
+        ours.push(stopwatch.elapsed());
+        floor.push(bare_commit(&mut bare, &facts)?);
+        observation = scene.rehearsal.answer(engine.run())?;
+    }
+    Ok(Measurement::of_times(Medians { ours: median(ours), floor: median(floor) }))
+}
+
+pub(crate) fn one_fact(bench: &Bench) -> Result<Measurement> {
+    append(bench, 1)
+}
+
+pub(crate) fn eight_facts(bench: &Bench) -> Result<Measurement> {
+    append(bench, 8)
+}
+
+pub(crate) fn sixty_four_facts(bench: &Bench) -> Result<Measurement> {
+    append(bench, 64)
+}
+
+fn append(bench: &Bench, facts: usize) -> Result<Measurement> {
+    let scene = Scene::set(bench)?;
+    let runtime = &scene.runtime;
+    let journal = SqliteJournal::open(scene.stage.on_disk("ours.db"))?;
+    let lease = runtime.block_on(history::lease(&journal))?;
+    let mut bare = bare_journal::open(&scene.stage.on_disk("bare.db"))?;
+    let past = scene.rehearsal.facts(SAMPLES * facts)?;
+    let (mut ours, mut floor) = (Vec::new(), Vec::new());
+    for (sample, facts) in past.chunks_exact(facts).take(SAMPLES).enumerate() {
+        let append = Append {
+            lease: lease.clone(),
+            run: RunId::new("appends"),
+            expected_version: (sample * facts.len()) as u64,
+            at: Standing.now(),
+            facts: facts.to_vec(),
+            headline: scene.rehearsal.headline.clone(),
+        };
+        let stopwatch = Stopwatch::start();
+        runtime.block_on(journal.append(append))?;
+        ours.push(stopwatch.elapsed());
+        floor.push(bare_commit(&mut bare, facts)?);
+    }
+    Ok(Measurement::of_times(Medians { ours: median(ours), floor: median(floor) }))
+}
+
+fn bare_commit(connection: &mut rusqlite::Connection, facts: &[Fact]) -> Result<Duration> {
+    let rendered: Vec<Vec<u8>> = facts.iter().map(serde_json::to_vec).collect::<Result<_, _>>()?;
+    let entries: Vec<&[u8]> = rendered.iter().map(Vec::as_slice).collect();
+    let stopwatch = Stopwatch::start();
+    bare_journal::commit(connection, &entries)?;
+    Ok(stopwatch.elapsed())
+}
+
+struct Scene {
+    stage: Stage,
+    runtime: Runtime,
+    rehearsal: Rehearsal,
+}
+
+impl Scene {
+    fn set(bench: &Bench) -> Result<Self> {
+        let stage = Stage::with_files(bench, 1)?;
+        stage.run("TASK", 1, "none")?;
+        let runtime = runtime()?;
+        let rehearsal = Rehearsal::read(&runtime, &stage.journal())?;
+        Ok(Self { stage, runtime, rehearsal })
+    }
+}

@@ -1,0 +1,171 @@
+//! Rounds whose agents take no time: what is left is what the engine costs.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use xtask::bench::{Bench, Measurement, Medians, Quantity, interleaved, median};
+use xtask::stopwatch::Stopwatch;
+
+use crate::agent::CountingGit;
+use crate::by_hand::ByHand;
+use crate::stage::Stage;
+
+const SAMPLES: usize = 7;
+/// Rejected rounds of one run, so that a whole millisecond in a fact's time is a fraction of one in a round's.
+const REJECTED: u32 = 20;
+const SMALL: usize = 20;
+const LARGE: usize = 2_000;
+/// Beyond these the run of round 100 is measured, each end over several rounds.
+const LONG_RUN: u32 = 105;
+const WINDOW: usize = 5;
+
+pub(crate) fn passing_small(bench: &Bench) -> Result<Measurement> {
+    passing(bench, SMALL)
+}
+
+pub(crate) fn passing_large(bench: &Bench) -> Result<Measurement> {
+    passing(bench, LARGE)
+}
+
+pub(crate) fn rejected_small(bench: &Bench) -> Result<Measurement> {
+    rejected(bench, SMALL)
+}
+
+pub(crate) fn rejected_large(bench: &Bench) -> Result<Measurement> {
+    rejected(bench, LARGE)
+}
+
+/// A whole run of one round, from the start of the program to its end.
+fn passing(bench: &Bench, files: usize) -> Result<Measurement> {
+    let stage = Stage::with_files(bench, files)?;
+    let mut by_hand = ByHand::make(&stage, "by-hand")?;
+    let (mut ours, mut floor) = (0, 0);
+    let medians = interleaved(
+        SAMPLES,
+        || {
+            ours += 1;
+            stage.run(&format!("TASK-{ours}"), 0, "branch")
+        },
+        || {
+            floor += 1;
+            by_hand.prepare()?;
+            let tree = by_hand.round()?;
+            by_hand.finish(&tree, &format!("by-hand-{floor}"))
+        },
+    )?;
+    Ok(Measurement::of_times(medians))
+}
+
+/// One rejected round among many: from the opening of the first to that of the last, by the facts' own times.
+fn rejected(bench: &Bench, files: usize) -> Result<Measurement> {
+    let stage = Stage::with_files(bench, files)?;
+    let mut by_hand = ByHand::make(&stage, "by-hand")?;
+    by_hand.prepare()?;
+    let (mut ours, mut floor) = (Vec::new(), Vec::new());
+    for sample in 0..SAMPLES {
+        let task = format!("TASK-{sample}");
+        stage.run(&task, REJECTED, "none")?;
+        let openings = openings(&stage.facts(&task)?)?;
+        let span = openings[REJECTED as usize] - openings[0];
+        ours.push(Duration::from_millis(span) / REJECTED);
+        let stopwatch = Stopwatch::start();
+        for _ in 0..REJECTED {
+            by_hand.round()?;
+        }
+        floor.push(stopwatch.elapsed() / REJECTED);
+    }
+    Ok(Measurement::of_times(Medians { ours: median(ours), floor: median(floor) }))
+}
+
+/// The last rounds of a long run against its first ones.
+pub(crate) fn late_round(bench: &Bench) -> Result<Measurement> {
+    let stage = Stage::with_files(bench, SMALL)?;
+    let (mut late, mut early) = (Vec::new(), Vec::new());
+    for sample in 0..3 {
+        let task = format!("TASK-{sample}");
+        stage.run(&task, LONG_RUN, "none")?;
+        let openings = openings(&stage.facts(&task)?)?;
+        let lengths: Vec<Duration> =
+            openings.windows(2).map(|pair| Duration::from_millis(pair[1] - pair[0])).collect();
+        early.extend(&lengths[..WINDOW]);
+        late.extend(&lengths[LONG_RUN as usize - WINDOW..]);
+    }
+    Ok(Measurement::of_times(Medians { ours: median(late), floor: median(early) }))
+}
+
+/// Everything the engine starts in a rejected round besides its two agents: git and keepers.
+pub(crate) fn processes(bench: &Bench) -> Result<Measurement> {
+    let git = CountingGit::make()?;
+    let mut stage = Stage::with_files(bench, SMALL)?;
+    stage.look_first_in(git.directory());
+    let mut started = |task: &str, rejected_rounds| -> Result<u64> {
+        let before = git.calls()?;
+        stage.run(task, rejected_rounds, "none")?;
+        Ok(git.calls()? - before + keepers(&stage, task)?)
+    };
+    let short = started("SHORT", 0)?;
+    let long = started("LONG", REJECTED)?;
+    ensure!(short > 0 && long > short, "no process was counted");
+    Ok(count((long - short) / u64::from(REJECTED)))
+}
+
+/// Every append begins with what was observed; each is one durable commit.
+pub(crate) fn commits(bench: &Bench) -> Result<Measurement> {
+    let stage = Stage::with_files(bench, SMALL)?;
+    stage.run("TASK", REJECTED, "none")?;
+    let facts = stage.facts("TASK")?;
+    let position = |round: u32| {
+        let opened = facts.iter().position(|fact| kind(fact) == "round-opened" && fact["round"] == round);
+        opened.with_context(|| format!("round {round} was never opened"))
+    };
+    let between = &facts[position(1)?..position(REJECTED + 1)?];
+    let settled = between.iter().filter(|fact| kind(fact) == "effect-settled").count();
+    Ok(count(settled as u64 / u64::from(REJECTED)))
+}
+
+/// What a rejected round leaves on the disk, its two agents' files and the changed one included.
+pub(crate) fn files(bench: &Bench) -> Result<Measurement> {
+    let stage = Stage::with_files(bench, SMALL)?;
+    let mut left = Vec::new();
+    for (task, rejected_rounds) in [("SHORT", 1), ("LONG", 1 + REJECTED)] {
+        let before = count_files(&stage.state_directory())? + count_files(&stage.repository())?;
+        stage.run(task, rejected_rounds, "none")?;
+        left.push(count_files(&stage.state_directory())? + count_files(&stage.repository())? - before);
+    }
+    Ok(count((left[1] - left[0]) / u64::from(REJECTED)))
+}
+
+fn openings(facts: &[Value]) -> Result<Vec<u64>> {
+    let opened = facts.iter().filter(|fact| kind(fact) == "round-opened");
+    opened.map(|fact| fact["at_ms"].as_u64().context("a fact has no time")).collect()
+}
+
+fn kind(fact: &Value) -> &str {
+    fact["kind"].as_str().unwrap_or_default()
+}
+
+fn keepers(stage: &Stage, task: &str) -> Result<u64> {
+    let shown: Value = serde_json::from_str(&stage.windlass(&["show", task, "--json"])?)?;
+    let run = shown["run"].as_str().context("the run has no id")?;
+    let effects = stage.state_directory().join("runs").join(run).join("effects");
+    let mut found = 0;
+    for effect in std::fs::read_dir(&effects).with_context(|| effects.display().to_string())? {
+        found += u64::from(effect?.path().join("keeper.json").is_file());
+    }
+    Ok(found)
+}
+
+fn count_files(directory: &std::path::Path) -> Result<u64> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Ok(0) };
+    let mut found = 0;
+    for entry in entries {
+        let entry = entry?;
+        found += if entry.file_type()?.is_dir() { count_files(&entry.path())? } else { 1 };
+    }
+    Ok(found)
+}
+
+fn count(number: u64) -> Measurement {
+    Measurement { measured: Quantity::Count(number), floor: None }
+}

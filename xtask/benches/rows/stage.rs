@@ -1,0 +1,156 @@
+//! Where rows play: a repository in memory, so that the noise of a disk does not drown what is measured, and a state
+//! directory on the real disk, because durability is part of what is measured. Knows the program only from outside.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+use xtask::bench::Bench;
+use xtask::commands::{self, Repository, environment};
+
+use crate::agent;
+
+/// Where files cost no disk, on systems that have such a place.
+const IN_MEMORY: &str = "/dev/shm";
+const FILES_PER_DIRECTORY: usize = 50;
+const FILE_BYTES: usize = 4 * 1024;
+
+pub(crate) struct Stage {
+    program: PathBuf,
+    memory: TempDir,
+    disk: TempDir,
+    search_path: String,
+}
+
+impl Stage {
+    /// A repository with one commit of that many files.
+    pub(crate) fn with_files(bench: &Bench, files: usize) -> Result<Self> {
+        let memory = if Path::new(IN_MEMORY).is_dir() {
+            tempfile::tempdir_in(IN_MEMORY)?
+        } else {
+            tempfile::tempdir()?
+        };
+        let beside_program = bench.program.parent().context("the program stands in no directory")?;
+        let disk = tempfile::Builder::new().prefix("bench-").tempdir_in(beside_program)?;
+        let search_path = environment("PATH").unwrap_or_else(|| "/usr/bin:/bin".to_owned());
+        let stage = Self { program: bench.program.clone(), memory, disk, search_path };
+        stage.make_repository(files)?;
+        Ok(stage)
+    }
+
+    fn make_repository(&self, files: usize) -> Result<()> {
+        let repository = self.repository();
+        for number in 0..files {
+            let directory = repository.join(format!("part-{}", number / FILES_PER_DIRECTORY));
+            std::fs::create_dir_all(&directory)?;
+            let line = format!("line of file {number}\n");
+            let lines = FILE_BYTES / line.len();
+            std::fs::write(directory.join(format!("file-{number}.txt")), line.repeat(lines))?;
+        }
+        for words in [
+            &["init", "--quiet", "--initial-branch=main"][..],
+            &["config", "user.name", "bench"],
+            &["config", "user.email", "bench@localhost"],
+            &["add", "--all"],
+            &["commit", "--quiet", "--message=base"],
+            &["gc", "--quiet"],
+        ] {
+            commands::capture(self.git().arg("-C").arg(&repository).args(words))?.expect_success()?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn repository(&self) -> PathBuf {
+        self.memory.path().join("repository")
+    }
+
+    /// A place in memory beside the repository.
+    pub(crate) fn in_memory(&self, name: &str) -> PathBuf {
+        self.memory.path().join(name)
+    }
+
+    /// A place on the disk beside the state directory.
+    pub(crate) fn on_disk(&self, name: &str) -> PathBuf {
+        self.disk.path().join(name)
+    }
+
+    pub(crate) fn state_directory(&self) -> PathBuf {
+        self.on_disk("state")
+    }
+
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.state_directory().join("journal.db")
+    }
+
+    /// Programs are looked for there first from now on.
+    pub(crate) fn look_first_in(&mut self, directory: &Path) {
+        self.search_path = format!("{}:{}", directory.display(), self.search_path);
+    }
+
+    /// Any program with nothing in its environment but what every program needs.
+    pub(crate) fn start(&self, program: &Path) -> Command {
+        let mut command = Repository::of_this_build().program(program);
+        command.env_clear().env("PATH", &self.search_path).env("HOME", self.memory.path());
+        command.current_dir(self.memory.path());
+        command
+    }
+
+    pub(crate) fn git(&self) -> Command {
+        self.start(Path::new("git"))
+    }
+
+    /// What `windlass` prints for these words.
+    pub(crate) fn windlass(&self, words: &[&str]) -> Result<String> {
+        let mut command = self.start(&self.program);
+        command.env("WINDLASS_STATE_DIR", self.state_directory()).args(words);
+        commands::capture(&mut command)?.expect_success()
+    }
+
+    /// A run whose judge rejects that many rounds before it passes one.
+    pub(crate) fn run(&self, task: &str, rejected_rounds: u32, landing: &str) -> Result<()> {
+        let agent = format!("command:{} {} {rejected_rounds}", own_program()?.display(), agent::PLAY);
+        let rounds = (rejected_rounds + 1).to_string();
+        let repository = self.repository();
+        let repository = repository.to_str().context("the repository has a plain path")?;
+        self.windlass(&[
+            "run", "a change", "--id", task, "--repo", repository, "--agent", &agent, "--rounds", &rounds,
+            "--land", landing,
+        ])
+        .map(drop)
+    }
+
+    /// The run's facts as `log --json` gives them.
+    pub(crate) fn facts(&self, run: &str) -> Result<Vec<Value>> {
+        let mut log: Value = serde_json::from_str(&self.windlass(&["log", run, "--json"])?)?;
+        match log["entries"].take() {
+            Value::Array(entries) => Ok(entries),
+            other => anyhow::bail!("the log has no entries but {other}"),
+        }
+    }
+
+    /// The agent that takes no time, as the program starts it.
+    pub(crate) fn agent(&self, role: &str, round: u32, rejected_rounds: u32, directory: &Path) -> Result<Command> {
+        let outbox = self.on_disk("outbox");
+        std::fs::create_dir_all(&outbox)?;
+        let prompt = self.on_disk("prompt.md");
+        std::fs::write(&prompt, "what is to be done\n".repeat(200))?;
+        let mut command = self.start(&own_program()?);
+        command.args([agent::PLAY, &rejected_rounds.to_string()]).current_dir(directory);
+        command.env("WINDLASS_TASK", "by-hand").env("WINDLASS_ROLE", role);
+        command.env("WINDLASS_ROUND", round.to_string()).env("WINDLASS_OUTBOX", outbox);
+        command.stdin(std::fs::File::open(prompt)?).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(command)
+    }
+}
+
+/// What the journal's answers are waited for with, as the program does.
+pub(crate) fn runtime() -> Result<Runtime> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
+
+fn own_program() -> Result<PathBuf> {
+    std::env::current_exe().context("this program does not know its own file")
+}
