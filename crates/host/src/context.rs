@@ -51,7 +51,8 @@ impl RunContext {
         KeeperProgram {
             program: self.program.clone(),
             args: vec![OsString::from("__keep")],
-            environment: BTreeMap::new(),
+            // Empty but for a test that wants the keeper itself to crash.
+            environment: windlass_crash_points::child_environment(),
         }
     }
 

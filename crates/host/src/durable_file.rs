@@ -42,6 +42,8 @@ pub(crate) fn ensure(path: &Path, content: &[u8]) -> Result<(), Fault> {
 }
 
 fn write(path: &Path, content: &[u8], flush: Flush) -> std::io::Result<()> {
+    // A process with our number may have died here before; its leftover is in nobody's use.
+    let _ = std::fs::remove_file(path);
     let mut file = File::create_new(path)?;
     file.write_all(content)?;
     match flush {
@@ -54,6 +56,10 @@ fn beside(path: &Path) -> std::path::PathBuf {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}-{number}.part", std::process::id()));
+    name.push(".");
+    if let Some(prefix) = name.to_str() {
+        windlass_process_supervisor::remove_leftovers(path, prefix);
+    }
+    name.push(format!("{}-{number}.part", std::process::id()));
     path.with_file_name(name)
 }

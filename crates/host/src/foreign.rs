@@ -95,7 +95,8 @@ mod tests {
             assert!(said.contains("was not written by Windlass"), "{said}");
             assert!(!forged.exists());
         }
-        let read = |name: &str| fs::read_to_string(directory.path().join("foreign/round-1").join(name)).unwrap();
+        let read =
+            |name: &str| fs::read_to_string(directory.path().join("foreign/round-1").join(name)).unwrap();
         assert_eq!(read("verdict.json"), "first");
         assert_eq!(read("verdict.json.2"), "second");
     }

@@ -1,5 +1,6 @@
 //! What a face talks to in this process: the journal, the evidence and git of this machine behind the `Control` trait.
 
+use crate::context::RunContext;
 use crate::control;
 use crate::evidence::EvidenceStore;
 use crate::fault::git_fault;
@@ -16,6 +17,8 @@ use windlass_control_api::views::{
 use windlass_control_api::{Code, Control, Fault, Reply};
 use windlass_git_workspaces::{Checkout, Git, Repository};
 use windlass_journal::{OpenError, SqliteJournal};
+use windlass_protocols::RunId;
+use windlass_protocols::protocol::judged_task::spec::TaskSpec;
 
 pub struct Host {
     pub(crate) environment: Environment,
@@ -59,6 +62,26 @@ impl Host {
         given: &[(String, SettingValue)],
     ) -> Result<Settings, Fault> {
         settings::resolve(&self.environment, work_tree, given)
+    }
+
+    /// What the handlers of a run's effects share.
+    pub(crate) fn run_context(
+        &self,
+        run: RunId,
+        spec: TaskSpec,
+        repository: Repository,
+        settings: &Settings,
+    ) -> RunContext {
+        RunContext {
+            run,
+            spec,
+            state: self.state.clone(),
+            evidence: self.evidence.clone(),
+            repository,
+            environment: self.environment.clone(),
+            program: self.program.clone(),
+            author: settings.text("author").unwrap_or_default().to_owned(),
+        }
     }
 
     /// Who asks, for the record.

@@ -91,7 +91,8 @@ impl OwnFiles {
             if round <= self.adopted_round && !ROUND_ARTIFACTS.contains(&name) {
                 continue;
             }
-            let holds_ours = self.files.range(path.clone()..).next().is_some_and(|(file, _)| file.starts_with(&path));
+            let holds_ours =
+                self.files.range(path.clone()..).next().is_some_and(|(file, _)| file.starts_with(&path));
             if is_real_directory(&path) && holds_ours {
                 for inner in entries(&path)? {
                     self.keep_or_take(&inner)?;

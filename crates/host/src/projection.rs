@@ -228,6 +228,10 @@ impl Projector {
                 Source::Agent { artifact } => vec![copy(&round, artifact)],
                 Source::Engine { why } => vec![self.engine_word(context, &round, *role, (*word, why))],
             },
+            // Before the end is recorded: nobody takes an ended run up again to write what a crash left out.
+            Fact::EffectRequested { request: Effect::CloseRun(_), .. } => {
+                vec![written(context.run_dir(), RunMetadata::FILE_NAME, self.metadata.render())]
+            }
             Fact::EffectSettled { outcome: Outcome::Closed, .. } => {
                 let run_dir = context.run_dir();
                 let summary = self

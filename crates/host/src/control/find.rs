@@ -74,16 +74,7 @@ pub(crate) fn context(host: &Host, id: &RunId, state: &State) -> Result<RunConte
     let place = &state.spec.place;
     let checkout = Checkout::discover(Path::new(&place.repository)).map_err(git_fault)?;
     let settings = host.settings_for(Some(checkout.work_tree()), &[])?;
-    Ok(RunContext {
-        run: id.clone(),
-        spec: state.spec.clone(),
-        state: host.state.clone(),
-        evidence: host.evidence.clone(),
-        repository: host.repository(checkout)?,
-        environment: host.environment.clone(),
-        program: host.program.clone(),
-        author: settings.text("author").unwrap_or_default().to_owned(),
-    })
+    Ok(host.run_context(id.clone(), state.spec.clone(), host.repository(checkout)?, &settings))
 }
 
 /// The living process that drives a run, if there is one.

@@ -1,12 +1,12 @@
 //! Takes over a run directory of the original that was cut off. Its flags are not recorded there, so they must be given
 //! again; everything else is read from its files, and the engine goes on at the place the files show.
 
-use super::start::drive;
-use super::task_spec::Wanted;
+use super::start::{drive, hold_repository, new_run_id, released};
+use super::task_spec::{Wanted, free_branch};
 use super::trust;
 use crate::context::RunContext;
 use crate::effect_runner::answer as adopt;
-use crate::fault::{file_fault, git_fault, journal_fault};
+use crate::fault::{file_fault, git_fault};
 use crate::holder::Owner;
 use crate::host::Host;
 use std::path::Path;
@@ -18,10 +18,9 @@ use windlass_control_api::commands::ResumeRun;
 use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::views::RunOutcome;
 use windlass_control_api::{Code, Fault};
-use windlass_engine::Journal;
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::protocol::Spec;
-use windlass_protocols::protocol::judged_task::spec::Adopted;
+use windlass_protocols::protocol::judged_task::spec::{Adopted, Landing};
 use windlass_protocols::{Actor, CommitId, Observation};
 
 pub(crate) fn looks_like_one(path: &Path) -> bool {
@@ -63,20 +62,14 @@ pub(crate) async fn take_over(
     place.base = CommitId::new(base.id.as_str());
     place.doer_branch = env.doer_branch;
     place.judge_branch = env.judge_branch;
-    let run = super::start::new_run_id()?;
-    let mut context = RunContext {
-        run: run.clone(),
-        spec,
-        state: host.state.clone(),
-        evidence: host.evidence.clone(),
-        repository,
-        environment: host.environment.clone(),
-        program: host.program.clone(),
-        author: settings.text("author").unwrap_or_default().to_owned(),
-    };
+    if let Landing::Branch(branch) = &mut spec.landing {
+        *branch = free_branch(&repository, spec.task.as_str())?;
+    }
+    let run = new_run_id()?;
+    let mut context = host.run_context(run.clone(), spec, repository, &settings);
     context.spec.adopted = Some(position(&context, &run_dir)?);
     let owner = Owner::this_process(run.as_str(), &format!("windlass resume {}", context.spec.task))?;
-    let lease = super::start::hold_repository(host, &context.spec, &owner, false, watcher).await?;
+    let lease = hold_repository(host, &context.spec, &owner, false, watcher).await?;
     watcher.hear(&Event::Started {
         run: run.to_string(),
         task: context.spec.task.to_string(),
@@ -85,8 +78,7 @@ pub(crate) async fn take_over(
     let spec = Spec::JudgedTask(Box::new(context.spec.clone()));
     let first = (Actor::Human(host.person()), Observation::Start { run, spec });
     let outcome = drive(host, context, &owner, watcher, Some(first)).await;
-    host.journal.release(&lease).await.map_err(journal_fault)?;
-    outcome
+    released(host, &lease, outcome).await
 }
 
 fn refuse(why: &str) -> Fault {

@@ -1,6 +1,6 @@
 //! The ways back into a run: go on where it stopped, take an ended one up again, stop it, land what it made.
 
-use super::start::{drive, hold_repository, hold_run};
+use super::start::{drive, hold_repository, hold_run, released};
 use super::task_spec::free_branch;
 use super::{find, legacy};
 use crate::clock::SystemClock;
@@ -42,8 +42,7 @@ pub(crate) async fn resume(
         run_dir: state.spec.place.run_dir.clone(),
     });
     let outcome = drive(host, context, &owner, watcher, first).await;
-    host.journal.release(&lease).await.map_err(journal_fault)?;
-    outcome
+    released(host, &lease, outcome).await
 }
 
 /// An ended run is taken up again; an unfinished one just goes on, and has no use for more room yet.
@@ -86,12 +85,14 @@ pub(crate) async fn stop(host: &Host, command: StopRun) -> Result<RunLine, Fault
     let context = find::context(host, &head.run, state)?;
     let owner = Owner::this_process(head.run.as_str(), "windlass stop")?;
     let silence = Silence;
-    let lease = hold_run(host, &head.run, &owner, &silence).await?;
-    let mut driver =
-        Driver::open_to_stop(Arc::new(context), host.journal.clone(), lease.clone(), &silence).await?;
-    driver.stop(Actor::Human(by), command.reason).await?;
-    driver.go_to_the_end().await?;
-    host.journal.release(&lease).await.map_err(journal_fault)?;
+    let lease = hold_run(host, &head.run, &owner).await?;
+    let stopped = async {
+        let context = Arc::new(context);
+        let mut driver = Driver::open_to_stop(context, host.journal.clone(), lease.clone(), &silence).await?;
+        driver.stop(Actor::Human(by), command.reason).await?;
+        driver.go_to_the_end().await
+    };
+    released(host, &lease, stopped.await).await?;
     find::line(host, &find::head(host, head.run.as_str()).await?).await
 }
 
@@ -110,8 +111,7 @@ pub(crate) async fn land(host: &Host, command: LandRun, watcher: &dyn Watcher) -
     };
     let first = (Actor::Human(host.person()), Observation::LandingRequested { landing });
     let outcome = drive(host, context, &owner, watcher, Some(first)).await;
-    host.journal.release(&lease).await.map_err(journal_fault)?;
-    outcome
+    released(host, &lease, outcome).await
 }
 
 struct Silence;

@@ -1,6 +1,6 @@
 //! Starts a run: everything is checked before the first fact, so that a refusal leaves nothing behind.
 
-use super::task_spec::Wanted;
+use super::task_spec::{Wanted, free_branch};
 use super::{find, trust};
 use crate::context::RunContext;
 use crate::drive::{Driven, Driver};
@@ -17,7 +17,7 @@ use windlass_git_workspaces::Checkout;
 use windlass_protocols::explain::explain;
 use windlass_protocols::outcome::VerdictWord;
 use windlass_protocols::protocol::Spec;
-use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, TaskSpec};
 use windlass_protocols::{Actor, Observation, Role, Run, RunId};
 
 const WAIT: std::time::Duration = std::time::Duration::from_millis(250);
@@ -39,28 +39,37 @@ pub(crate) async fn start(
     let repository = host.repository(checkout.clone())?;
     let wanted =
         Wanted { command: &command, settings: &settings, checkout: &checkout, repository: &repository };
-    let mut spec = wanted.spec()?;
+    let spec = wanted.spec()?;
     let run = new_run_id()?;
     let owner = Owner::this_process(run.as_str(), &format!("windlass run {}", spec.task))?;
-    let repository_lease = hold_repository(host, &spec, &owner, command.wait, watcher).await?;
+    let lease = hold_repository(host, &spec, &owner, command.wait, watcher).await?;
+    let outcome = match placed(host, &wanted, spec, run) {
+        Ok(context) if command.dry_run => dry_run(&context),
+        Ok(context) => begin(host, context, &owner, watcher).await,
+        Err(fault) => Err(fault),
+    };
+    released(host, &lease, outcome).await
+}
+
+/// Chooses the names that must be free, while no other run of this repository can choose.
+fn placed(host: &Host, wanted: &Wanted<'_>, mut spec: TaskSpec, run: RunId) -> Result<RunContext, Fault> {
     let (run_dir, stamp) = wanted.run_dir(spec.task.as_str())?;
-    spec.place.run_dir = run_dir.to_string_lossy().into_owned();
+    spec.place.run_dir = run_dir.to_str().map(str::to_owned).ok_or_else(|| {
+        Fault::new(Code::BadArgument, format!("the path {} is not valid UTF-8", run_dir.display()))
+    })?;
     spec.place.doer_branch = format!("codex/loop-{stamp}-doer");
     spec.place.judge_branch = format!("codex/loop-{stamp}-judge");
-    let context = RunContext {
-        run: run.clone(),
-        spec: spec.clone(),
-        state: host.state.clone(),
-        evidence: host.evidence.clone(),
-        repository,
-        environment: host.environment.clone(),
-        program: host.program.clone(),
-        author: settings.text("author").unwrap_or_default().to_owned(),
-    };
-    let outcome =
-        if command.dry_run { dry_run(&context) } else { begin(host, context, &owner, watcher).await };
-    host.journal.release(&repository_lease).await.map_err(journal_fault)?;
-    outcome
+    if let Landing::Branch(branch) = &mut spec.landing {
+        *branch = free_branch(wanted.repository, spec.task.as_str())?;
+    }
+    Ok(host.run_context(run, spec, wanted.repository.clone(), wanted.settings))
+}
+
+/// Gives a lease back whatever came out; the first thing that went wrong is what is told.
+pub(crate) async fn released<T>(host: &Host, lease: &Lease, outcome: Result<T, Fault>) -> Result<T, Fault> {
+    let given_back = host.journal.release(lease).await.map_err(journal_fault);
+    let outcome = outcome?;
+    given_back.map(|()| outcome)
 }
 
 async fn begin(
@@ -89,15 +98,24 @@ pub(crate) async fn drive(
     first: Option<(Actor, Observation)>,
 ) -> Result<RunOutcome, Fault> {
     let run = context.run.clone();
-    let lease = hold_run(host, &run, owner, watcher).await?;
+    let lease = hold_run(host, &run, owner).await?;
+    let outcome = drive_held(host, context, &lease, watcher, first).await;
+    released(host, &lease, outcome).await
+}
+
+async fn drive_held(
+    host: &Host,
+    context: RunContext,
+    lease: &Lease,
+    watcher: &dyn Watcher,
+    first: Option<(Actor, Observation)>,
+) -> Result<RunOutcome, Fault> {
     let mut driver = Driver::open(Arc::new(context), host.journal.clone(), lease.clone(), watcher).await?;
     if let Some((by, observation)) = first {
         driver.observe(by, observation).await?;
     }
     let how = driver.go_to_the_end().await?;
-    let outcome = outcome(driver.run(), how)?;
-    host.journal.release(&lease).await.map_err(journal_fault)?;
-    Ok(outcome)
+    outcome(driver.run(), how)
 }
 
 pub(crate) async fn hold_repository(
@@ -130,19 +148,10 @@ pub(crate) async fn hold_repository(
     }
 }
 
-pub(crate) async fn hold_run(
-    host: &Host,
-    run: &RunId,
-    owner: &Owner,
-    watcher: &dyn Watcher,
-) -> Result<Lease, Fault> {
+/// A dead holder of the run held its repository too, and that was said when the repository was taken.
+pub(crate) async fn hold_run(host: &Host, run: &RunId, owner: &Owner) -> Result<Lease, Fault> {
     match holder::hold(&host.journal, run.as_str(), owner).await? {
-        Ok((lease, notice)) => {
-            if let Some(text) = notice {
-                watcher.hear(&Event::Notice { text });
-            }
-            Ok(lease)
-        }
+        Ok((lease, _)) => Ok(lease),
         Err(held) => Err(holder::held_fault("the run", &held)),
     }
 }

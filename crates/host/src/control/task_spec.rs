@@ -46,7 +46,7 @@ impl Wanted<'_> {
                 Some("continue") => OnNeedsHuman::Continue,
                 _ => OnNeedsHuman::Stop,
             },
-            landing: self.landing(task.as_str())?,
+            landing: self.landing(),
             place: Place {
                 repository: text(self.checkout.work_tree())?,
                 common_dir: text(self.checkout.common_dir())?,
@@ -74,12 +74,12 @@ impl Wanted<'_> {
         }
     }
 
-    /// Where an accepted change goes. The branch is chosen now, so that a restart lands on the same one.
-    fn landing(&self, task: &str) -> Result<Landing, Fault> {
+    /// Where an accepted change goes. Which branch is chosen later, under the repository's lease.
+    fn landing(&self) -> Landing {
         match self.settings.text("land") {
-            Some("none") => Ok(Landing::None),
-            Some("current") => Ok(Landing::Current),
-            _ => Ok(Landing::Branch(free_branch(self.repository, task)?)),
+            Some("none") => Landing::None,
+            Some("current") => Landing::Current,
+            _ => Landing::Branch(String::new()),
         }
     }
 

@@ -46,10 +46,11 @@ pub(crate) fn state(host: &Host, repository: &Path) -> Result<TrustView, Fault> 
 
 pub(crate) fn change(host: &Host, repository: &Path, decision: Decision) -> Result<TrustView, Fault> {
     let mut view = state(host, repository)?;
+    let key = key(&Checkout::discover(repository).map_err(git_fault)?);
     let mut known = read(host)?;
     match decision {
-        Decision::Trust => known.insert(view.repository.clone(), view.hash.clone()),
-        Decision::Distrust => known.remove(&view.repository),
+        Decision::Trust => known.insert(key, view.hash.clone()),
+        Decision::Distrust => known.remove(&key),
     };
     let text = serde_json::to_vec_pretty(&known).unwrap_or_default();
     replace(&host.state.trust(), &text, Flush::ToDisk)?;
@@ -61,9 +62,14 @@ fn view(host: &Host, checkout: &Checkout, settings: &Settings) -> Result<TrustVi
     let commands = settings.repository_commands();
     // As a list in JSON, so that two commands cannot be mistaken for one with a line break.
     let hash = digest(&serde_json::to_vec(&commands).unwrap_or_default()).to_string();
-    let repository = checkout.common_dir().to_string_lossy().into_owned();
-    let trusted = read(host)?.get(&repository).is_some_and(|agreed| *agreed == hash);
+    let repository = checkout.work_tree().to_string_lossy().into_owned();
+    let trusted = read(host)?.get(&key(checkout)).is_some_and(|agreed| *agreed == hash);
     Ok(TrustView { repository, commands, hash, trusted })
+}
+
+/// All worktrees of a repository are trusted together.
+fn key(checkout: &Checkout) -> String {
+    checkout.common_dir().to_string_lossy().into_owned()
 }
 
 /// A file that cannot be read trusts nobody, and says so rather than forgetting what was agreed.

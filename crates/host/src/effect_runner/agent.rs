@@ -212,7 +212,9 @@ fn held_to_reading(
         let key = format!("{}-after", context.index_key(asked.role));
         let tree = git_tree(tree)?;
         let limits = SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
-        match repository.snapshot(&context.worktree(asked.role), &key, &tree, limits) {
+        let found = repository.snapshot(&context.worktree(asked.role), &key, &tree, limits);
+        repository.forget_index(&key);
+        match found {
             Ok(snapshot) => snapshot.changes.iter().map(|change| change.path.to_string()).collect(),
             Err(error) => vec![format!("the worktree itself: {error}")],
         }

@@ -55,7 +55,9 @@ fn claim_run_dir(context: &RunContext, base_tree: &str) -> Result<Option<Outcome
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             let ours = std::fs::read_to_string(run_dir.join(OWNER_FILE))
                 .is_ok_and(|text| text.contains(context.run.as_str()));
-            let empty = std::fs::read_dir(run_dir).is_ok_and(|mut entries| entries.next().is_none());
+            let empty = std::fs::read_dir(run_dir).is_ok_and(|mut entries| {
+                entries.all(|entry| entry.is_ok_and(|entry| is_half_an_owner_file(&entry)))
+            });
             if !ours && !empty {
                 let reason = format!("{} is there already and belongs to another run", run_dir.display());
                 return Ok(Some(Outcome::Refused { reason }));
@@ -65,6 +67,13 @@ fn claim_run_dir(context: &RunContext, base_tree: &str) -> Result<Option<Outcome
     }
     ensure(&run_dir.join(OWNER_FILE), crate::projection::metadata_at_start(context, base_tree).as_bytes())?;
     Ok(None)
+}
+
+/// What a crash leaves of the first file of a run directory, which says whose it is.
+fn is_half_an_owner_file(entry: &std::fs::DirEntry) -> bool {
+    let name = entry.file_name();
+    let name = name.to_string_lossy();
+    name.strip_prefix('.').is_some_and(|name| name.starts_with(OWNER_FILE) && name.ends_with(".part"))
 }
 
 fn write_run_files(context: &RunContext) -> Result<(), Fault> {

@@ -104,7 +104,7 @@ fn lost(draft: &mut Draft, request: &Effect, reason: &str) {
 fn doer_ended(draft: &mut Draft, report: &AgentReport) {
     match (&report.end, &report.answer) {
         (StepEnd::NotStarted { .. }, _) if draft.stop().is_some() => {
-            stopped_before_it_began(draft, Role::Doer)
+            stopped_before_it_began(draft, Role::Doer);
         }
         (StepEnd::NotStarted { reason }, _) => {
             needs_human(draft, Cause::AgentNotStarted { role: Role::Doer, reason: reason.clone() });
