@@ -9,7 +9,7 @@ use crate::stages::{self, Stage};
 use crate::{no_std_proof, set_up, tidy};
 
 /// Read by the simulator's tests; unset, they use their own default.
-pub const SEEDS_VARIABLE: &str = "WINDLASS_SIMULATION_SEEDS";
+pub const SEEDS_VARIABLE: &str = "WINDLASS_SEEDS";
 
 const SIMULATOR: &str = "windlass-simulator";
 

@@ -1,6 +1,9 @@
 //! Places at which a test may kill the process with SIGKILL, counted so that a test can visit every one of them.
 //! The code that is marked knows only the name it gives; a release build contains no counter at all.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
 /// Marks one place where a crash must do no harm.
 ///
 /// With `WINDLASS_CRASH_AT=n` in the environment the n-th place reached kills this process. With
@@ -14,8 +17,21 @@ pub fn reach(name: &'static str) {
     let _ = name;
 }
 
+/// What a child of ours that has such places itself must find in its environment; empty outside tests.
+///
+/// With `WINDLASS_CRASH_CHILD=c:n` the c-th child that asks is killed at the n-th place it reaches. With
+/// `WINDLASS_CRASH_CHILD_LOG=file` the c-th child writes the places it reaches to `file.c`.
+pub fn child_environment() -> BTreeMap<OsString, OsString> {
+    #[cfg(debug_assertions)]
+    return counted::child_environment();
+    #[cfg(not(debug_assertions))]
+    BTreeMap::new()
+}
+
 #[cfg(debug_assertions)]
 mod counted {
+    use std::collections::BTreeMap;
+    use std::ffi::OsString;
     use std::io::Write;
     use std::path::PathBuf;
     use std::sync::OnceLock;
@@ -28,6 +44,7 @@ mod counted {
 
     static PLAN: OnceLock<Plan> = OnceLock::new();
     static REACHED: AtomicU64 = AtomicU64::new(0);
+    static CHILDREN: AtomicU64 = AtomicU64::new(0);
 
     #[expect(clippy::disallowed_methods, reason = "a test hook, not a setting: it must work below host/settings")]
     fn plan() -> &'static Plan {
@@ -35,6 +52,24 @@ mod counted {
             crash_at: std::env::var("WINDLASS_CRASH_AT").ok().and_then(|text| text.parse().ok()),
             log: std::env::var_os("WINDLASS_CRASH_LOG").map(PathBuf::from),
         })
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a test hook, not a setting: it must work below host/settings")]
+    pub(super) fn child_environment() -> BTreeMap<OsString, OsString> {
+        let child = CHILDREN.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut environment = BTreeMap::new();
+        let wanted = std::env::var("WINDLASS_CRASH_CHILD").unwrap_or_default();
+        match wanted.split_once(':') {
+            Some((which, place)) if which.parse() == Ok(child) => {
+                environment.insert("WINDLASS_CRASH_AT".into(), place.into());
+            }
+            _ => {}
+        }
+        if let Some(mut log) = std::env::var_os("WINDLASS_CRASH_CHILD_LOG") {
+            log.push(format!(".{child}"));
+            environment.insert("WINDLASS_CRASH_LOG".into(), log);
+        }
+        environment
     }
 
     pub(super) fn reach(name: &'static str) {

@@ -47,12 +47,17 @@ pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// A name in the same directory that no other call uses: two calls, or a killed one, can never meet on it.
+/// A name in the same directory that no other call uses: two calls, or a killed one, can never meet on it. What a
+/// killed one left for this path is taken away.
 pub(crate) fn unique_beside(path: &Path) -> PathBuf {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".tmp-{}-{number}", std::process::id()));
+    name.push(".tmp-");
+    if let Some(prefix) = name.to_str() {
+        windlass_process_supervisor::remove_leftovers(path, prefix);
+    }
+    name.push(format!("{}-{number}", std::process::id()));
     path.with_file_name(name)
 }
 

@@ -69,6 +69,12 @@ impl Repository {
         Ok(Snapshot { tree, changes, hazards })
     }
 
+    /// Forgets the private index of a workspace that will not be looked at again under this key.
+    pub fn forget_index(&self, key: &str) {
+        // Only a memory of what was seen: one that stays is litter, not a fault.
+        let _ = std::fs::remove_file(path_for_key(&self.control.indexes(), key));
+    }
+
     /// Stages all there is; what git refuses becomes a hazard, so that one bad path cannot stop the snapshot.
     fn add_everything(&self, workspace: &Path, index: &Path) -> Result<Vec<Hazard>, GitError> {
         let output =

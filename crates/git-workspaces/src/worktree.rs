@@ -134,6 +134,10 @@ impl Repository {
         let reference = format!("refs/heads/{branch}");
         check_name(&reference)?;
         if self.was_completed(&worktree) && worktree.path.is_dir() {
+            // A crash may have come between the two marks.
+            if worktree.belongs_to_us() {
+                ensure(&worktree.admin_dir.join(COMPLETE), b"")?;
+            }
             return Ok(worktree);
         }
         worktree.refuse_what_is_not_ours()?;
@@ -178,6 +182,15 @@ impl Repository {
         }
         worktree.link(&format!("{commit}\n"))?;
         self.install_worktree_index(worktree, key)
+    }
+
+    /// Whether git inside the worktree still has this commit checked out, on no branch, as [`Self::restore_worktree`]
+    /// left it.
+    pub fn stands_at(&self, worktree: &Worktree, commit: &CommitId) -> bool {
+        let head = worktree.admin_dir.join("HEAD");
+        // Whatever else somebody put there is not opened: a pipe would be waited for.
+        let plain = head.symlink_metadata().is_ok_and(|found| found.is_file());
+        plain && fs::read(&head).is_ok_and(|text| text.trim_ascii_end() == commit.as_str().as_bytes())
     }
 
     /// Gives git inside the worktree the index of the control directory. The copy keeps the time of the original,

@@ -4,7 +4,7 @@
 use crate::context::RunContext;
 use crate::durable_file::ensure;
 use crate::effect_runner::{ending, prompt_file_name};
-use crate::evidence::digest;
+use crate::evidence::{digest, file_digest};
 use crate::fault::file_fault;
 use crate::own_files::{OwnFiles, ROUND_ARTIFACTS};
 use std::collections::BTreeMap;
@@ -53,6 +53,8 @@ pub(crate) struct Projector {
     checks: Option<ChecksReport>,
     closing: Option<CloseRun>,
     own: OwnFiles,
+    /// What decisions of the current round rest on: put back at its end if somebody took it away.
+    decisions: BTreeMap<PathBuf, Content>,
 }
 
 impl Projector {
@@ -63,6 +65,7 @@ impl Projector {
             checks: None,
             closing: None,
             own: OwnFiles::of(context),
+            decisions: BTreeMap::new(),
         }
     }
 
@@ -83,7 +86,7 @@ impl Projector {
             }
         }
         changes.into_iter().try_for_each(|change| self.carry_out(context, change))?;
-        facts.iter().skip(from).try_for_each(|fact| self.tidy(fact))?;
+        facts.iter().skip(from).try_for_each(|fact| self.tidy(context, fact))?;
         Ok(self.own.notices())
     }
 
@@ -91,7 +94,7 @@ impl Projector {
         for fact in facts {
             let changes = self.changes(context, fact);
             changes.into_iter().try_for_each(|change| self.carry_out(context, change))?;
-            self.tidy(fact)?;
+            self.tidy(context, fact)?;
         }
         Ok(self.own.notices())
     }
@@ -107,7 +110,12 @@ impl Projector {
         }
         for change in &changes {
             match change {
-                FileChange::Write { path, content } => self.own.register(path, content.digest()),
+                FileChange::Write { path, content } => {
+                    self.own.register(path, content.digest());
+                    if path.file_name().and_then(|name| name.to_str()).is_some_and(is_round_file) {
+                        self.decisions.insert(path.clone(), content.clone());
+                    }
+                }
                 FileChange::WrittenByStep { path } => self.own.register_step(path),
                 FileChange::Remove { .. } => {}
             }
@@ -115,12 +123,19 @@ impl Projector {
         changes
     }
 
-    fn tidy(&mut self, fact: &Fact) -> Result<(), Fault> {
+    /// At the end of a round its directory holds what the engine wrote, as it wrote it, and nothing else.
+    fn tidy(&mut self, context: &RunContext, fact: &Fact) -> Result<(), Fault> {
         match fact {
-            Fact::JudgedTask(TaskFact::RoundRejected { round, .. }) => self.own.tidy_round(*round),
-            Fact::JudgedTask(TaskFact::Concluded { .. }) => self.own.tidy_run(),
-            _ => Ok(()),
+            Fact::JudgedTask(TaskFact::RoundRejected { round, .. }) => self.own.tidy_round(*round)?,
+            Fact::JudgedTask(TaskFact::Concluded { .. }) => self.own.tidy_run()?,
+            _ => return Ok(()),
         }
+        for (path, content) in self.decisions.clone() {
+            if !file_digest(&path).is_ok_and(|found| found == content.digest()) {
+                self.carry_out(context, FileChange::Write { path, content })?;
+            }
+        }
+        Ok(())
     }
 
     /// What the directory must hold once these facts are shown, without looking at it: for whoever checks the copies.
@@ -157,6 +172,7 @@ impl Projector {
                 self.round = *round;
                 self.checks = None;
                 self.own.open_round(*round);
+                self.decisions.clear();
             }
             Fact::JudgedTask(TaskFact::ChangeTaken { change }) => self.metadata.rounds.push(RoundMetadata {
                 round: self.round,
@@ -331,6 +347,7 @@ enum FileChange {
     },
 }
 
+#[derive(Clone)]
 enum Content {
     Text(String),
     Sealed(ArtifactRef),

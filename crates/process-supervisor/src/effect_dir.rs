@@ -13,6 +13,7 @@ use crate::child_end::ChildEnd;
 use crate::child_spec::ChildSpec;
 use crate::error::SupervisorError;
 use crate::identity::ProcessIdentity;
+use crate::leftovers::remove_leftovers;
 
 /// Numbers the writes of this process, for the names of temporary files.
 static WRITES: AtomicU64 = AtomicU64::new(0);
@@ -133,7 +134,9 @@ impl EffectDir {
     fn write_json(&self, name: &'static str, value: &impl Serialize) -> Result<(), SupervisorError> {
         let target = self.0.join(name);
         let number = WRITES.fetch_add(1, Ordering::Relaxed);
-        let temporary = self.0.join(format!(".{name}.{}.{number}", std::process::id()));
+        let prefix = format!(".{name}.");
+        remove_leftovers(&target, &prefix);
+        let temporary = self.0.join(format!("{prefix}{}.{number}", std::process::id()));
         let text = serde_json::to_vec(value)
             .map_err(|source| SupervisorError::Malformed { path: target.clone(), source })?;
         let written = (|| {

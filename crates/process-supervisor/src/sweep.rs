@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::bounded_log::{LogFiles, Written};
-use crate::child_end::{ChildEnd, HowEnded, NotStartedKind};
+use crate::child_end::{ChildEnd, HowEnded};
 use crate::clock;
 use crate::effect_dir::{ChildRecord, EffectDir, Stream};
 use crate::error::SupervisorError;
@@ -40,10 +40,10 @@ pub(crate) fn sweep_locked(directory: &EffectDir) -> Result<ChildEnd, Supervisor
     let end = if directory.read_keeper()?.is_some() {
         bury(directory)?
     } else {
-        // A keeper says who it is before it starts anything.
-        ChildEnd::without_run(HowEnded::NotStarted {
-            reason: "the keeper ended before it started the program".into(),
-            why: NotStartedKind::Other,
+        // A keeper says who it is before it starts anything, so nothing was done; but that the program cannot be
+        // started is not what this means, and whoever waits may try again.
+        ChildEnd::without_run(HowEnded::Lost {
+            reason: "its keeper ended before it started the program".into(),
         })
     };
     directory.remove_temporaries();

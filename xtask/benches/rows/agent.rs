@@ -17,6 +17,8 @@ const CHANGED_FILE: &str = "changed.txt";
 /// What the counting git is called, and where it leaves one byte for each time it is started.
 const GIT: &str = "git";
 const CALLS: &str = "calls";
+/// The git that does the work, beside the one that counts.
+const REAL: &str = "real";
 
 /// Plays the part this process was started for; `None` when that is to measure.
 pub(crate) fn play() -> Option<ExitCode> {
@@ -93,6 +95,12 @@ pub(crate) struct CountingGit {
 impl CountingGit {
     pub(crate) fn make() -> Result<Self> {
         let directory = tempfile::tempdir()?;
+        let search = environment("PATH").context("PATH is not set")?;
+        let real = std::env::split_paths(&search)
+            .map(|directory| directory.join(GIT))
+            .find(|candidate| candidate.is_file())
+            .context("there is no git in PATH")?;
+        std::os::unix::fs::symlink(real, directory.path().join(REAL))?;
         std::os::unix::fs::symlink(std::env::current_exe()?, directory.path().join(GIT))?;
         std::fs::write(directory.path().join(CALLS), "")?;
         Ok(Self { directory })
@@ -110,13 +118,7 @@ impl CountingGit {
 fn count_and_become_git(words: &[String]) -> Result<()> {
     let own = Path::new(&words[0]).parent().context("the counting git stands in no directory")?;
     std::fs::OpenOptions::new().append(true).open(own.join(CALLS))?.write_all(b".")?;
-    let search = environment("PATH").context("PATH is not set")?;
-    let real = std::env::split_paths(&search)
-        .filter(|directory| directory != own)
-        .map(|directory| directory.join(GIT))
-        .find(|candidate| candidate.is_file())
-        .context("there is no git behind this one")?;
     let here = std::env::current_dir()?;
-    let error = Repository::of_this_build().program(real).args(&words[1..]).current_dir(here).stdin(Stdio::inherit()).exec();
+    let error = Repository::of_this_build().program(own.join(REAL)).args(&words[1..]).current_dir(here).stdin(Stdio::inherit()).exec();
     Err(error).context("cannot become git")
 }

@@ -1,12 +1,17 @@
-//! Kills the engine with SIGKILL at every place a crash could hurt, and resumes.
+//! Kills the engine with SIGKILL at every place a crash could hurt, and resumes. The places are not chosen by hand: an
+//! undisturbed run writes down the ones it comes through, and each of them is visited.
 
 mod ending;
+mod keepers;
 mod stage;
 
 use ending::Ending;
-use stage::{Stage, places};
+use stage::{Stage, Standing, places};
 
-const SHARDS: usize = 16;
+/// The places are shared out among so many tests, which run side by side.
+const SHARES: usize = 16;
+/// So many places lie between two from which a run is killed again and again while it resumes.
+const BETWEEN_CHAINS: usize = 29;
 
 /// What an undisturbed run leaves, and the places it comes through.
 fn undisturbed() -> (Ending, Vec<String>) {
@@ -17,34 +22,96 @@ fn undisturbed() -> (Ending, Vec<String>) {
     (Ending::of(&stage), places(&log))
 }
 
-/// One run killed at this place, gone on with, and compared.
-fn survives(place: usize, name: &str, expected: &Ending) {
-    let mut stage = Stage::set_up();
-    let killed = stage.with("WINDLASS_CRASH_AT", &place.to_string(), Stage::run);
-    assert_eq!(killed.signal, Some(9), "place {place} ({name}) was not reached\n{}", killed.stderr);
-    let resumed = stage.go_on();
-    assert_eq!(resumed.code, Some(0), "after a crash at place {place} ({name})\n{}", resumed.stderr);
-    let differences = Ending::of(&stage).differences(expected);
-    assert!(differences.is_empty(), "after a crash at place {place} ({name}): {differences:#?}");
-}
-
 #[test]
-fn x() {
-    let (a, places) = undisturbed();
-    println!("{a:#?} {}", places.len());
-    panic!();
-}
-#[test]
-fn y() {
-    let (a, places) = undisturbed();
-    let from: usize = std::env::var("FROM").unwrap().parse().unwrap();
-    let to: usize = std::env::var("TO").unwrap().parse().unwrap();
-    for n in from..=to {
-        let r = std::panic::catch_unwind(|| survives(n, &places[n - 1], &a));
-        if let Err(e) = r {
-            eprintln!("FAIL {n}");
-            let _ = e;
+fn a_run_comes_through_every_kind_of_place_and_one_that_is_never_reached_kills_nothing() {
+    let (expected, places) = undisturbed();
+    for kind in ["append", "git", "rename", "spawn", "keeper"] {
+        for side in ["before", "after"] {
+            let name = format!("{kind}.{side}");
+            assert!(places.contains(&name), "no place called {name} in {places:?}");
         }
     }
-    panic!();
+    let mut stage = Stage::set_up();
+    let beyond = (places.len() + 1).to_string();
+    let _ = stage.with("WINDLASS_CRASH_AT", &beyond, Stage::run).exits_with(0);
+    assert_eq!(Ending::of(&stage).differences(&expected), Vec::<String>::new());
+}
+
+/// One share of all places: a run is killed there, gone on with, and compared with the undisturbed one.
+fn survives_every_place_of_share(share: usize) {
+    let (expected, places) = undisturbed();
+    let mine = places.iter().enumerate().skip(share).step_by(SHARES);
+    let failures: Vec<String> = mine
+        .filter_map(|(index, name)| {
+            let wrong = crash_at(index + 1, &expected);
+            (!wrong.is_empty()).then(|| format!("after a crash at place {} ({name}): {wrong:#?}", index + 1))
+        })
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn crash_at(place: usize, expected: &Ending) -> Vec<String> {
+    let mut stage = Stage::set_up();
+    let killed = stage.with("WINDLASS_CRASH_AT", &place.to_string(), Stage::run);
+    if killed.signal != Some(9) {
+        return vec![format!("it was not reached: {killed:?}")];
+    }
+    let standing = stage.standing();
+    let resumed = standing.way_on()(&stage);
+    if resumed.code != Some(0) {
+        return vec![format!("going on ended with {:?}\n{}", resumed.code, resumed.stderr)];
+    }
+    let mut wrong = Ending::of(&stage).differences(expected);
+    if standing == Standing::Interrupted && !resumed.stderr.contains("is gone; taken over") {
+        wrong.push(format!("nobody was told of the dead process\n{}", resumed.stderr));
+    }
+    wrong
+}
+
+/// Killed at this place, then at the first place of the resume, then at the second of the next one, and so on until
+/// there is nothing left to be killed in.
+fn survives_a_chain_from(place: usize, expected: &Ending) {
+    let mut stage = Stage::set_up();
+    let killed = stage.with("WINDLASS_CRASH_AT", &place.to_string(), Stage::run);
+    assert_eq!(killed.signal, Some(9), "place {place} was not reached");
+    for next in 1.. {
+        let way_on = stage.standing().way_on();
+        let resumed = stage.with("WINDLASS_CRASH_AT", &next.to_string(), way_on);
+        if resumed.signal == Some(9) {
+            continue;
+        }
+        assert_eq!(resumed.code, Some(0), "the resume after {next} crashes\n{}", resumed.stderr);
+        break;
+    }
+    let differences = Ending::of(&stage).differences(expected);
+    assert!(differences.is_empty(), "after a chain of crashes from place {place}: {differences:#?}");
+}
+
+/// As many chains as there are shares, begun at places spread over the whole run.
+fn survives_the_chain_of_share(share: usize) {
+    let (expected, places) = undisturbed();
+    survives_a_chain_from((share * BETWEEN_CHAINS) % places.len() + 1, &expected);
+}
+
+macro_rules! shares {
+    ($($name:ident = $share:literal),+ $(,)?) => {
+        mod killed_once_at_each_place {
+            $(#[test] fn $name() { super::survives_every_place_of_share($share); })+
+        }
+
+        mod killed_again_at_each_place_of_the_resume {
+            $(#[test] fn $name() { super::survives_the_chain_of_share($share); })+
+        }
+
+        #[test]
+        fn the_shares_are_all_there() {
+            assert_eq!([$($share),+], std::array::from_fn::<usize, SHARES, _>(|share| share));
+        }
+    };
+}
+
+shares! {
+    share_00 = 0, share_01 = 1, share_02 = 2, share_03 = 3, share_04 = 4, share_05 = 5, share_06 = 6, share_07 = 7,
+    share_08 = 8, share_09 = 9, share_10 = 10, share_11 = 11, share_12 = 12, share_13 = 13, share_14 = 14,
+    share_15 = 15,
 }

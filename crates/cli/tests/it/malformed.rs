@@ -1,7 +1,7 @@
 //! What an agent can leave in its outbox, and the typed end each of it comes to: one repair request, then a rejected
 //! round for the doer and a person for the other two; a summary, the thing itself kept, never a pass.
 
-use crate::played::{Played, Scene, TASK};
+use crate::scene::{Played, Scene, TASK};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
@@ -129,7 +129,6 @@ fn check(artifact: Artifact, action: fn(&Scene, Artifact) -> String, fault: &str
 macro_rules! each_artifact {
     ($($name:ident: $action:expr => $fault:literal;)+) => {
         $(mod $name {
-            #[expect(unused_imports, reason = "not every action needs every helper")]
             use super::*;
 
             #[test]

@@ -4,16 +4,16 @@ use crate::world;
 use std::path::{Path, PathBuf};
 use windlass_test_support::{Background, Output, Repository, Script, When, World, wait_until};
 
-pub const TASK: &str = "TASK-1";
+pub(crate) const TASK: &str = "TASK-1";
 
-pub struct PlayedRun {
-    pub world: World,
-    pub repository: Repository,
-    pub agent: String,
+pub(crate) struct PlayedRun {
+    pub(crate) world: World,
+    pub(crate) repository: Repository,
+    pub(crate) agent: String,
 }
 
 impl PlayedRun {
-    pub fn of(script: &Script) -> Self {
+    pub(crate) fn of(script: &Script) -> Self {
         let world = world();
         let repository = world.repository("repo");
         let agent = world.agent("agent.toml", script);
@@ -21,7 +21,7 @@ impl PlayedRun {
     }
 
     /// A doer that does better in each round, and a judge that says these words, round by round.
-    pub fn judged(words: &[&str]) -> Self {
+    pub(crate) fn judged(words: &[&str]) -> Self {
         let mut script = Script::new()
             .doer(When::Always, &["{ append = 'done.txt', text = 'more' }", "{ handoff = 'did more' }"])
             .auditor(When::Always, &["{ audit = 'pass' }"]);
@@ -31,24 +31,24 @@ impl PlayedRun {
         Self::of(&script)
     }
 
-    pub fn accepted() -> Self {
+    pub(crate) fn accepted() -> Self {
         let played = Self::of(&Script::that_passes());
         let _ = played.run(&[]).exits_with(0);
         played
     }
 
     /// Killed while its doer was at work; the doer goes on once `go` is there.
-    pub fn interrupted() -> Self {
+    pub(crate) fn interrupted() -> Self {
         let played = Self::of(&waiting_doer());
         let _ = played.start_until_the_doer_works().kill();
         played
     }
 
-    pub fn run(&self, more: &[&str]) -> Output {
+    pub(crate) fn run(&self, more: &[&str]) -> Output {
         self.world.windlass(&self.words(more))
     }
 
-    pub fn start_until_the_doer_works(&self) -> Background {
+    pub(crate) fn start_until_the_doer_works(&self) -> Background {
         let before = self.world.steps().len();
         let running = self.world.start_windlass(&self.words(&[]));
         wait_until("the doer", || (self.world.steps().len() > before).then_some(()));
@@ -56,7 +56,7 @@ impl PlayedRun {
     }
 
     /// Lets a doer that waits go on.
-    pub fn go(&self) {
+    pub(crate) fn go(&self) {
         std::fs::write(self.world.shared("go"), "").unwrap();
     }
 
@@ -69,34 +69,34 @@ impl PlayedRun {
     }
 
     /// The newest run's line of `windlass ls`.
-    pub fn line(&self) -> serde_json::Value {
+    pub(crate) fn line(&self) -> serde_json::Value {
         self.world.windlass(&["ls", "--json"]).exits_with(0).json()[0].clone()
     }
 
-    pub fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         self.line()["run"].as_str().expect("a run has an id").to_owned()
     }
 
-    pub fn run_dir(&self) -> PathBuf {
+    pub(crate) fn run_dir(&self) -> PathBuf {
         self.line()["run_dir"].as_str().expect("a run has a directory").into()
     }
 
     /// A command about this run.
-    pub fn about(&self, command: &str, more: &[&str]) -> Output {
+    pub(crate) fn about(&self, command: &str, more: &[&str]) -> Output {
         let id = self.id();
         let words: Vec<&str> = [command, &id].into_iter().chain(more.iter().copied()).collect();
         self.world.windlass(&words)
     }
 
     /// What the agents of this role were last told.
-    pub fn prompt(&self, round: u32, role: &str) -> String {
+    pub(crate) fn prompt(&self, round: u32, role: &str) -> String {
         let path = self.run_dir().join(format!("rounds/round-{round}/{role}.prompt.md"));
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 }
 
 /// Passes in the end, but its doer waits for the file `go` first.
-pub fn waiting_doer() -> Script {
+pub(crate) fn waiting_doer() -> Script {
     let done = ["{ wait_for = 'go' }", "{ write = 'done.txt', text = 'done' }", "{ handoff = 'adds done.txt' }"];
     Script::new()
         .doer(When::Always, &done)
@@ -105,7 +105,7 @@ pub fn waiting_doer() -> Script {
 }
 
 /// Every plain file under a directory, in a fixed order.
-pub fn files_under(directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_under(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_owned()];
     while let Some(directory) = open.pop() {

@@ -5,7 +5,7 @@ mod auditor;
 mod doer;
 mod judge;
 
-use crate::played::{Played, Scene, TASK};
+use crate::scene::{Played, Scene, TASK};
 use windlass_test_support::{Script, When};
 
 /// A doer that delivers something new in each round.

@@ -3,7 +3,7 @@
 
 use super::answer;
 use super::prompt;
-use super::step::{self, Counted};
+use super::step::{self, Counted, Told};
 use crate::context::{RunContext, git_commit, git_tree};
 use crate::durable_file::ensure;
 use crate::fault::{bug, file_fault, git_fault};
@@ -16,7 +16,7 @@ use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Drift, Fingerprint, SnapshotLimits};
 use windlass_process_supervisor::{ChildEnd, ChildSpec, ChildStdin};
 use windlass_protocols::effect::RunAgent;
-use windlass_protocols::outcome::{AgentReport, WorkspaceAfter};
+use windlass_protocols::outcome::{AgentReport, Usage, WorkspaceAfter};
 use windlass_protocols::{ArtifactRef, EffectId, Outcome, Role, Run, TreeId};
 
 /// How much of what an agent said is shown as its last message.
@@ -27,6 +27,7 @@ pub(super) async fn run(
     effect: EffectId,
     asked: RunAgent,
     run: Arc<Run>,
+    told: Told,
 ) -> Result<Outcome, Fault> {
     let directory = context.state.effect(&context.run, effect);
     let before: Arc<Mutex<Option<Fingerprint>>> = Arc::default();
@@ -40,8 +41,9 @@ pub(super) async fn run(
             }
             Ok(spec)
         };
-        step::child_in(&context, directory, begin).await?
+        step::child_in(&context, directory, told, begin).await?
     };
+    let Some(end) = end else { return Ok(Outcome::Interrupted { usage: Usage::default() }) };
     step::blocking(move || {
         let before = before.lock().ok().and_then(|mut slot| slot.take());
         conclude(&context, effect, &asked, &end, before)
@@ -219,6 +221,14 @@ fn held_to_reading(
             Err(error) => vec![format!("the worktree itself: {error}")],
         }
     };
+    // A commit or another branch leaves the files as they were, and is writing all the same.
+    if context.spec.adopted.is_none() {
+        let base = git_commit(&context.spec.place.base)?;
+        let worktree = repository.worktree_at(&context.worktree(asked.role)).map_err(git_fault)?;
+        if !repository.stands_at(&worktree, &base) {
+            paths.push("HEAD".to_owned());
+        }
+    }
     paths.extend(changed_artifacts(context, asked));
     paths.truncate(50);
     Ok(if paths.is_empty() { WorkspaceAfter::Unchanged } else { WorkspaceAfter::Changed { paths } })

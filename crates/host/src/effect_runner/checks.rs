@@ -1,6 +1,6 @@
 //! Runs the user's commands on an exact tree, one after the other, and keeps what they said.
 
-use super::step::{self, Counted};
+use super::step::{self, Counted, Told};
 use crate::context::{RunContext, git_tree};
 use crate::fault::{bug, git_fault};
 use std::path::{Path, PathBuf};
@@ -23,6 +23,7 @@ pub(super) async fn run(
     context: Arc<RunContext>,
     effect: EffectId,
     asked: RunChecks,
+    told: Told,
 ) -> Result<Outcome, Fault> {
     let first = context.state.effect_part(&context.run, effect, 0);
     let untouched = matches!(
@@ -38,7 +39,8 @@ pub(super) async fn run(
     for (part, command) in asked.commands.iter().enumerate() {
         let directory = context.state.effect_part(&context.run, effect, part);
         let spec = command_spec(&context, effect, &asked, command);
-        let end = step::child_in(&context, directory.clone(), move || Ok(spec)).await?;
+        let end = step::child_in(&context, directory.clone(), told.clone(), move || Ok(spec)).await?;
+        let Some(end) = end else { return Ok(Outcome::Interrupted { usage: used }) };
         let usage = step::usage(&end);
         used.duration = Millis(used.duration.0 + usage.duration.0);
         used.output_bytes += usage.output_bytes;

@@ -20,7 +20,7 @@ use crate::foreign::ForeignShelf;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use windlass_control_api::Fault;
 use windlass_engine::EffectRunner;
 use windlass_process_supervisor::Found;
@@ -38,6 +38,8 @@ pub(crate) struct HostRunner {
     queued: Vec<(EffectId, Effect, Arc<Run>)>,
     under_way: BTreeMap<EffectId, UnderWay>,
     answers: mpsc::UnboundedSender<Answered>,
+    /// Heard by every step, also by one that is only about to start its child.
+    telling: watch::Sender<Option<Telling>>,
 }
 
 pub(crate) struct UnderWay {
@@ -54,7 +56,8 @@ impl EffectRunner for HostRunner {
 impl HostRunner {
     pub(crate) fn new(context: Arc<RunContext>) -> (Self, mpsc::UnboundedReceiver<Answered>) {
         let (answers, answered) = mpsc::unbounded_channel();
-        (Self { context, queued: Vec::new(), under_way: BTreeMap::new(), answers }, answered)
+        let telling = watch::Sender::new(None);
+        (Self { context, queued: Vec::new(), under_way: BTreeMap::new(), answers, telling }, answered)
     }
 
     /// Steps asked for just now have no places yet. What stands where they will be was put there by somebody who
@@ -77,9 +80,10 @@ impl HostRunner {
         for (effect, request, run) in self.queued.drain(..) {
             let context = Arc::clone(&self.context);
             let answers = self.answers.clone();
+            let told = self.telling.subscribe();
             self.under_way.insert(effect, UnderWay { effect: request.clone(), since: Stopwatch::start() });
             tokio::spawn(async move {
-                let result = carry_out(context, effect, request, run).await;
+                let result = carry_out(context, effect, request, run, told).await;
                 // Nobody listens any more when the process is ending; the effect stays unsettled.
                 let _ = answers.send(Answered { effect, result });
             });
@@ -121,18 +125,9 @@ impl HostRunner {
         self.under_way.is_empty()
     }
 
-    /// Tells the children of everything under way to end; their end comes back as an answer.
+    /// From now on no child is started, and those at work are told to end; their end comes back as an answer.
     pub(crate) fn tell_children(&self, how: Telling) {
-        for effect in self.under_way.keys() {
-            for directory in step::directories(&self.context, *effect) {
-                if let Ok(Found::Running(child)) = windlass_process_supervisor::find(&directory) {
-                    let _ = match how {
-                        Telling::Stop => child.stop(),
-                        Telling::Kill => child.kill(),
-                    };
-                }
-            }
-        }
+        self.telling.send_replace(Some(how));
     }
 
     pub(crate) fn last_line(&self, effect: EffectId) -> Option<String> {
@@ -152,11 +147,12 @@ async fn carry_out(
     effect: EffectId,
     request: Effect,
     run: Arc<Run>,
+    told: watch::Receiver<Option<Telling>>,
 ) -> Result<Outcome, Fault> {
     match request {
         Effect::PrepareWorkspaces => step::blocking(move || prepare::run(&context)).await,
-        Effect::RunChecks(asked) => checks::run(context, effect, asked).await,
-        Effect::RunAgent(asked) => agent::run(context, effect, asked, run).await,
+        Effect::RunChecks(asked) => checks::run(context, effect, asked, told).await,
+        Effect::RunAgent(asked) => agent::run(context, effect, asked, run, told).await,
         Effect::CaptureChange { round } => step::blocking(move || capture::run(&context, round, &run)).await,
         Effect::LandChange(asked) => step::blocking(move || land::run(&context, &asked, &run)).await,
         Effect::CloseRun(asked) => step::blocking(move || close::run(&context, &asked)).await,

@@ -1,15 +1,20 @@
 //! What agent steps and checks have in common: one child under a keeper, found again after a restart, and the words a
 //! decision uses for its end.
 
+use super::Telling;
 use crate::context::RunContext;
 use crate::fault::{bug, supervisor_fault};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use windlass_agent_drivers::{AgentChoice, Signal, Stream, UsageScope, driver};
+use tokio::sync::watch;
 use windlass_control_api::Fault;
-use windlass_process_supervisor::{ChildEnd, ChildSpec, EndedBy, Found, HowEnded, start, sweep};
+use windlass_process_supervisor::{ChildEnd, ChildSpec, EndedBy, Found, HowEnded, KeptChild, start, sweep};
 use windlass_protocols::outcome::{StepEnd, Usage};
 use windlass_protocols::{EffectId, Millis};
+
+/// What everything under way is told, from the moment it is told.
+pub(super) type Told = watch::Receiver<Option<Telling>>;
 
 /// Sealed logs are bounded by the supervisor already; this is what may be quoted of them.
 const TAIL_LINES: usize = 20;
@@ -26,30 +31,67 @@ pub(super) async fn blocking<T: Send + 'static>(
 
 /// Runs a child to its end under the keeper of this directory, whoever started it.
 ///
-/// `prepare` is called only when no keeper ever came to the point of starting it.
+/// `prepare` is called only when no keeper ever came to the point of starting it. `None` when it was never started
+/// because everything is told to end.
 pub(super) async fn child_in(
     context: &RunContext,
     directory: PathBuf,
+    mut told: Told,
     prepare: impl FnOnce() -> Result<ChildSpec, Fault> + Send + 'static,
-) -> Result<ChildEnd, Fault> {
+) -> Result<Option<ChildEnd>, Fault> {
     let found = windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
     let mut child = match found {
-        Found::Ended(end) => return Ok(end),
-        Found::Orphaned => return blocking(move || sweep(&directory).map_err(supervisor_fault)).await,
+        Found::Ended(end) => return Ok(Some(end)),
+        Found::Orphaned => {
+            return blocking(move || sweep(&directory).map(Some).map_err(supervisor_fault)).await;
+        }
         Found::Running(child) => child,
         Found::NotStarted => {
             let keeper = context.keeper();
-            blocking(move || {
+            let told = told.clone();
+            let started = blocking(move || {
+                if told.borrow().is_some() {
+                    return Ok(None);
+                }
                 let spec = prepare()?;
+                // Preparing takes its time with git, and the user may have changed their mind meanwhile.
+                if told.borrow().is_some() {
+                    return Ok(None);
+                }
                 windlass_crash_points::reach("spawn.before");
                 let child = start(&keeper, &directory, &spec).map_err(supervisor_fault)?;
                 windlass_crash_points::reach("spawn.after");
-                Ok(child)
-            })
-            .await?
+                Ok(Some(child))
+            });
+            match started.await? {
+                Some(child) => child,
+                None => return Ok(None),
+            }
         }
     };
-    child.wait().await.map_err(supervisor_fault)
+    until_the_end(&mut child, &mut told).await.map(Some)
+}
+
+/// Waits, and passes on to the child what the run is told meanwhile, or was told while the child was being started.
+async fn until_the_end(child: &mut KeptChild, told: &mut Told) -> Result<ChildEnd, Fault> {
+    told.mark_changed();
+    loop {
+        tokio::select! {
+            end = child.wait() => return end.map_err(supervisor_fault),
+            changed = told.changed() => {
+                let how = *told.borrow_and_update();
+                match how {
+                    Some(Telling::Stop) => child.stop().map_err(supervisor_fault)?,
+                    Some(Telling::Kill) => child.kill().map_err(supervisor_fault)?,
+                    None => {}
+                }
+                if changed.is_err() {
+                    // Whoever could tell us something is gone; what is left is the child's own limits.
+                    return child.wait().await.map_err(supervisor_fault);
+                }
+            }
+        }
+    }
 }
 
 /// How a child's end counts: for the decision, as an interruption by a person, or as nobody-knows.

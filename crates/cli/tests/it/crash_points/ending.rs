@@ -1,7 +1,7 @@
 //! Everything a run leaves behind, with what differs by nature (ids, stamps, places) taken out, so that a run that was
 //! killed can be compared with one that was not.
 
-use super::stage::{Stage, TASK};
+use super::stage::{Stage, Standing};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -22,8 +22,8 @@ pub(super) struct Ending {
 impl Ending {
     /// Fails when a process, a temporary file or a damaged record is found.
     pub(super) fn of(stage: &Stage) -> Self {
-        let runs = stage.runs();
-        let [run] = runs.as_slice() else { panic!("one run was begun, the journal knows {runs:?}") };
+        let standing = stage.standing();
+        let Standing::Ended { run } = &standing else { panic!("the run did not end: {standing:?}") };
         // A keeper whose result is taken up already may need a moment to be gone.
         wait_until("the last process to end", || stage.world.processes().is_empty().then_some(()));
         let _ = stage.world.windlass(&["verify", run]).exits_with(0);
@@ -41,7 +41,7 @@ impl Ending {
         let plain = Plain { run, world: stage.world.path().to_str().expect("a readable place") };
         Self {
             steps: stage.world.steps(),
-            landed_tree: repository.git(&["rev-parse", &format!("refs/heads/windlass/{TASK}^{{tree}}")]),
+            landed_tree: stage.landed_tree(),
             run_directory: files(directory).iter().map(|path| plain.named_text(directory, path)).collect(),
             git_files: plain.names(&repository.path().join(".git")),
             state_files: plain.names(&stage.world.state_dir()),

@@ -4,7 +4,7 @@
 use crate::world;
 use windlass_test_support::{Output, Repository, Script, Untouched, When, World};
 
-pub(super) const TASK: &str = "TASK-answer";
+const TASK: &str = "TASK-answer";
 
 pub(super) struct Stage {
     pub(super) world: World,
@@ -53,16 +53,21 @@ impl Stage {
         output
     }
 
-    /// What a user does after a crash: goes on with what there is, or starts anew where nothing had begun.
-    pub(super) fn go_on(&self) -> Output {
-        if self.runs().is_empty() { self.run() } else { self.world.windlass(&["resume", "--all"]) }
+    fn resume(&self) -> Output {
+        self.world.windlass(&["resume", "--all"])
     }
 
-    /// The ids of all runs the journal knows.
-    pub(super) fn runs(&self) -> Vec<String> {
+    /// How the run stands by the journal.
+    pub(super) fn standing(&self) -> Standing {
         let list = self.world.windlass(&["ls", "--json"]).exits_with(0).json();
-        let id = |line: &serde_json::Value| line["run"].as_str().expect("a run has an id").to_owned();
-        list.as_array().expect("a list").iter().map(id).collect()
+        let Some(line) = list.get(0) else { return Standing::NotBegun };
+        assert!(list.get(1).is_none(), "one run was begun: {list}");
+        let run = line["run"].as_str().expect("a run has an id").to_owned();
+        if line["status"] == "interrupted" { Standing::Interrupted } else { Standing::Ended { run } }
+    }
+
+    pub(super) fn landed_tree(&self) -> String {
+        self.repository.git(&["rev-parse", &format!("refs/heads/windlass/{TASK}^{{tree}}")])
     }
 
     pub(super) fn assert_user_s_things_untouched(&self) {
@@ -74,4 +79,21 @@ impl Stage {
 pub(super) fn places(log: &std::path::Path) -> Vec<String> {
     let text = std::fs::read_to_string(log).expect("the program wrote down the places it reached");
     text.lines().map(|line| line.split_once(' ').expect("a number and a name").1.to_owned()).collect()
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    NotBegun,
+    Interrupted,
+    Ended { run: String },
+}
+
+impl Standing {
+    /// What a user does after a crash: goes on with what there is, or starts anew where nothing had begun.
+    pub(super) fn way_on(&self) -> fn(&Stage) -> Output {
+        match self {
+            Self::NotBegun => Stage::run,
+            Self::Interrupted | Self::Ended { .. } => Stage::resume,
+        }
+    }
 }

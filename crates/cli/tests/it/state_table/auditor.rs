@@ -1,7 +1,7 @@
 //! The rows that begin with the auditor.
 
 use super::{doer_prompt, working_doer};
-use crate::played::Scene;
+use crate::scene::Scene;
 use windlass_test_support::{Script, When};
 
 const REPAIRED: [&str; 4] = ["doer 1 1", "judge 1 1", "auditor 1 1", "auditor 1 2"];

@@ -1,7 +1,7 @@
 //! The rows that begin with the doer.
 
 use super::doer_prompt;
-use crate::played::Scene;
+use crate::scene::Scene;
 use windlass_test_support::{Script, When};
 
 fn accepting() -> Script {

@@ -1,0 +1,141 @@
+//! A doer that uses git to hide, move or destroy what it did: it is judged by what lies in its worktree.
+
+use super::{judged_as_if_it_had_not, passing_doer_also};
+use crate::scene::Scene;
+
+const COMMIT: &str =
+    "{ run = ['git', '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-qam', 'mine'] }";
+const AMEND: &str = "{ run = ['git', '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-q', '--amend', \
+                     '-m', 'mine'] }";
+const ADD: &str = "{ run = ['git', 'add', '-A'] }";
+
+#[track_caller]
+fn makes_no_difference(actions: &[&str]) {
+    let scene = Scene::new();
+    let before = scene.repository.record();
+    let played = scene.play(&passing_doer_also(actions), &["--check", "test -f done.txt"]);
+    judged_as_if_it_had_not(&scene, played);
+    before.assert_holds(&scene.repository);
+}
+
+#[test]
+fn staging_makes_no_difference() {
+    makes_no_difference(&[ADD]);
+}
+
+#[test]
+fn committing_makes_no_difference() {
+    makes_no_difference(&[ADD, COMMIT]);
+}
+
+#[test]
+fn amending_the_base_makes_no_difference() {
+    makes_no_difference(&[ADD, AMEND]);
+}
+
+#[test]
+fn switching_to_another_branch_makes_no_difference() {
+    makes_no_difference(&["{ run = ['git', 'checkout', '-q', '-b', 'windlass/elsewhere'] }", ADD]);
+}
+
+#[test]
+fn an_orphan_branch_makes_no_difference() {
+    makes_no_difference(&["{ run = ['git', 'checkout', '-q', '--orphan', 'windlass/orphan'] }", ADD, COMMIT]);
+}
+
+#[test]
+fn resetting_the_index_makes_no_difference() {
+    makes_no_difference(&[ADD, COMMIT, "{ run = ['git', 'reset', '-q', 'HEAD~1'] }"]);
+}
+
+#[test]
+fn resetting_hard_is_judged_by_what_is_left() {
+    makes_no_difference(&[
+        "{ write = 'other.txt', text = 'x' }",
+        ADD,
+        "{ run = ['git', 'reset', '-q', '--hard'] }",
+        "{ write = 'done.txt', text = 'done' }",
+    ]);
+}
+
+#[test]
+fn hiding_files_in_the_index_makes_no_difference() {
+    makes_no_difference(&[
+        ADD,
+        "{ run = ['git', 'update-index', '--assume-unchanged', 'done.txt'] }",
+        "{ run = ['git', 'update-index', '--skip-worktree', 'README.md'] }",
+    ]);
+}
+
+#[test]
+fn deleting_dot_git_makes_no_difference() {
+    makes_no_difference(&["{ delete = '.git' }"]);
+}
+
+#[test]
+fn replacing_dot_git_by_a_repository_of_its_own_makes_no_difference() {
+    makes_no_difference(&["{ delete = '.git' }", "{ run = ['git', 'init', '-q', '.'] }", ADD, COMMIT]);
+}
+
+#[test]
+fn pointing_dot_git_elsewhere_makes_no_difference() {
+    makes_no_difference(&[
+        "{ run = ['git', 'init', '-q', '--bare', '{script_dir}/mine'] }",
+        "{ write = '.git', text = 'gitdir: /nowhere' }",
+    ]);
+}
+
+#[test]
+fn breaking_its_private_git_directory_makes_no_difference() {
+    makes_no_difference(&[
+        "{ run = ['sh', '-c', 'rm -rf \"$(git rev-parse --git-dir)\"'] }",
+    ]);
+}
+
+#[test]
+fn locking_its_index_makes_no_difference() {
+    makes_no_difference(&["{ run = ['sh', '-c', 'touch \"$(git rev-parse --git-dir)/index.lock\"'] }"]);
+}
+
+#[test]
+fn excluding_everything_makes_no_difference() {
+    let scene = Scene::new();
+    let exclude = "{ run = ['sh', '-c', 'echo \"*\" >> \"$(git rev-parse --git-common-dir)/info/exclude\"'] }";
+    let played = scene.play(&passing_doer_also(&[exclude]), &[]);
+    judged_as_if_it_had_not(&scene, played);
+}
+
+#[test]
+fn attributes_outside_the_tree_make_no_difference() {
+    let scene = Scene::new();
+    let attributes = "{ run = ['sh', '-c', 'd=\"$(git rev-parse --git-common-dir)/info\"; mkdir -p \"$d\"; \
+                      echo \"* text eol=crlf ident working-tree-encoding=UTF-16\" > \"$d/attributes\"'] }";
+    let played = scene.play(&passing_doer_also(&[attributes]), &[]);
+    judged_as_if_it_had_not(&scene, played);
+}
+
+#[test]
+fn deleting_the_worktree_asks_a_person_and_loses_nothing_else() {
+    let scene = Scene::new();
+    let before = scene.repository.record();
+    let script = passing_doer_also(&["{ delete = '{workspace}' }"]);
+    let played = scene.play(&script, &[]).exits_with(11);
+    assert_eq!(played.words(), "needs-human not-run not-run 0");
+    assert_eq!(scene.world.steps(), ["doer 1 1"]);
+    scene.assert_nothing_landed();
+    before.assert_holds(&scene.repository);
+}
+
+#[test]
+fn moving_the_base_branch_forward_does_not_move_the_base() {
+    let scene = Scene::new();
+    let base = scene.repository.git(&["rev-parse", "HEAD"]);
+    let script = passing_doer_also(&[
+        ADD,
+        COMMIT,
+        "{ run = ['git', 'update-ref', 'refs/heads/main', 'HEAD'] }",
+    ]);
+    let played = scene.play(&script, &["--base", "main"]);
+    judged_as_if_it_had_not(&scene, played);
+    assert_eq!(scene.repository.git(&["rev-parse", "windlass/TASK-1~1"]), base);
+}

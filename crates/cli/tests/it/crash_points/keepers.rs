@@ -1,0 +1,75 @@
+//! Kills a keeper, the process between the engine and an agent or a check, at every place it comes through. Nobody can
+//! know what its child had done by then, so the step is made once more; that is the bound, and it is tested.
+
+use super::stage::{Stage, Standing, places};
+use super::undisturbed;
+use std::collections::BTreeMap;
+use windlass_test_support::wait_until;
+
+/// How many children the run has: two doers, a judge, an auditor; the check at the base, twice on a change, the audit's.
+const KEEPERS: usize = 8;
+
+/// The places each keeper of an undisturbed run comes through.
+fn places_of_keepers() -> Vec<Vec<String>> {
+    let mut stage = Stage::set_up();
+    let log = stage.world.shared("keeper");
+    let _ = stage.with("WINDLASS_CRASH_CHILD_LOG", log.to_str().unwrap(), Stage::run).exits_with(0);
+    (1..=KEEPERS).map(|keeper| places(&log.with_extension(keeper.to_string()))).collect()
+}
+
+fn survives_every_place_of_keeper(keeper: usize) {
+    let (expected, _) = undisturbed();
+    let places = &places_of_keepers()[keeper - 1];
+    for name in ["rename.before", "rename.after", "child.before", "child.after"] {
+        assert!(places.iter().any(|place| place == name), "no place called {name} in {places:?}");
+    }
+    for (index, name) in places.iter().enumerate() {
+        let mut stage = Stage::set_up();
+        let crash = format!("{keeper}:{}", index + 1);
+        let output = stage.with("WINDLASS_CRASH_CHILD", &crash, Stage::run);
+        let told = format!("keeper {keeper} killed at its place {} ({name})\n{}", index + 1, output.stderr);
+        assert_eq!(output.code, Some(0), "{told}");
+        wait_until("the last process to end", || stage.world.processes().is_empty().then_some(()));
+        let landed = stage.landed_tree();
+        assert_eq!(landed, expected.landed_tree, "{told}");
+        stage.assert_user_s_things_untouched();
+        let Standing::Ended { run } = stage.standing() else { panic!("the run did not end: {told}") };
+        let _ = stage.world.windlass(&["verify", &run]).exits_with(0);
+        assert_steps_repeated_at_most_once(&stage.world.steps(), &expected.steps, &told);
+    }
+}
+
+/// All steps of the undisturbed run, and at most one of them a second time.
+fn assert_steps_repeated_at_most_once(steps: &[String], expected: &[String], told: &str) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for step in steps {
+        *counts.entry(without_attempt(step)).or_default() += 1;
+    }
+    let kinds: Vec<&str> = counts.keys().copied().collect();
+    let mut wanted: Vec<&str> = expected.iter().map(|step| without_attempt(step)).collect();
+    wanted.sort_unstable();
+    assert_eq!(kinds, wanted, "{told}");
+    assert!(steps.len() <= expected.len() + 1, "{steps:?}: {told}");
+}
+
+/// Role and round: a step that is made again is a new attempt.
+fn without_attempt(step: &str) -> &str {
+    step.rsplit_once(' ').expect("role, round and attempt").0
+}
+
+macro_rules! keepers {
+    ($($name:ident = $keeper:literal),+ $(,)?) => {
+        $(#[test] fn $name() { survives_every_place_of_keeper($keeper); })+
+    };
+}
+
+keepers! {
+    a_killed_keeper_of_the_baseline = 1,
+    a_killed_keeper_of_the_first_doer = 2,
+    a_killed_keeper_of_the_red_check = 3,
+    a_killed_keeper_of_the_second_doer = 4,
+    a_killed_keeper_of_the_green_check = 5,
+    a_killed_keeper_of_the_judge = 6,
+    a_killed_keeper_of_the_audit_check = 7,
+    a_killed_keeper_of_the_auditor = 8,
+}
