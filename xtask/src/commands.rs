@@ -18,11 +18,7 @@ impl Repository {
         let package =
             environment("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").to_owned());
         let package = PathBuf::from(package);
-        Self {
-            root: package
-                .parent()
-                .map_or_else(|| package.clone(), Path::to_path_buf),
-        }
+        Self { root: package.parent().map_or_else(|| package.clone(), Path::to_path_buf) }
     }
 
     pub fn root(&self) -> &Path {
@@ -38,10 +34,7 @@ impl Repository {
     }
 
     /// Any other program, with the root as its directory.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "xtask is not the product; all its children start here"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "xtask is not the product; all its children start here")]
     pub fn program(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root).stdin(Stdio::null());
@@ -55,9 +48,8 @@ impl Repository {
                 .expect_success()?;
         let metadata: serde_json::Value =
             serde_json::from_str(&metadata).context("cargo metadata is not JSON")?;
-        let directory = metadata["target_directory"]
-            .as_str()
-            .context("cargo metadata names no target_directory")?;
+        let directory =
+            metadata["target_directory"].as_str().context("cargo metadata names no target_directory")?;
         Ok(PathBuf::from(directory))
     }
 }
@@ -83,9 +75,7 @@ impl Captured {
 /// Runs a program with its output going where ours goes.
 pub fn stream(command: &mut Command) -> Result<()> {
     let described = describe(command);
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start `{described}`"))?;
+    let status = command.status().with_context(|| format!("cannot start `{described}`"))?;
     if status.success() {
         return Ok(());
     }
@@ -95,9 +85,7 @@ pub fn stream(command: &mut Command) -> Result<()> {
 /// Runs a program and keeps its output.
 pub fn capture(command: &mut Command) -> Result<Captured> {
     let described = describe(command);
-    let output = command
-        .output()
-        .with_context(|| format!("cannot start `{described}`"))?;
+    let output = command.output().with_context(|| format!("cannot start `{described}`"))?;
     Ok(Captured {
         success: output.status.success(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -108,11 +96,7 @@ pub fn capture(command: &mut Command) -> Result<Captured> {
 
 /// Whether the program can be started and says that all is well; its output is nobody's concern.
 pub fn succeeds(command: &mut Command) -> bool {
-    command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
 /// A variable that cargo or the contributor gave to xtask.
@@ -126,11 +110,7 @@ pub fn environment(name: &str) -> Option<String> {
 
 fn describe(command: &Command) -> String {
     let program = Path::new(command.get_program());
-    let name = program
-        .file_name()
-        .unwrap_or(program.as_os_str())
-        .to_string_lossy()
-        .into_owned();
+    let name = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned();
     let args = command.get_args().map(|arg| arg.to_string_lossy().into_owned());
     std::iter::once(name).chain(args).collect::<Vec<_>>().join(" ")
 }
@@ -161,16 +141,12 @@ mod tests {
     #[test]
     fn a_streamed_failure_carries_the_exit_status() {
         let repository = Repository::of_this_build();
-        let message = stream(repository.program("sh").args(["-c", "exit 3"]))
-            .unwrap_err()
-            .to_string();
+        let message = stream(repository.program("sh").args(["-c", "exit 3"])).unwrap_err().to_string();
         assert!(message.contains("exit status: 3"), "{message}");
     }
 
     #[test]
     fn a_program_that_is_not_there_does_not_succeed() {
-        assert!(!succeeds(
-            &mut Repository::of_this_build().program("no-such-program-anywhere")
-        ));
+        assert!(!succeeds(&mut Repository::of_this_build().program("no-such-program-anywhere")));
     }
 }

@@ -30,40 +30,22 @@ struct Planted {
 }
 
 /// Without it a copy that is broken anyway would look like a proof.
-const UNCHANGED: Copy = Copy {
-    name: "as-it-is",
-    planted: &[],
-};
+const UNCHANGED: Copy = Copy { name: "as-it-is", planted: &[] };
 
 const UNRESOLVED: &str = "error[E0433]";
 
 const THE_WORLD: Copy = Copy {
     name: "with-the-world",
     planted: &[
-        Planted {
-            code: "pub fn a() { let _ = std::time::SystemTime::now(); }",
-            refusal: UNRESOLVED,
-        },
-        Planted {
-            code: "pub fn b() { let _ = std::fs::read(\"x\"); }",
-            refusal: UNRESOLVED,
-        },
-        Planted {
-            code: "pub fn c() { let _ = std::env::var(\"X\"); }",
-            refusal: UNRESOLVED,
-        },
-        Planted {
-            code: "pub fn d() { let _ = std::process::Command::new(\"x\"); }",
-            refusal: UNRESOLVED,
-        },
+        Planted { code: "pub fn a() { let _ = std::time::SystemTime::now(); }", refusal: UNRESOLVED },
+        Planted { code: "pub fn b() { let _ = std::fs::read(\"x\"); }", refusal: UNRESOLVED },
+        Planted { code: "pub fn c() { let _ = std::env::var(\"X\"); }", refusal: UNRESOLVED },
+        Planted { code: "pub fn d() { let _ = std::process::Command::new(\"x\"); }", refusal: UNRESOLVED },
         Planted {
             code: "pub fn e() { let _ = std::collections::HashMap::<u8, u8>::new(); }",
             refusal: UNRESOLVED,
         },
-        Planted {
-            code: "pub fn f() { println!(\"x\"); }",
-            refusal: "cannot find macro `println`",
-        },
+        Planted { code: "pub fn f() { println!(\"x\"); }", refusal: "cannot find macro `println`" },
     ],
 };
 
@@ -71,10 +53,7 @@ const THE_WORLD: Copy = Copy {
 /// compilation at once, hence a copy of its own.
 const STD_BY_NAME: Copy = Copy {
     name: "with-std-by-name",
-    planted: &[Planted {
-        code: "extern crate std;",
-        refusal: "error[E0463]",
-    }],
+    planted: &[Planted { code: "extern crate std;", refusal: "error[E0463]" }],
 };
 
 /// The proof, or the reason why there is none.
@@ -98,9 +77,7 @@ pub fn prove(repository: &Repository) -> Result<()> {
         .check_copies(repository, &[UNCHANGED])?
         .expect_success()
         .context("the unchanged copy must compile")?;
-    let said = laboratory
-        .check_copies(repository, &[THE_WORLD, STD_BY_NAME])?
-        .stderr;
+    let said = laboratory.check_copies(repository, &[THE_WORLD, STD_BY_NAME])?.stderr;
     let first_planted = text.lines().count() + 1;
     for copy in [THE_WORLD, STD_BY_NAME] {
         judge(&copy, first_planted, &said)?;
@@ -114,15 +91,11 @@ pub fn prove(repository: &Repository) -> Result<()> {
 /// Every planted line must be refused as expected, and nothing else in that copy.
 fn judge(copy: &Copy, first_planted: usize, said: &str) -> Result<()> {
     let place = format!("{}/src/", copy.name);
-    let mut errors: Vec<&str> = said
-        .lines()
-        .filter(|line| line.starts_with(&place) && line.contains(": error"))
-        .collect();
+    let mut errors: Vec<&str> =
+        said.lines().filter(|line| line.starts_with(&place) && line.contains(": error")).collect();
     for (index, planted) in copy.planted.iter().enumerate() {
         let line = format!("{place}lib.rs:{}:", first_planted + index);
-        let refused = errors
-            .iter()
-            .any(|error| error.starts_with(&line) && error.contains(planted.refusal));
+        let refused = errors.iter().any(|error| error.starts_with(&line) && error.contains(planted.refusal));
         ensure!(
             refused,
             "the compiler did not refuse `{}` with {}; it said:\n{said}",
@@ -155,22 +128,13 @@ impl Laboratory {
         lock.lock().context("cannot take the lock of the proof")?;
         let version = commands::capture(repository.program("rustc").arg("-vV"))?.expect_success()?;
         let field = |name: &str| {
-            version
-                .lines()
-                .find_map(|line| line.strip_prefix(name))
-                .map(|value| value.trim().to_owned())
+            version.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
         };
         let host = field("host:").context("rustc -vV names no host")?;
         let commit = field("commit-hash:").context("rustc -vV names no commit-hash")?;
         let sysroot = target.join(format!("sysroot-{commit}"));
         furnish(repository, &sysroot, &host)?;
-        Ok(Self {
-            copies: target.join("copies"),
-            target,
-            sysroot,
-            host,
-            _lock: lock,
-        })
+        Ok(Self { copies: target.join("copies"), target, sysroot, host, _lock: lock })
     }
 
     /// With `--target` the flags hold for the crate and its dependencies, but not for macros that run on the host.
@@ -178,10 +142,7 @@ impl Laboratory {
         cargo
             .args(["--quiet", "--target", &self.host])
             .env("CARGO_TARGET_DIR", &self.target)
-            .env(
-                "CARGO_ENCODED_RUSTFLAGS",
-                format!("--sysroot\u{1f}{}", self.sysroot.display()),
-            )
+            .env("CARGO_ENCODED_RUSTFLAGS", format!("--sysroot\u{1f}{}", self.sysroot.display()))
             .env("CARGO_TERM_COLOR", "never");
         cargo
     }
@@ -205,15 +166,10 @@ impl Laboratory {
             _ => fs::create_dir_all(&self.copies)?,
         }
         let members: Vec<&str> = copies.iter().map(|copy| copy.name).collect();
-        let workspace = workspace_manifest(
-            &fs::read_to_string(repository.root().join("Cargo.toml"))?,
-            &members,
-        )?;
+        let workspace =
+            workspace_manifest(&fs::read_to_string(repository.root().join("Cargo.toml"))?, &members)?;
         fs::write(self.copies.join("Cargo.toml"), workspace)?;
-        fs::copy(
-            repository.root().join("Cargo.lock"),
-            self.copies.join("Cargo.lock"),
-        )?;
+        fs::copy(repository.root().join("Cargo.lock"), self.copies.join("Cargo.lock"))?;
         let manifest = fs::read_to_string(source.join("Cargo.toml"))?;
         for copy in copies {
             let folder = self.copies.join(copy.name);
@@ -241,9 +197,7 @@ fn furnish(repository: &Repository, sysroot: &Path, host: &str) -> Result<()> {
     for entry in fs::read_dir(&from).with_context(|| format!("cannot read {}", from.display()))? {
         let entry = entry?;
         let name = entry.file_name();
-        let permitted = PERMITTED_LIBRARIES
-            .iter()
-            .any(|prefix| name.to_string_lossy().starts_with(prefix));
+        let permitted = PERMITTED_LIBRARIES.iter().any(|prefix| name.to_string_lossy().starts_with(prefix));
         if !permitted {
             continue;
         }
@@ -265,10 +219,7 @@ fn workspace_manifest(real: &str, members: &[&str]) -> Result<String> {
     workspace.remove("default-members");
     workspace.remove("lints");
     workspace.insert("members".to_owned(), members.to_vec().into());
-    if let Some(dependencies) = workspace
-        .get_mut("dependencies")
-        .and_then(toml::Value::as_table_mut)
-    {
+    if let Some(dependencies) = workspace.get_mut("dependencies").and_then(toml::Value::as_table_mut) {
         dependencies.retain(|_, dependency| dependency.get("path").is_none());
     }
     Ok(toml::to_string(&manifest)?)
@@ -280,10 +231,7 @@ fn member_manifest(real: &str, name: &str) -> Result<String> {
     for section in ["lints", "dev-dependencies", "bench", "example", "test"] {
         manifest.remove(section);
     }
-    let package = manifest
-        .get_mut("package")
-        .and_then(toml::Value::as_table_mut)
-        .context("no [package]")?;
+    let package = manifest.get_mut("package").and_then(toml::Value::as_table_mut).context("no [package]")?;
     package.insert("name".to_owned(), name.into());
     Ok(toml::to_string(&manifest)?)
 }
@@ -322,10 +270,7 @@ mod tests {
     fn a_planted_line_that_compiles_breaks_the_proof() {
         for said in ["", "with-the-world/src/lib.rs:9:1: error[E0463]: another copy\n"] {
             let message = judge(&STD_BY_NAME, 9, said).unwrap_err().to_string();
-            assert!(
-                message.contains("did not refuse `extern crate std;`"),
-                "{message}"
-            );
+            assert!(message.contains("did not refuse `extern crate std;`"), "{message}");
         }
     }
 

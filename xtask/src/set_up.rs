@@ -18,11 +18,7 @@ struct Need {
 }
 
 const NEEDS: &[Need] = &[
-    Need {
-        name: "git 2.39 or newer",
-        debian_packages: &["git"],
-        look: find_git,
-    },
+    Need { name: "git 2.39 or newer", debian_packages: &["git"], look: find_git },
     Need {
         name: "a C compiler with the C library's headers",
         debian_packages: &["gcc", "libc6-dev"],
@@ -37,20 +33,13 @@ pub fn set_up(repository: &Repository) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    let packages: Vec<&str> = missing
-        .iter()
-        .flat_map(|need| need.debian_packages.iter().copied())
-        .collect();
+    let packages: Vec<&str> = missing.iter().flat_map(|need| need.debian_packages.iter().copied()).collect();
     install(repository, &missing, &packages)?;
     let still_missing = report_missing(repository, NEEDS);
     if still_missing.is_empty() {
         return Ok(());
     }
-    bail!(
-        "installed {}, but this is still missing: {}",
-        packages.join(" "),
-        names(&still_missing)
-    )
+    bail!("installed {}, but this is still missing: {}", packages.join(" "), names(&still_missing))
 }
 
 fn report_missing<'a>(repository: &Repository, needs: &'a [Need]) -> Vec<&'a Need> {
@@ -73,10 +62,7 @@ fn names(needs: &[&Need]) -> String {
 
 fn install(repository: &Repository, missing: &[&Need], packages: &[&str]) -> Result<()> {
     if !commands::succeeds(repository.program("apt-get").arg("--version")) {
-        bail!(
-            "this is not a Debian system, so install by its own means: {}",
-            names(missing)
-        );
+        bail!("this is not a Debian system, so install by its own means: {}", names(missing));
     }
     if !is_root(repository)? {
         bail!(
@@ -159,16 +145,8 @@ mod tests {
     #[test]
     fn what_cannot_be_found_is_missing_and_what_is_found_is_not() {
         let needs = [
-            Need {
-                name: "air",
-                debian_packages: &[],
-                look: |_| Ok("air".to_owned()),
-            },
-            Need {
-                name: "gold",
-                debian_packages: &["gold"],
-                look: |_| bail!("none here"),
-            },
+            Need { name: "air", debian_packages: &[], look: |_| Ok("air".to_owned()) },
+            Need { name: "gold", debian_packages: &["gold"], look: |_| bail!("none here") },
         ];
         let missing = report_missing(&Repository::of_this_build(), &needs);
         assert_eq!(names(&missing), "gold");

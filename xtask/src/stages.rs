@@ -32,11 +32,7 @@ pub fn run(stages: &[Stage<'_>]) -> Result<()> {
             endings.push((stage.name, Ending::NotReached));
             continue;
         }
-        console::say(&format!(
-            "\n==> {} (at {})",
-            stage.name,
-            readable(whole.elapsed())
-        ));
+        console::say(&format!("\n==> {} (at {})", stage.name, readable(whole.elapsed())));
         let stopwatch = Stopwatch::start();
         match (stage.work)() {
             Ok(()) => endings.push((stage.name, Ending::Passed(stopwatch.elapsed()))),
@@ -83,11 +79,7 @@ mod tests {
             log.borrow_mut().push(name);
             fails.map_or(Ok(()), |reason| bail!(reason))
         };
-        Stage {
-            name,
-            remedy: "mend it",
-            work: Box::new(work),
-        }
+        Stage { name, remedy: "mend it", work: Box::new(work) }
     }
 
     #[test]
@@ -100,11 +92,7 @@ mod tests {
     #[test]
     fn the_first_failure_stops_and_says_what_to_do() {
         let log = RefCell::default();
-        let stages = [
-            stage("one", &log, None),
-            stage("two", &log, Some("red")),
-            stage("three", &log, None),
-        ];
+        let stages = [stage("one", &log, None), stage("two", &log, Some("red")), stage("three", &log, None)];
         let message = run(&stages).unwrap_err().to_string();
         assert_eq!(message, "stage \"two\" failed: mend it");
         assert_eq!(*log.borrow(), ["one", "two"]);
@@ -113,11 +101,8 @@ mod tests {
     #[test]
     fn the_table_names_what_was_not_reached() {
         let second = Duration::from_secs(1);
-        let endings = [
-            ("one", Ending::Passed(second)),
-            ("two", Ending::Failed(second)),
-            ("three", Ending::NotReached),
-        ];
+        let endings =
+            [("one", Ending::Passed(second)), ("two", Ending::Failed(second)), ("three", Ending::NotReached)];
         let table = summary(&endings, second * 2);
         assert!(table.contains("one    passed   1.0 s"), "{table}");
         assert!(table.contains("two    FAILED   1.0 s"), "{table}");

@@ -8,14 +8,9 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "xtask measures real time and decides nothing from it"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "xtask measures real time and decides nothing from it")]
     pub fn start() -> Self {
-        Self {
-            started: Instant::now(),
-        }
+        Self { started: Instant::now() }
     }
 
     pub fn elapsed(&self) -> Duration {

@@ -62,11 +62,7 @@ pub fn test(repository: &Repository, args: &TestArgs) -> Result<()> {
     ];
     if !args.quick {
         let doc_tests = &["test", "--workspace", "--doc", "--quiet"];
-        stages.push(cargo(
-            "an example in a doc comment no longer holds",
-            "doc tests",
-            doc_tests,
-        ));
+        stages.push(cargo("an example in a doc comment no longer holds", "doc tests", doc_tests));
     }
     stages.push(Stage {
         name: "simulation seeds",
@@ -106,13 +102,7 @@ impl Runner {
     fn tests_arguments(self) -> Vec<&'static str> {
         match self {
             Self::Nextest => {
-                vec![
-                    "nextest",
-                    "run",
-                    "--workspace",
-                    "-E",
-                    "not package(=windlass-simulator)",
-                ]
+                vec!["nextest", "run", "--workspace", "-E", "not package(=windlass-simulator)"]
             }
             Self::CargoTest => {
                 vec!["test", "--workspace", "--exclude", SIMULATOR, "--no-fail-fast"]
@@ -123,13 +113,7 @@ impl Runner {
     /// Nextest selects from the whole workspace: `-p` would build the dependencies again with fewer features.
     fn simulation_arguments(self) -> Vec<&'static str> {
         match self {
-            Self::Nextest => vec![
-                "nextest",
-                "run",
-                "--workspace",
-                "-E",
-                "package(=windlass-simulator)",
-            ],
+            Self::Nextest => vec!["nextest", "run", "--workspace", "-E", "package(=windlass-simulator)"],
             Self::CargoTest => vec!["test", "-p", SIMULATOR],
         }
     }
@@ -149,10 +133,7 @@ mod tests {
                     || tests.contains(&format!("--exclude {SIMULATOR}"))
             );
             let simulation = runner.simulation_arguments().join(" ");
-            assert!(
-                simulation.contains(SIMULATOR) && !simulation.contains("exclude"),
-                "{simulation}"
-            );
+            assert!(simulation.contains(SIMULATOR) && !simulation.contains("exclude"), "{simulation}");
         }
     }
 }

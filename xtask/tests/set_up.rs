@@ -29,20 +29,13 @@ impl Machine {
 
     fn set_up(&self) -> Captured {
         let mut command = Repository::of_this_build().program(env!("CARGO_BIN_EXE_xtask"));
-        command
-            .arg("set-up")
-            .env("PATH", self.folder.path())
-            .env("CARGO", self.folder.path().join("cargo"));
+        command.arg("set-up").env("PATH", self.folder.path()).env("CARGO", self.folder.path().join("cargo"));
         capture(command.env_remove("CC")).unwrap()
     }
 
     fn calls_of(&self, program: &str) -> Vec<String> {
         let calls = fs::read_to_string(self.folder.path().join("calls")).unwrap();
-        calls
-            .lines()
-            .filter(|call| call.starts_with(program))
-            .map(str::to_owned)
-            .collect()
+        calls.lines().filter(|call| call.starts_with(program)).map(str::to_owned).collect()
     }
 }
 
@@ -51,11 +44,7 @@ fn a_machine_with_everything_is_left_alone() {
     let machine = Machine::with(&["apt-get"], &[("git-version", "2.39.0"), ("user", "0")]);
     let done = machine.set_up();
     assert!(done.success, "{}", done.stderr);
-    assert!(
-        done.stdout.contains("found git version 2.39.0"),
-        "{}",
-        done.stdout
-    );
+    assert!(done.stdout.contains("found git version 2.39.0"), "{}", done.stdout);
     assert_eq!(machine.calls_of("apt-get"), Vec::<String>::new());
 }
 
@@ -65,11 +54,7 @@ fn root_on_debian_gets_what_is_missing_after_one_update() {
     let done = machine.set_up();
     assert!(done.success, "{}", done.stderr);
     let calls = machine.calls_of("apt-get");
-    let expected = [
-        "apt-get --version",
-        "apt-get update",
-        "apt-get install -y --no-install-recommends git",
-    ];
+    let expected = ["apt-get --version", "apt-get update", "apt-get install -y --no-install-recommends git"];
     assert_eq!(calls, expected);
 }
 
@@ -94,23 +79,11 @@ fn elsewhere_than_on_debian_the_missing_thing_is_named() {
 
 #[test]
 fn a_git_that_stays_too_old_is_a_failure_not_a_loop() {
-    let state = [
-        ("git-version", "2.20.1"),
-        ("git-in-store", "2.30.2"),
-        ("user", "0"),
-    ];
+    let state = [("git-version", "2.20.1"), ("git-in-store", "2.30.2"), ("user", "0")];
     let machine = Machine::with(&["apt-get"], &state);
     let done = machine.set_up();
     assert!(!done.success);
-    assert!(
-        done.stdout.contains("git version 2.30.2 is too old"),
-        "{}",
-        done.stdout
-    );
-    assert!(
-        done.stderr.contains("still missing: git 2.39 or newer"),
-        "{}",
-        done.stderr
-    );
+    assert!(done.stdout.contains("git version 2.30.2 is too old"), "{}", done.stdout);
+    assert!(done.stderr.contains("still missing: git 2.39 or newer"), "{}", done.stderr);
     assert_eq!(machine.calls_of("apt-get update").len(), 1);
 }

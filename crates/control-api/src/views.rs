@@ -145,7 +145,13 @@ pub struct Diff {
     pub round: u32,
     pub base: String,
     pub tree: String,
-    pub patch: String,
+    /// Files may hold any bytes, and so may a patch; in JSON whatever is no text is replaced.
+    #[serde(serialize_with = "as_text")]
+    pub patch: Vec<u8>,
+}
+
+fn as_text<S: serde::Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&String::from_utf8_lossy(bytes))
 }
 
 #[derive(Clone, Debug, Serialize)]

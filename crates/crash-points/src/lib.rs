@@ -46,7 +46,10 @@ mod counted {
     static REACHED: AtomicU64 = AtomicU64::new(0);
     static CHILDREN: AtomicU64 = AtomicU64::new(0);
 
-    #[expect(clippy::disallowed_methods, reason = "a test hook, not a setting: it must work below host/settings")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test hook, not a setting: it must work below host/settings"
+    )]
     fn plan() -> &'static Plan {
         PLAN.get_or_init(|| Plan {
             crash_at: std::env::var("WINDLASS_CRASH_AT").ok().and_then(|text| text.parse().ok()),
@@ -54,7 +57,10 @@ mod counted {
         })
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a test hook, not a setting: it must work below host/settings")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test hook, not a setting: it must work below host/settings"
+    )]
     pub(super) fn child_environment() -> BTreeMap<OsString, OsString> {
         let child = CHILDREN.fetch_add(1, Ordering::SeqCst) + 1;
         let mut environment = BTreeMap::new();

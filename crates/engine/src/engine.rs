@@ -30,15 +30,27 @@ impl<J: Journal, R: EffectRunner, C: Clock> Engine<J, R, C> {
     ///
     /// The lease must be held: two engines on one run are kept apart by its fence.
     pub async fn open(
-        (journal, runner, clock): (J, R, C),
+        ports: (J, R, C),
         id: RunId,
         lease: Lease,
         headline: fn(&Run) -> String,
     ) -> Result<Self, EngineError> {
-        let run = replay(&id, &journal.read(&id, 0).await?)?;
+        let run = replay(&id, &ports.0.read(&id, 0).await?)?;
+        Ok(Self::over(ports, id, lease, run, headline))
+    }
+
+    /// As [`Self::open`], for a caller who has read and folded the run itself, all of it and under this lease: reading
+    /// a long run twice would double what resuming it costs.
+    pub fn over(
+        (journal, runner, clock): (J, R, C),
+        id: RunId,
+        lease: Lease,
+        run: Run,
+        headline: fn(&Run) -> String,
+    ) -> Self {
         let mut engine = Self { journal, runner, clock, id, lease, run, headline };
         engine.resend();
-        Ok(engine)
+        engine
     }
 
     pub fn run(&self) -> &Run {

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::checkout::{Checkout, short_hash};
-use crate::durable_file::{ensure, read_plain};
+use crate::durable_file::{ensure, place, read_plain};
 use crate::error::GitError;
 
 /// Every path gets its bytes stored and restored as they are, whatever attributes the tree itself asks for: this
@@ -161,7 +161,8 @@ fn fill_git_dir(git_dir: &Path, format: ObjectFormat) -> Result<(), GitError> {
     ensure(&git_dir.join("info/attributes"), ATTRIBUTES.as_bytes())?;
     let head = git_dir.join("HEAD");
     if !head.exists() {
-        ensure(&head, b"ref: refs/heads/none\n")?;
+        // In the view somebody else may have written the user's HEAD meanwhile.
+        place(&head, b"ref: refs/heads/none\n")?;
     }
     Ok(())
 }

@@ -6,14 +6,55 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
 use crate::error::GitError;
 
 /// Replaces `path` by a file with this content, durably.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), GitError> {
     let temporary = unique_beside(path);
-    let written = write_new(&temporary, content).and_then(|()| rename(&temporary, path));
+    let written = write_new(&temporary, content)
+        .and_then(|file| file.sync_all())
+        .and_then(|()| rename(&temporary, path));
     if written.is_err() {
         // The original error matters more than a temporary file that could not be taken away.
+        let _ = fs::remove_file(&temporary);
+    }
+    written.map_err(GitError::io("write", path))
+}
+
+/// As [`replace`], but only killing us cannot tear it: for what is written again before it is next needed.
+pub(crate) fn replace_for_now(path: &Path, content: &[u8]) -> Result<(), GitError> {
+    let temporary = unique_beside(path);
+    let written = write_new(&temporary, content).map(drop).and_then(|()| {
+        windlass_crash_points::reach("rename.before");
+        fs::rename(&temporary, path)?;
+        windlass_crash_points::reach("rename.after");
+        Ok(())
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written.map_err(GitError::io("write", path))
+}
+
+/// Puts a file where there is none. One that is there stays, also one that another process put there just now.
+pub(crate) fn place(path: &Path, content: &[u8]) -> Result<(), GitError> {
+    let temporary = unique_beside(path);
+    let written = write_new(&temporary, content).and_then(|file| file.sync_all()).and_then(|()| {
+        windlass_crash_points::reach("rename.before");
+        let placed = renameat_with(CWD, &temporary, CWD, path, RenameFlags::NOREPLACE);
+        windlass_crash_points::reach("rename.after");
+        match placed {
+            Ok(()) => sync_directory(path.parent().unwrap_or(Path::new("/"))),
+            Err(Errno::EXIST) => fs::remove_file(&temporary),
+            // Few file systems cannot do this; what is lost there is only the race.
+            Err(Errno::INVAL | Errno::NOSYS) if !path.exists() => rename(&temporary, path),
+            Err(error) => Err(error.into()),
+        }
+    });
+    if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
     written.map_err(GitError::io("write", path))
@@ -61,10 +102,25 @@ pub(crate) fn unique_beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+fn write_new(path: &Path, content: &[u8]) -> io::Result<File> {
     // A process with our number may have died here before; its leftover is in nobody's use.
     let _ = fs::remove_file(path);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?;
     file.write_all(content)?;
-    file.sync_all()
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_placed_first_stays_and_nothing_is_left_beside_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("HEAD");
+        place(&path, b"first").unwrap();
+        place(&path, b"second").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
 }

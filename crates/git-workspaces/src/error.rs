@@ -46,6 +46,10 @@ pub enum GitError {
     NotOurs { path: PathBuf, what: String },
     #[error("branch {branch} already exists at {found}")]
     BranchTaken { branch: String, found: String },
+    #[error("there is no room for {name} beside {by}: git keeps references as paths")]
+    ReferenceBlocked { name: String, by: String },
+    #[error("{name} is locked, another git may be at work: {detail}")]
+    ReferenceLocked { name: String, detail: String },
 }
 
 impl GitError {

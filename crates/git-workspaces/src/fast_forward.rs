@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::blockers::blockers;
+use crate::confined_dir::ConfinedDir;
 use crate::durable_file::{read_plain, rename, replace};
 use crate::error::GitError;
 use crate::ids::{Commit, Oid};
@@ -76,6 +78,9 @@ impl Repository {
     /// Git's two-way merge: checks every path first and changes files only if all may change.
     fn move_files(&self, index: &Path, from: &Commit, to: &Commit) -> Result<Result<(), String>, GitError> {
         let work_tree = self.checkout.work_tree();
+        if let Some(path) = blockers(&ConfinedDir::open(work_tree)?)?.first() {
+            return Ok(Err(format!("{path} is no plain file, and git would wait for it")));
+        }
         if let Err(detail) = self.refuse_staged_changes(index, from, to)? {
             return Ok(Err(detail));
         }
@@ -145,7 +150,7 @@ impl Repository {
     fn file_has(&self, path: &[u8], mode: &[u8], id: &[u8]) -> Result<bool, GitError> {
         let work_tree = self.checkout.work_tree();
         let path = crate::repo_path::RepoPath::new(path);
-        let root = crate::confined_dir::ConfinedDir::open(work_tree)?;
+        let root = ConfinedDir::open(work_tree)?;
         let Some((kind, _)) = root.kind_of(&path)? else { return Ok(mode == b"000000") };
         let call = self.internal_call().args(["hash-object", "--no-filters"]);
         let printed = match (kind, mode) {
@@ -179,14 +184,16 @@ fn copy_with_time(from: &Path, to: &Path) -> Result<(), GitError> {
 /// The lock is a second name of a file whose first name is ours, so that a lock left by a killed call of ours can
 /// be told from everybody else's and is always complete.
 fn install_users_index(path: &Path, seen: &[u8], content: &[u8]) -> Result<bool, GitError> {
-    if seen == content {
-        return Ok(true);
-    }
     let lock = path.with_file_name("index.lock");
     let ours = path.with_file_name("windlass-index");
     let inode = |path: &Path| fs::symlink_metadata(path).map(|found| found.ino()).ok();
     if inode(&lock).is_some() && inode(&lock) == inode(&ours) {
         fs::remove_file(&lock).map_err(GitError::io("remove", &lock))?;
+    }
+    if seen == content {
+        // A killed call may have come as far as the new index and not to the removal of its own name for it.
+        let _ = fs::remove_file(&ours);
+        return Ok(true);
     }
     replace(&ours, content)?;
     if fs::hard_link(&ours, &lock).is_err() {

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::blockers::blockers;
 use crate::confined_dir::ConfinedDir;
 use crate::error::GitError;
 use crate::ids::Oid;
@@ -72,7 +73,7 @@ impl Repository {
         }
         drift.changed.extend(self.with_other_content(&fingerprint.directory, &doubtful)?);
         drift.changed.sort();
-        self.sort_extras(fingerprint, &after, &mut drift)?;
+        self.sort_extras(fingerprint, &root, &after, &mut drift)?;
         Ok(drift)
     }
 
@@ -102,6 +103,7 @@ impl Repository {
     fn sort_extras(
         &self,
         fingerprint: &Fingerprint,
+        root: &ConfinedDir,
         after: &Scan,
         drift: &mut Drift,
     ) -> Result<(), GitError> {
@@ -116,7 +118,7 @@ impl Repository {
         };
         let new: Vec<&Extra> =
             after.extras.iter().filter(|extra| !known.contains(extra) && !in_the_way(extra)).collect();
-        let ignored = self.ignored_among(&fingerprint.directory, &new)?;
+        let ignored = self.ignored_among(root, &new)?;
         for extra in new {
             let list = if ignored.contains(extra.path.as_bytes()) {
                 &mut drift.added_ignored
@@ -128,8 +130,9 @@ impl Repository {
         Ok(())
     }
 
-    fn ignored_among(&self, directory: &Path, extras: &[&Extra]) -> Result<BTreeSet<Vec<u8>>, GitError> {
-        if extras.is_empty() {
+    fn ignored_among(&self, root: &ConfinedDir, extras: &[&Extra]) -> Result<BTreeSet<Vec<u8>>, GitError> {
+        // Where git cannot be asked, nothing is excused.
+        if extras.is_empty() || !blockers(root)?.is_empty() {
             return Ok(BTreeSet::new());
         }
         let mut list = Vec::new();
@@ -138,7 +141,7 @@ impl Repository {
             list.extend(if extra.is_directory { &b"/\0"[..] } else { &b"\0"[..] });
         }
         let index = self.control.indexes().join("none");
-        let call = self.call_in(directory, &index).args(["check-ignore", "--no-index", "-z", "--stdin"]);
+        let call = self.call_in(root.path(), &index).args(["check-ignore", "--no-index", "-z", "--stdin"]);
         let printed = call.stdin(list).run_accepting(&[0, 1])?.stdout;
         let paths = printed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
         Ok(paths.map(|path| path.strip_suffix(b"/").unwrap_or(path).to_vec()).collect())

@@ -54,6 +54,10 @@ pub enum Hazard {
     TooDeep {
         path: RepoPath,
     },
+    /// A pipe, a device or the like where git looks for a file. As long as it is there, nothing is recorded.
+    BlocksGit {
+        path: RepoPath,
+    },
     /// Something git would not take up (unreadable, a device, a forbidden name), in git's words.
     Refused {
         detail: String,
@@ -75,6 +79,9 @@ impl fmt::Display for Hazard {
                 write!(formatter, "{bytes} changed bytes are more than {limit}")
             }
             Self::TooDeep { path } => write!(formatter, "path {path} is nested too deeply"),
+            Self::BlocksGit { path } => {
+                write!(formatter, "{path} is no plain file, and git would wait for it; nothing was recorded")
+            }
             Self::Refused { detail } => write!(formatter, "git refused a path: {detail}"),
         }
     }

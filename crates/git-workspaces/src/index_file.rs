@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::GitError;
-use crate::ids::Oid;
+use crate::ids::{Oid, TreeId};
 use crate::repo_path::RepoPath;
 
 pub(crate) const MODE_TYPE: u32 = 0o170_000;
@@ -45,6 +45,8 @@ pub(crate) struct IndexEntry {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
     pub(crate) entries: Vec<IndexEntry>,
+    /// The tree that git noted these entries to be, as long as none of them was changed since.
+    tree: Option<Oid>,
     /// Second in which the file was written. Stat data of that second or later proves nothing: the file may have
     /// been changed again within the same tick.
     written_at: i64,
@@ -68,13 +70,18 @@ impl Index {
     pub(crate) fn read(path: &Path) -> Result<Self, GitError> {
         let written_at = fs::metadata(path).map_err(GitError::io("read", path))?.mtime();
         let bytes = fs::read(path).map_err(GitError::io("read", path))?;
-        let mut entries =
+        let Parsed { mut entries, tree } =
             parse(&bytes).map_err(|what| GitError::DamagedIndex { path: path.to_owned(), what })?;
         // Git writes them in this order; everything here searches by it.
         if !entries.is_sorted_by(|left, right| left.path < right.path) {
             entries.sort_by(|left, right| left.path.cmp(&right.path));
         }
-        Ok(Self { entries, written_at })
+        Ok(Self { entries, tree, written_at })
+    }
+
+    /// Whether these are the entries of `tree` and no others. "No" may also mean that nobody noted it.
+    pub(crate) fn is_of(&self, tree: &TreeId) -> bool {
+        self.tree.is_some() && self.tree == Oid::from_hex(tree.as_str().as_bytes()).ok()
     }
 
     /// The entries of `self`, with stat data taken from `earlier` where it speaks of the same content and is old
@@ -156,7 +163,12 @@ fn write_entry(bytes: &mut Vec<u8>, entry: &IndexEntry) {
     bytes.extend(std::iter::repeat_n(0, padding));
 }
 
-fn parse(bytes: &[u8]) -> Result<Vec<IndexEntry>, &'static str> {
+struct Parsed {
+    entries: Vec<IndexEntry>,
+    tree: Option<Oid>,
+}
+
+fn parse(bytes: &[u8]) -> Result<Parsed, &'static str> {
     let header = bytes.get(..12).ok_or("too short")?;
     if &header[..4] != b"DIRC" {
         return Err("no index signature");
@@ -169,7 +181,7 @@ fn parse(bytes: &[u8]) -> Result<Vec<IndexEntry>, &'static str> {
     parse_entries(bytes, count, 20).or_else(|_| parse_entries(bytes, count, 32))
 }
 
-fn parse_entries(bytes: &[u8], count: usize, hash_length: usize) -> Result<Vec<IndexEntry>, &'static str> {
+fn parse_entries(bytes: &[u8], count: usize, hash_length: usize) -> Result<Parsed, &'static str> {
     let mut entries = Vec::with_capacity(count.min(bytes.len() / 62));
     let mut at = 12;
     for _ in 0..count {
@@ -209,7 +221,24 @@ fn parse_entries(bytes: &[u8], count: usize, hash_length: usize) -> Result<Vec<I
         let used = path_at + length - at;
         at += used + 8 - used % 8;
     }
-    if bytes.len() < at + hash_length { Err("cut short") } else { Ok(entries) }
+    let extensions = bytes.get(at..bytes.len().saturating_sub(hash_length)).ok_or("cut short")?;
+    Ok(Parsed { entries, tree: noted_tree(extensions, hash_length) })
+}
+
+/// The root of git's cache of trees: an empty name, how many entries it covers (negative when one of them changed), how
+/// many trees lie below it, its id.
+fn noted_tree(mut extensions: &[u8], hash_length: usize) -> Option<Oid> {
+    loop {
+        let (header, rest) = extensions.split_at_checked(8)?;
+        let (content, following) = rest.split_at_checked(number(header, 4)? as usize)?;
+        if &header[..4] == b"TREE" {
+            let line = content.strip_prefix(b"\0")?;
+            let (counts, id) = line.split_at_checked(line.iter().position(|byte| *byte == b'\n')? + 1)?;
+            let is_valid = counts.first().is_some_and(u8::is_ascii_digit);
+            return is_valid.then(|| id.get(..hash_length).map(Oid::from_bytes)).flatten();
+        }
+        extensions = following;
+    }
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
@@ -248,8 +277,8 @@ mod tests {
             for entry in &mut entries {
                 entry.oid = Oid::from_bytes(&vec![7; hash_length]);
             }
-            let index = Index { entries, written_at: 0 };
-            let read = parse(&index.to_bytes(hash_length)).unwrap();
+            let index = Index { entries, ..Index::default() };
+            let read = parse(&index.to_bytes(hash_length)).unwrap().entries;
             assert_eq!(read.len(), 42);
             for (left, right) in read.iter().zip(&index.entries) {
                 assert_eq!((&left.path, left.mode, left.oid), (&right.path, right.mode, right.oid));
@@ -261,7 +290,7 @@ mod tests {
     #[test]
     fn damaged_files_are_refused_not_believed() {
         let index =
-            Index { entries: vec![entry("a", 0o100_644, 1), entry("b", 0o100_644, 1)], written_at: 0 };
+            Index { entries: vec![entry("a", 0o100_644, 1), entry("b", 0o100_644, 1)], ..Index::default() };
         let bytes = index.to_bytes(20);
         for length in 0..bytes.len() {
             assert!(parse(&bytes[..length]).is_err(), "accepted after {length} bytes");
@@ -269,12 +298,34 @@ mod tests {
     }
 
     #[test]
+    fn the_tree_is_known_only_while_git_vouches_for_it() {
+        let index = Index { entries: vec![entry("a", 0o100_644, 1)], ..Index::default() };
+        let with = |extension: &[u8]| {
+            let mut bytes = index.to_bytes(20);
+            bytes.truncate(bytes.len() - 20);
+            for (name, content) in [(&b"LINK"[..], &b"?"[..]), (b"TREE", extension)] {
+                bytes.extend(name);
+                bytes.extend(u32::try_from(content.len()).unwrap().to_be_bytes());
+                bytes.extend(content);
+            }
+            bytes.extend([0; 20]);
+            parse(&bytes).unwrap().tree
+        };
+        let id = [7; 20];
+        assert_eq!(with(&[b"\x001 0\n", &id[..]].concat()), Some(Oid::from_bytes(&id)));
+        assert_eq!(with(b"\x00-1 0\n"), None, "an entry was changed");
+        assert_eq!(with(&[b"\x001 0\n", &id[..19]].concat()), None, "cut short");
+        assert_eq!(with(b""), None);
+    }
+
+    #[test]
     fn stat_data_as_young_as_the_index_is_dropped() {
         let earlier = Index {
             entries: vec![entry("old", 0o100_644, 9), entry("young", 0o100_644, 10)],
             written_at: 10,
+            ..Index::default()
         };
-        let merged = Index { entries: earlier.entries.clone(), written_at: 0 }.with_stats_of(&earlier);
+        let merged = Index { entries: earlier.entries.clone(), ..Index::default() }.with_stats_of(&earlier);
         assert_eq!(merged.entries[0].stat, earlier.entries[0].stat);
         assert_eq!(merged.entries[1].stat, CachedStat::default());
     }

@@ -5,6 +5,7 @@
 //! A [`Checkout`] says where the user's repository is (plain files, no process). A [`Repository`] adds the private
 //! control directory in which all the work happens.
 
+mod blockers;
 mod checkout;
 mod commit;
 mod confined_dir;
@@ -42,4 +43,4 @@ pub use repo_path::RepoPath;
 pub use repository::Repository;
 pub use snapshot::{Change, ChangeKind, Snapshot};
 pub use worktree::{Head, Worktree};
-pub use worktree_removal::{Kept, Removal};
+pub use worktree_removal::{Kept, Obstacle, Removal};

@@ -5,10 +5,11 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use crate::blockers::blockers;
 use crate::confined_dir::ConfinedDir;
 use crate::error::GitError;
 use crate::ids::TreeId;
-use crate::index_file::{Index, path_for_key};
+use crate::index_file::{Index, IndexEntry, path_for_key};
 use crate::repo_path::RepoPath;
 use crate::repository::{Repository, fresh_index_path, install_index, write_index};
 use crate::scan::{Scan, scan};
@@ -17,15 +18,22 @@ const TICK_ATTEMPTS: u32 = 100_000;
 
 impl Repository {
     /// Makes `directory` hold exactly `tree`. A regular file `.git` at its top (a linked worktree's) stays. `key`
-    /// names the private index that remembers what the directory held; one git process unless it was tampered with.
+    /// names the private index that remembers what the directory held; no git process if it holds that tree already,
+    /// one unless it was tampered with.
     pub fn materialise(&self, directory: &Path, key: &str, tree: &TreeId) -> Result<(), GitError> {
         fs::create_dir_all(directory).map_err(GitError::io("create directory", directory))?;
         let root = ConfinedDir::open(directory)?;
         spare_only_a_git_file(&root)?;
         let index_path = path_for_key(&self.control.indexes(), key);
-        let temporary = fresh_index_path(&index_path);
-        // Stat data is believed here whatever its age: every path is compared to the nanosecond afterwards.
+        // Stat data is believed here whatever its age: every path is compared to the nanosecond.
         let start = Index::read(&index_path).unwrap_or_default();
+        if start.is_of(tree) && holds_exactly(&root, &start)? {
+            return Ok(());
+        }
+        for path in blockers(&root)? {
+            root.remove(&path)?;
+        }
+        let temporary = fresh_index_path(&index_path);
         write_index(&temporary, &start, self.format)?;
         // A tampered directory may make git give up; what it did not do is done below.
         let moved = self.read_tree(directory, &temporary, tree);
@@ -90,6 +98,16 @@ impl Repository {
     fn read_tree(&self, directory: &Path, index: &Path, tree: &TreeId) -> Result<(), GitError> {
         self.call_in(directory, index).args(["read-tree", "--reset", "-u", tree.as_str()]).run().map(drop)
     }
+}
+
+/// Whether the directory is as it was when git recorded the index, with nothing besides.
+fn holds_exactly(root: &ConfinedDir, index: &Index) -> Result<bool, GitError> {
+    // Places of submodules have no stat data to tell them by; whoever has some pays for the thorough way.
+    if index.entries.iter().any(IndexEntry::is_gitlink) {
+        return Ok(false);
+    }
+    let found = scan(root, &index.entries)?;
+    Ok(found.extras.is_empty() && damaged_paths(index, &found).is_empty())
 }
 
 /// Tracked paths that are missing or not the file git wrote.

@@ -1,6 +1,9 @@
 //! Names in the user's repository: revisions, branches and compare-and-swap updates, through the reference view.
 //! Must not touch objects, indexes or work trees.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use crate::checkout::path_from_line;
 use crate::durable_file::{ensure, read_plain};
 use crate::error::GitError;
@@ -62,6 +65,52 @@ impl Repository {
         Ok(CommitId::parse(String::from_utf8_lossy(&output).trim_end()).ok())
     }
 
+    /// Whether something stands under this name, usable or not. Plain files, no process.
+    pub fn is_taken(&self, name: &str) -> Result<bool, GitError> {
+        check_name(name)?;
+        let below = format!("{name}/");
+        let is_packed = self.packed_names().iter().any(|found| found == name || found.starts_with(&below));
+        Ok(is_packed || self.checkout.common_dir().join(name).symlink_metadata().is_ok())
+    }
+
+    /// The reference because of which git has no room for this name: one that is a part of it, or that it would be a
+    /// part of. Plain files, no process.
+    pub fn in_the_way_of(&self, name: &str) -> Result<Option<String>, GitError> {
+        check_name(name)?;
+        let common = self.checkout.common_dir();
+        let packed = self.packed_names();
+        let parts = name.match_indices('/').map(|(at, _)| &name[..at]);
+        for part in parts.filter(|part| *part != "refs") {
+            let loose = common.join(part).symlink_metadata().is_ok_and(|found| !found.is_dir());
+            if loose || packed.iter().any(|found| found == part) {
+                return Ok(Some(part.to_owned()));
+            }
+        }
+        let below = format!("{name}/");
+        if let Some(found) = packed.into_iter().find(|found| found.starts_with(&below)) {
+            return Ok(Some(found));
+        }
+        let loose = first_file_under(&common.join(name));
+        Ok(loose.map(|path| path.strip_prefix(common).unwrap_or(&path).to_string_lossy().into_owned()))
+    }
+
+    fn packed_names(&self) -> Vec<String> {
+        let packed = read_plain(&self.checkout.common_dir().join("packed-refs")).unwrap_or_default();
+        let packed = String::from_utf8_lossy(&packed);
+        let lines = packed.lines().filter(|line| !line.starts_with(['#', '^']));
+        lines.filter_map(|line| line.split_once(' ')).map(|(_, name)| name.to_owned()).collect()
+    }
+
+    /// Short names of the branches that have this commit in their history.
+    pub fn branches_with(&self, commit: &CommitId) -> Result<Vec<String>, GitError> {
+        let printed = self
+            .view_call()?
+            .args(["for-each-ref", "--format=%(refname)", "--contains", commit.as_str(), "refs/heads/"])
+            .run()?;
+        let names = String::from_utf8_lossy(&printed);
+        Ok(names.lines().filter_map(|name| name.strip_prefix("refs/heads/")).map(str::to_owned).collect())
+    }
+
     /// Moves or creates (`expected` = `None`) a reference, only if it still is what the caller saw.
     pub fn update_reference(
         &self,
@@ -102,7 +151,22 @@ impl Repository {
         } else if found.as_ref() != expected {
             Ok(ReferenceUpdate::Conflict { found })
         } else {
-            Err(failed)
+            Err(self.why_not_written(name, failed))
+        }
+    }
+
+    /// Tells what the user can mend by hand, and what will fail again until they do, from every other failure.
+    fn why_not_written(&self, name: &str, failed: GitError) -> GitError {
+        if let Ok(Some(by)) = self.in_the_way_of(name) {
+            return GitError::ReferenceBlocked { name: name.to_owned(), by };
+        }
+        match failed {
+            // Two lines follow with advice; the first one names the lock.
+            GitError::Command { stderr, .. } if stderr.contains(".lock': File exists") => {
+                let detail = stderr.lines().next().unwrap_or_default().to_owned();
+                GitError::ReferenceLocked { name: name.to_owned(), detail }
+            }
+            other => other,
         }
     }
 
@@ -123,6 +187,20 @@ impl Repository {
             .work_tree(&nowhere)
             .objects_in(&self.checkout.objects_dir()))
     }
+}
+
+/// A directory of references that were all deleted is in nobody's way; one file in it is.
+fn first_file_under(directory: &Path) -> Option<PathBuf> {
+    let mut open = vec![directory.to_owned()];
+    while let Some(current) = open.pop() {
+        for entry in fs::read_dir(&current).into_iter().flatten().flatten() {
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                return Some(entry.path());
+            }
+            open.push(entry.path());
+        }
+    }
+    None
 }
 
 /// Git's own rules for reference names, and `refs/` in front so that no name is read as something else.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::blockers::blockers;
 use crate::confined_dir::ConfinedDir;
 use crate::error::GitError;
 use crate::hazard::{Hazard, SnapshotLimits, hazards_of};
@@ -39,6 +40,18 @@ pub enum ChangeKind {
     Deleted,
 }
 
+impl Snapshot {
+    /// What can be said of a directory in which git must not be started: the base, and what stands in the way.
+    fn withheld(base: &TreeId, blockers: &[RepoPath]) -> Self {
+        let added = |path: &RepoPath| Change { path: path.clone(), kind: ChangeKind::Added, size: 0 };
+        Self {
+            tree: base.clone(),
+            changes: blockers.iter().map(added).collect(),
+            hazards: blockers.iter().map(|path| Hazard::BlocksGit { path: path.clone() }).collect(),
+        }
+    }
+}
+
 impl Repository {
     /// Records what `workspace` holds. `key` names the workspace's private index, which makes the next snapshot of
     /// the same workspace cheap; `base` must be the tree of an imported commit.
@@ -50,6 +63,10 @@ impl Repository {
         limits: SnapshotLimits,
     ) -> Result<Snapshot, GitError> {
         let root = ConfinedDir::open(workspace)?;
+        let blockers = blockers(&root)?;
+        if !blockers.is_empty() {
+            return Ok(Snapshot::withheld(base, &blockers));
+        }
         let base_index = self.listing(base)?;
         let index_path = path_for_key(&self.control.indexes(), key);
         let start = match Index::read(&index_path) {

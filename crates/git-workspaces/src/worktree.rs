@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::checkout::{path_from_line, short_hash};
-use crate::durable_file::{ensure, read_plain, replace};
+use crate::durable_file::{ensure, read_plain, replace, replace_for_now};
 use crate::error::GitError;
 use crate::ids::{Commit, CommitId};
 use crate::index_file::path_for_key;
@@ -133,7 +133,7 @@ impl Repository {
         let worktree = self.worktree_at(path)?;
         let reference = format!("refs/heads/{branch}");
         check_name(&reference)?;
-        if self.was_completed(&worktree) && worktree.path.is_dir() {
+        if self.stands(&worktree) {
             // A crash may have come between the two marks.
             if worktree.belongs_to_us() {
                 ensure(&worktree.admin_dir.join(COMPLETE), b"")?;
@@ -153,11 +153,17 @@ impl Repository {
         // The administrative half first: it is what says that a directory at the path is ours.
         worktree.link(&format!("ref: {reference}\n"))?;
         self.materialise(&worktree.path, key, &base.tree)?;
-        self.install_worktree_index(&worktree, key)?;
+        self.install_worktree_index(&worktree, key, replace)?;
         // In this order: a mark in the worktree alone means that the control directory was lost.
         ensure(&self.completion_mark(&worktree), b"")?;
         ensure(&worktree.admin_dir.join(COMPLETE), b"")?;
         Ok(worktree)
+    }
+
+    /// Whether it stands there in full; one that was removed, or whose making was cut off, does not. Whatever an agent
+    /// put in its place stands there too, and is left to whoever looks at the content.
+    pub fn stands(&self, worktree: &Worktree) -> bool {
+        self.was_completed(worktree) && worktree.path.symlink_metadata().is_ok()
     }
 
     /// Whether agents may have worked there; nothing that follows may overwrite it.
@@ -181,7 +187,8 @@ impl Repository {
             worktree.refuse_what_is_not_ours()?;
         }
         worktree.link(&format!("{commit}\n"))?;
-        self.install_worktree_index(worktree, key)
+        // Whoever is shown this worktree after a power cut has it restored again first.
+        self.install_worktree_index(worktree, key, replace_for_now)
     }
 
     /// Whether git inside the worktree still has this commit checked out, on no branch, as [`Self::restore_worktree`]
@@ -195,7 +202,12 @@ impl Repository {
 
     /// Gives git inside the worktree the index of the control directory. The copy keeps the time of the original,
     /// by which git tells which of its entries it must not believe.
-    fn install_worktree_index(&self, worktree: &Worktree, key: &str) -> Result<(), GitError> {
+    fn install_worktree_index(
+        &self,
+        worktree: &Worktree,
+        key: &str,
+        write: fn(&Path, &[u8]) -> Result<(), GitError>,
+    ) -> Result<(), GitError> {
         let source = path_for_key(&self.control.indexes(), key);
         let target = worktree.admin_dir.join("index");
         let content = fs::read(&source).map_err(GitError::io("read", &source))?;
@@ -204,7 +216,7 @@ impl Repository {
             .map_err(GitError::io("read", &source))?;
         // A lock left by a killed agent would stop the next one; the worktree is ours and nobody works in it now.
         let _ = fs::remove_file(worktree.admin_dir.join("index.lock"));
-        replace(&target, &content)?;
+        write(&target, &content)?;
         fs::File::options()
             .write(true)
             .open(&target)

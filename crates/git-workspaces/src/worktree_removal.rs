@@ -37,7 +37,43 @@ pub enum Removal {
     Locked,
 }
 
+/// What keeps a worktree from being taken away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Obstacle {
+    /// The user locked the worktree (`git worktree lock`).
+    Locked,
+    /// Git cannot keep this content.
+    CannotBeKept(Vec<Hazard>),
+}
+
 impl Repository {
+    /// What would keep [`Self::remove_worktree`] from removing this one. Changes nothing in the user's repository.
+    pub fn obstacle_to_removal(
+        &self,
+        worktree: &Worktree,
+        key: &str,
+        base: &Commit,
+    ) -> Result<Option<Obstacle>, GitError> {
+        if is_locked(worktree) {
+            return Ok(Some(Obstacle::Locked));
+        }
+        if fs::symlink_metadata(worktree.path()).is_err() {
+            return Ok(None);
+        }
+        self.refuse_to_remove_what_is_not_ours(worktree)?;
+        let snapshot = self.snapshot(worktree.path(), key, &base.tree, NO_LIMITS)?;
+        let lost: Vec<_> = snapshot.hazards.into_iter().filter(loses_content).collect();
+        Ok((!lost.is_empty()).then_some(Obstacle::CannotBeKept(lost)))
+    }
+
+    fn refuse_to_remove_what_is_not_ours(&self, worktree: &Worktree) -> Result<(), GitError> {
+        if worktree.belongs_to_us() || self.was_completed(worktree) {
+            return Ok(());
+        }
+        let what = String::from("no run of ours made it");
+        Err(GitError::NotOurs { path: worktree.path().to_owned(), what })
+    }
+
     /// Records a workspace, untracked files included (ignored ones not), under `refs/windlass/kept/<name>` in the
     /// user's repository. Earlier states kept under the same name stay reachable as ancestors.
     pub fn keep(
@@ -89,17 +125,14 @@ impl Repository {
         name: &str,
         time: Moment,
     ) -> Result<Removal, GitError> {
-        if worktree.admin_dir().join("locked").exists() {
+        if is_locked(worktree) {
             return Ok(Removal::Locked);
         }
         let registered = worktree.belongs_to_us();
         let doomed = doomed_path(worktree.path());
         let mut kept = None;
         if fs::symlink_metadata(worktree.path()).is_ok() {
-            if !registered && !self.was_completed(worktree) {
-                let what = String::from("no run of ours made it");
-                return Err(GitError::NotOurs { path: worktree.path().to_owned(), what });
-            }
+            self.refuse_to_remove_what_is_not_ours(worktree)?;
             let now = self.keep(worktree, key, base, name, time)?;
             if !now.hazards.is_empty() {
                 return Ok(Removal::NotEverythingCouldBeKept { kept: now });
@@ -130,12 +163,19 @@ impl Repository {
     }
 }
 
+fn is_locked(worktree: &Worktree) -> bool {
+    worktree.admin_dir().join("locked").exists()
+}
+
 const NO_LIMITS: SnapshotLimits = SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
 
 /// Links and sizes are dangerous to accept but are kept in full; the rest means that something is not in the tree.
 fn loses_content(hazard: &Hazard) -> bool {
     match hazard {
-        Hazard::EmbeddedRepository { .. } | Hazard::FilledSubmodule { .. } | Hazard::Refused { .. } => true,
+        Hazard::EmbeddedRepository { .. }
+        | Hazard::FilledSubmodule { .. }
+        | Hazard::BlocksGit { .. }
+        | Hazard::Refused { .. } => true,
         Hazard::EscapingLink { .. }
         | Hazard::TooManyPaths { .. }
         | Hazard::TooLarge { .. }

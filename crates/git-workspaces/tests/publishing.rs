@@ -226,3 +226,64 @@ fn somebody_elses_index_lock_is_respected() {
     assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
     assert_eq!(world.git(&world.repo, &["status", "--porcelain"]), "");
 }
+
+#[test]
+fn a_name_is_taken_whether_its_reference_is_loose_packed_or_below_it() {
+    let world = World::new();
+    let repository = world.open();
+    let taken = |name: &str| repository.is_taken(name).unwrap();
+    world.git(&world.repo, &["branch", "windlass/one/two"]);
+    for pack in [false, true] {
+        if pack {
+            world.git(&world.repo, &["pack-refs", "--all"]);
+        }
+        assert!(taken("refs/heads/main") && taken("refs/heads/windlass/one/two"));
+        assert!(taken("refs/heads/windlass/one"), "nothing can stand where others stand below");
+        assert!(
+            !taken("refs/heads/mai")
+                && !taken("refs/heads/windlass/on")
+                && !taken("refs/heads/windlass/one2")
+        );
+    }
+    assert!(repository.is_taken("refs/heads/../../x").is_err());
+}
+
+#[test]
+fn a_reference_without_room_beside_another_says_which_one_is_in_its_way() {
+    let world = World::new();
+    let (repository, base) = world.ready();
+    world.git(&world.repo, &["branch", "windlass"]);
+    world.git(&world.repo, &["branch", "deep/er/one"]);
+    let refused = |name: &str| repository.update_reference(name, &base.id, None).unwrap_err();
+    for pack in [false, true] {
+        if pack {
+            world.git(&world.repo, &["pack-refs", "--all"]);
+        }
+        for (name, other) in [
+            ("refs/heads/windlass/one", "refs/heads/windlass"),
+            ("refs/heads/deep", "refs/heads/deep/er/one"),
+        ] {
+            assert_eq!(repository.in_the_way_of(name).unwrap().as_deref(), Some(other));
+            match refused(name) {
+                GitError::ReferenceBlocked { by, .. } => assert_eq!(by, other),
+                error => panic!("{error}"),
+            }
+        }
+        assert_eq!(repository.in_the_way_of("refs/heads/windlass-one").unwrap(), None);
+    }
+    // Git takes away directories in which no reference is left.
+    fs::create_dir_all(world.repo.join(".git/refs/heads/hollow/inner")).unwrap();
+    assert_eq!(repository.in_the_way_of("refs/heads/hollow").unwrap(), None);
+    let made = repository.update_reference("refs/heads/hollow", &base.id, None).unwrap();
+    assert_eq!(made, ReferenceUpdate::Updated);
+}
+
+#[test]
+fn a_locked_reference_is_told_from_every_other_failure() {
+    let world = World::new();
+    let (repository, base) = world.ready();
+    write(&world.repo.join(".git/refs/heads/target.lock"), "");
+    let error = repository.update_reference("refs/heads/target", &base.id, None).unwrap_err();
+    assert!(matches!(error, GitError::ReferenceLocked { .. }), "{error}");
+    assert!(error.to_string().contains("target.lock"), "{error}");
+}

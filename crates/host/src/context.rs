@@ -47,6 +47,11 @@ impl RunContext {
         format!("{}-{}", self.run, if role.may_write() { "doer" } else { "judge" })
     }
 
+    /// Under `refs/windlass/kept/`: what a worktree held when it was taken away.
+    pub(crate) fn kept_name(&self, role: Role) -> String {
+        format!("{}/{}", self.run, if role.may_write() { "doer" } else { "judge" })
+    }
+
     pub(crate) fn keeper(&self) -> KeeperProgram {
         KeeperProgram {
             program: self.program.clone(),

@@ -4,10 +4,12 @@
 use crate::clock::SystemClock;
 use crate::context::RunContext;
 use crate::effect_runner::{Answered, HostRunner, Telling};
-use crate::fault::{bug, engine_fault, journal_fault, supervisor_fault};
+use crate::fault::{bug, engine_fault, journal_fault};
 use crate::headline;
+use crate::host::Host;
 use crate::narrate::Narrator;
 use crate::projection::Projector;
+use crate::shutdown::Listening;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -15,7 +17,7 @@ use windlass_control_api::Fault;
 use windlass_control_api::events::{Event, Progress, Watcher};
 use windlass_engine::{Clock, Engine, EngineError, Journal, JournalError, Lease, Stored, chain};
 use windlass_journal::SqliteJournal;
-use windlass_process_supervisor::{Shutdown, ShutdownRequests};
+use windlass_process_supervisor::Shutdown;
 use windlass_protocols::{Actor, Effect, Fact, Observation, Run, RunId};
 
 /// How often the screen and the mailbox are looked at. Nothing that matters waits for this.
@@ -28,8 +30,17 @@ pub(crate) struct Driver<'a> {
     projector: Projector,
     narrator: Narrator,
     watcher: &'a dyn Watcher,
-    shutdown: ShutdownRequests,
+    aim: Aim,
+    shutdown: Listening,
     asked_to_shut_down: Option<Shutdown>,
+}
+
+/// What a run is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aim {
+    GoOn,
+    /// Nothing that has not begun is begun, a landing least of all.
+    Stop,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,50 +58,29 @@ pub(crate) struct StopMessage {
 }
 
 impl<'a> Driver<'a> {
-    /// Reads the run, brings its directory in line, and sends what is unsettled.
+    /// Reads the run and brings its directory in line. What is unsettled waits for `go_to_the_end`: whoever brings an
+    /// observation along must not have started anything when it is refused.
     pub(crate) async fn open(
+        host: &Host,
         context: Arc<RunContext>,
-        journal: SqliteJournal,
         lease: Lease,
         watcher: &'a dyn Watcher,
+        aim: Aim,
     ) -> Result<Driver<'a>, Fault> {
-        let mut driver = Self::read(context, journal, lease, watcher).await?;
-        driver.engine.runner().launch();
-        Ok(driver)
-    }
-
-    /// The same for a run that is only to be stopped: nothing that has not begun is begun.
-    pub(crate) async fn open_to_stop(
-        context: Arc<RunContext>,
-        journal: SqliteJournal,
-        lease: Lease,
-        watcher: &'a dyn Watcher,
-    ) -> Result<Driver<'a>, Fault> {
-        let mut driver = Self::read(context, journal, lease, watcher).await?;
-        driver.engine.runner().launch_only_what_began()?;
-        Ok(driver)
-    }
-
-    async fn read(
-        context: Arc<RunContext>,
-        journal: SqliteJournal,
-        lease: Lease,
-        watcher: &'a dyn Watcher,
-    ) -> Result<Driver<'a>, Fault> {
-        let shutdown = ShutdownRequests::listen().map_err(supervisor_fault)?;
+        let shutdown = host.shutdown.borrow()?;
+        let journal = host.journal.clone();
         let run = context.run.clone();
         let stored = journal.read(&run, 0).await.map_err(journal_fault)?;
         check_record(&journal, &run, &stored).await.map_err(journal_fault)?;
-        let (runner, answers) = HostRunner::new(Arc::clone(&context));
-        let ports = (journal, runner, SystemClock);
-        let engine = Engine::open(ports, run.clone(), lease, headline::of).await.map_err(engine_fault)?;
-        let mut narrator = Narrator::new(run.clone());
-        let mut facts = Vec::with_capacity(stored.len());
-        for row in &stored {
-            let fact = row.fact(&run).map_err(journal_fault)?;
-            narrator.entry(row.version, row.at.0, &fact, serde_json::Value::Null);
-            facts.push(fact);
+        let facts: Vec<Fact> =
+            stored.iter().map(|row| row.fact(&run)).collect::<Result<_, _>>().map_err(journal_fault)?;
+        let folded = Run::replay(&facts);
+        let narrator = Narrator::going_on(run.clone(), folded.clone());
+        if folded.ended {
+            drop_old_mail(&journal, &run).await?;
         }
+        let (runner, answers) = HostRunner::new(Arc::clone(&context));
+        let engine = Engine::over((journal, runner, SystemClock), run, lease, folded, headline::of);
         let mut projector = Projector::new(&context);
         for text in projector.catch_up(&context, &facts)? {
             watcher.hear(&Event::Notice { text });
@@ -102,6 +92,7 @@ impl<'a> Driver<'a> {
             projector,
             narrator,
             watcher,
+            aim,
             shutdown,
             asked_to_shut_down: None,
         })
@@ -125,6 +116,8 @@ impl<'a> Driver<'a> {
 
     /// One observation from outside: start, reopen, land.
     pub(crate) async fn observe(&mut self, by: Actor, observation: Observation) -> Result<(), Fault> {
+        // What facts speak of must be as durable as they are.
+        self.context.evidence.flush()?;
         let before = self.engine.run().version;
         let facts = self.engine.observe(by, observation).await.map_err(engine_fault)?;
         self.tell(before, &facts);
@@ -134,19 +127,34 @@ impl<'a> Driver<'a> {
         for text in self.engine.runner().clear_the_way()? {
             self.notice(&text);
         }
-        self.engine.runner().launch();
+        Ok(())
+    }
+
+    fn launch(&mut self) -> Result<(), Fault> {
+        match self.aim {
+            Aim::GoOn => self.engine.runner().launch(),
+            Aim::Stop => self.engine.runner().launch_only_what_began()?,
+        }
         Ok(())
     }
 
     pub(crate) async fn go_to_the_end(&mut self) -> Result<Driven, Fault> {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+        if let Some(request) = self.shutdown.waiting().await
+            && self.shut_down(request)
+        {
+            return Ok(Driven::Interrupted);
+        }
         loop {
             if self.engine.run().ended {
                 return Ok(Driven::Ended);
             }
             if self.asked_to_shut_down.is_some() && self.engine.runner().is_idle() {
                 return Ok(Driven::Interrupted);
+            }
+            if self.asked_to_shut_down.is_none() {
+                self.launch()?;
             }
             tokio::select! {
                 answer = self.answers.recv() => match answer {
@@ -235,6 +243,14 @@ impl<'a> Driver<'a> {
         };
         self.watcher.hear(&Event::Progress(progress));
     }
+}
+
+/// What is found in the mailbox of an ended run was meant for what has ended, and came too late for it.
+async fn drop_old_mail(journal: &SqliteJournal, run: &RunId) -> Result<(), Fault> {
+    for message in journal.messages(run).await.map_err(journal_fault)? {
+        journal.acknowledge(&message).await.map_err(journal_fault)?;
+    }
+    Ok(())
 }
 
 /// Nothing is built on a record that was changed: neither one with a broken chain nor one whose end was cut off.

@@ -19,12 +19,17 @@ pub(crate) enum Flush {
 }
 
 pub(crate) fn replace(path: &Path, content: &[u8], flush: Flush) -> Result<(), Fault> {
+    place(path, content, flush).map(drop)
+}
+
+/// As [`replace`]; the file comes back, so that it can still be flushed.
+pub(crate) fn place(path: &Path, content: &[u8], flush: Flush) -> Result<File, Fault> {
     let beside = beside(path);
-    let written = write(&beside, content, flush).and_then(|()| {
+    let written = write(&beside, content, flush).and_then(|file| {
         reach("rename.before");
         std::fs::rename(&beside, path)?;
         reach("rename.after");
-        Ok(())
+        Ok(file)
     });
     written.map_err(|error| {
         let _ = std::fs::remove_file(&beside);
@@ -41,15 +46,16 @@ pub(crate) fn ensure(path: &Path, content: &[u8]) -> Result<(), Fault> {
     replace(path, content, Flush::ToSystem)
 }
 
-fn write(path: &Path, content: &[u8], flush: Flush) -> std::io::Result<()> {
+fn write(path: &Path, content: &[u8], flush: Flush) -> std::io::Result<File> {
     // A process with our number may have died here before; its leftover is in nobody's use.
     let _ = std::fs::remove_file(path);
     let mut file = File::create_new(path)?;
     file.write_all(content)?;
     match flush {
-        Flush::ToDisk => file.sync_data(),
-        Flush::ToSystem => Ok(()),
+        Flush::ToDisk => file.sync_data()?,
+        Flush::ToSystem => {}
     }
+    Ok(file)
 }
 
 fn beside(path: &Path) -> std::path::PathBuf {

@@ -5,6 +5,7 @@ use crate::control;
 use crate::evidence::EvidenceStore;
 use crate::fault::git_fault;
 use crate::settings::{self, Environment, Settings};
+use crate::shutdown::ShutdownListener;
 use crate::state_dir::StateDir;
 use std::path::{Path, PathBuf};
 use windlass_control_api::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun};
@@ -26,6 +27,7 @@ pub struct Host {
     pub(crate) state: StateDir,
     pub(crate) evidence: EvidenceStore,
     pub(crate) journal: SqliteJournal,
+    pub(crate) shutdown: ShutdownListener,
 }
 
 impl Host {
@@ -43,7 +45,7 @@ impl Host {
         let state = StateDir::open(path)?;
         let journal = SqliteJournal::open(state.journal()).map_err(open_fault)?;
         let evidence = EvidenceStore::new(state.evidence());
-        Ok(Self { environment, program, state, evidence, journal })
+        Ok(Self { environment, program, state, evidence, journal, shutdown: ShutdownListener::default() })
     }
 
     pub(crate) fn git(&self) -> Result<Git, Fault> {
@@ -72,6 +74,8 @@ impl Host {
         repository: Repository,
         settings: &Settings,
     ) -> RunContext {
+        // Only runs of older versions do not know their author.
+        let author = spec.place.author.clone().or_else(|| settings.text("author").map(str::to_owned));
         RunContext {
             run,
             spec,
@@ -80,7 +84,7 @@ impl Host {
             repository,
             environment: self.environment.clone(),
             program: self.program.clone(),
-            author: settings.text("author").unwrap_or_default().to_owned(),
+            author: author.unwrap_or_default(),
         }
     }
 

@@ -7,6 +7,7 @@ mod control;
 mod drive;
 mod durable_file;
 mod effect_runner;
+mod engine_word;
 mod evidence;
 mod fault;
 mod foreign;
@@ -18,6 +19,7 @@ mod outbox;
 mod own_files;
 mod projection;
 pub mod settings;
+mod shutdown;
 mod state_dir;
 
 pub use host::Host;

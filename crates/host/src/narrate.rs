@@ -22,6 +22,11 @@ impl Narrator {
         Self { run: Run::default(), id }
     }
 
+    /// For a run whose beginning has been told.
+    pub(crate) fn going_on(id: RunId, run: Run) -> Self {
+        Self { run, id }
+    }
+
     pub(crate) fn tell(&mut self, stored: &Stored) -> Result<LogEntry, JournalError> {
         let fact = stored.fact(&self.id)?;
         let raw = serde_json::from_str(&stored.payload).unwrap_or_default();

@@ -21,7 +21,7 @@ pub(crate) struct OwnFiles {
     adopted_round: u32,
     files: BTreeMap<PathBuf, Contents>,
     rounds: BTreeSet<u32>,
-    shelf: ForeignShelf,
+    aside: ForeignShelf,
     notices: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl OwnFiles {
             adopted_round: context.spec.adopted.as_ref().map_or(0, |adopted| adopted.round),
             files: BTreeMap::new(),
             rounds: BTreeSet::new(),
-            shelf: ForeignShelf::of(context),
+            aside: ForeignShelf::of(context),
             notices: Vec::new(),
         }
     }
@@ -142,7 +142,7 @@ impl OwnFiles {
     fn take(&mut self, path: &Path) -> Result<(), Fault> {
         let inside = path.strip_prefix(&self.run_dir).unwrap_or(path);
         let name = inside.strip_prefix("rounds").unwrap_or(inside);
-        let notice = self.shelf.take(path, name)?;
+        let notice = self.aside.take(path, name)?;
         self.notices.push(notice);
         Ok(())
     }

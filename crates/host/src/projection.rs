@@ -3,7 +3,8 @@
 
 use crate::context::RunContext;
 use crate::durable_file::ensure;
-use crate::effect_runner::{ending, prompt_file_name};
+use crate::effect_runner::prompt_file_name;
+use crate::engine_word;
 use crate::evidence::{digest, file_digest};
 use crate::fault::file_fault;
 use crate::own_files::{OwnFiles, ROUND_ARTIFACTS};
@@ -11,13 +12,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use windlass_artifact_formats::ExtraKeys;
 use windlass_artifact_formats::task_loop::{
-    AuditReport, FailedCheck, FinalVerdict, Finding, Gate, JudgeAccess, Reason, RoundMetadata, RunMetadata,
-    RunOutcome, SealedArtifact, Summary, Verdict, VerdictReport, WorktreesEnv, audit_for_failed_checks,
-    fallback_audit, fallback_verdict, render_task_text, verdict_for_failed_checks,
+    FinalVerdict, JudgeAccess, RoundMetadata, RunMetadata, RunOutcome, SealedArtifact, Summary, WorktreesEnv,
+    render_task_text,
 };
 use windlass_control_api::Fault;
 use windlass_protocols::effect::CloseRun;
-use windlass_protocols::outcome::{ChecksReport, Outcome, VerdictWord};
+use windlass_protocols::outcome::{ChecksReport, Outcome};
 use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, Source};
 use windlass_protocols::protocol::judged_task::spec::AuditPolicy;
@@ -242,7 +242,15 @@ impl Projector {
             Fact::JudgedTask(TaskFact::ChangeTaken { change }) => vec![copy(&round, &change.patch)],
             Fact::JudgedTask(TaskFact::VerdictTaken { role, word, source, .. }) => match source {
                 Source::Agent { artifact } => vec![copy(&round, artifact)],
-                Source::Engine { why } => vec![self.engine_word(context, &round, *role, (*word, why))],
+                Source::Engine { why } => {
+                    let (name, text) = engine_word::render(
+                        context.spec.task.as_str(),
+                        self.checks.as_ref(),
+                        *role,
+                        (*word, why),
+                    );
+                    vec![written(&round, name, text)]
+                }
             },
             // Before the end is recorded: nobody takes an ended run up again to write what a crash left out.
             Fact::EffectRequested { request: Effect::CloseRun(_), .. } => {
@@ -266,54 +274,6 @@ impl Projector {
             | Fact::StopAsked { .. }
             | Fact::JudgedTask(_)
             | Fact::RunEnded => Vec::new(),
-        }
-    }
-
-    /// The file of a role that gave no usable word, was overruled, or was not asked because a check was red.
-    fn engine_word(
-        &self,
-        context: &RunContext,
-        round: &Path,
-        role: Role,
-        (word, why): (VerdictWord, &str),
-    ) -> FileChange {
-        let task = context.spec.task.as_str();
-        let red: Vec<FailedCheck> = self
-            .checks
-            .iter()
-            .flat_map(ChecksReport::red)
-            .map(|result| FailedCheck {
-                command: result.command.clone(),
-                ending: ending(&result.end),
-                output_tail: result.tail.clone(),
-            })
-            .collect();
-        match (role, word) {
-            (Role::Auditor, VerdictWord::Reject) => {
-                let mut file =
-                    if red.is_empty() { fallback_audit(task) } else { audit_for_failed_checks(task, &red) };
-                if red.is_empty() {
-                    file.gate = Gate::Fail;
-                    file.findings = vec![Finding::new("orchestrator", why)];
-                    file.required_actions = vec![why.to_owned()];
-                }
-                written(round, AuditReport::FILE_NAME, file.render())
-            }
-            (Role::Auditor, _) => written(round, AuditReport::FILE_NAME, fallback_audit(task).render()),
-            (_, VerdictWord::Reject) => {
-                let mut file = if red.is_empty() {
-                    fallback_verdict(task)
-                } else {
-                    verdict_for_failed_checks(task, &red)
-                };
-                if red.is_empty() {
-                    file.verdict = Verdict::Reject;
-                    file.reasons = vec![Reason::new("orchestrator", why)];
-                    file.required_changes.clear();
-                }
-                written(round, VerdictReport::FILE_NAME, file.render())
-            }
-            (_, _) => written(round, VerdictReport::FILE_NAME, fallback_verdict(task).render()),
         }
     }
 }

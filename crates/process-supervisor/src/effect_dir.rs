@@ -36,6 +36,14 @@ impl Stream {
     }
 }
 
+/// What a file must outlast. A power cut ends keeper and child as well, so that who they were no longer matters; how
+/// the child ended is what a step that may have taken hours rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Survives {
+    TheProcess,
+    PowerCuts,
+}
+
 /// The child as recorded right after it was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ChildRecord {
@@ -72,8 +80,13 @@ impl EffectDir {
         read_json(&path)?.ok_or_else(|| SupervisorError::file("read", path, io::ErrorKind::NotFound))
     }
 
+    /// As [`Self::read_spec`], but `None` where a power cut took it.
+    pub(crate) fn read_spec_if_kept(&self) -> Result<Option<ChildSpec>, SupervisorError> {
+        read_json(&self.0.join("spec.json"))
+    }
+
     pub(crate) fn write_spec(&self, spec: &ChildSpec) -> Result<(), SupervisorError> {
-        self.write_json("spec.json", spec)
+        self.write_json("spec.json", spec, Survives::TheProcess)
     }
 
     pub(crate) fn read_keeper(&self) -> Result<Option<ProcessIdentity>, SupervisorError> {
@@ -81,7 +94,7 @@ impl EffectDir {
     }
 
     pub(crate) fn write_keeper(&self, keeper: &ProcessIdentity) -> Result<(), SupervisorError> {
-        self.write_json("keeper.json", keeper)
+        self.write_json("keeper.json", keeper, Survives::TheProcess)
     }
 
     pub(crate) fn read_child(&self) -> Result<Option<ChildRecord>, SupervisorError> {
@@ -89,15 +102,19 @@ impl EffectDir {
     }
 
     pub(crate) fn write_child(&self, child: &ChildRecord) -> Result<(), SupervisorError> {
-        self.write_json("child.json", child)
+        self.write_json("child.json", child, Survives::TheProcess)
     }
 
+    /// An end that cannot be read is no end: whoever wrote it was not the keeper, which renames a whole file.
     pub(crate) fn read_end(&self) -> Result<Option<ChildEnd>, SupervisorError> {
-        read_json(&self.0.join("exit.json"))
+        match read_json(&self.0.join("exit.json")) {
+            Err(SupervisorError::Malformed { .. }) => Ok(None),
+            end => end,
+        }
     }
 
     pub(crate) fn write_end(&self, end: &ChildEnd) -> Result<(), SupervisorError> {
-        self.write_json("exit.json", end)
+        self.write_json("exit.json", end, Survives::PowerCuts)
     }
 
     /// Who holds this may start or bury the child. `None` when somebody else holds it; it is released when dropped.
@@ -129,9 +146,14 @@ impl EffectDir {
         }
     }
 
-    /// Readers see the old file or the new one, also after a power cut. The temporary name is this writer's alone, so
-    /// that two who write the same file cannot tear each other's.
-    fn write_json(&self, name: &'static str, value: &impl Serialize) -> Result<(), SupervisorError> {
+    /// Readers see nothing or the whole file; after a power cut they may see an empty one, which counts as nothing. The
+    /// temporary name is this writer's alone, so that two who write the same file cannot tear each other's.
+    fn write_json(
+        &self,
+        name: &'static str,
+        value: &impl Serialize,
+        survives: Survives,
+    ) -> Result<(), SupervisorError> {
         let target = self.0.join(name);
         let number = WRITES.fetch_add(1, Ordering::Relaxed);
         let prefix = format!(".{name}.");
@@ -143,11 +165,14 @@ impl EffectDir {
             let mut file = File::create(&temporary)?;
             file.write_all(&text)?;
             file.write_all(b"\n")?;
-            file.sync_all()?;
             windlass_crash_points::reach("rename.before");
             std::fs::rename(&temporary, &target)?;
             windlass_crash_points::reach("rename.after");
-            File::open(&self.0)?.sync_all()
+            match survives {
+                Survives::TheProcess => Ok(()),
+                // Once, after the renaming: flushing a new file makes its name durable with it.
+                Survives::PowerCuts => file.sync_all(),
+            }
         })();
         written.map_err(|source| SupervisorError::file("write", target, source))
     }
@@ -155,6 +180,8 @@ impl EffectDir {
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SupervisorError> {
     match std::fs::read(path) {
+        // A file whose name outlived a power cut and whose content did not.
+        Ok(text) if text.is_empty() => Ok(None),
         Ok(text) => match serde_json::from_slice(&text) {
             Ok(value) => Ok(Some(value)),
             Err(source) => Err(SupervisorError::Malformed { path: path.to_owned(), source }),

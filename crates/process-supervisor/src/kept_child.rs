@@ -82,16 +82,13 @@ pub fn start(
 /// Looks without changing anything.
 pub fn find(effect_dir: &Path) -> Result<Found, SupervisorError> {
     let directory = EffectDir::new(effect_dir)?;
-    if let Some(end) = directory.read_end()? {
-        return Ok(Found::Ended(end));
-    }
     let Some(identity) = directory.read_keeper()? else {
-        return Ok(Found::NotStarted);
+        return Ok(directory.read_end()?.map_or(Found::NotStarted, Found::Ended));
     };
+    // While the keeper lives, an end is not the end: its child could have written it.
     if let Some(keeper) = pidfd_of(&identity) {
         return Ok(Found::Running(KeptChild { directory, keeper: Some(keeper), own: None }));
     }
-    // The keeper may have written the end between our two looks.
     Ok(match directory.read_end()? {
         Some(end) => Found::Ended(end),
         None => Found::Orphaned,

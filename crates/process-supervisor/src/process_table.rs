@@ -1,12 +1,15 @@
 //! Reads `/proc`: who is whose child, who carries a cookie. It only looks; ending processes is the sweepers' work.
 
 use std::collections::HashSet;
+use std::io::Read;
 use std::path::Path;
 
 use crate::child_spec::COOKIE_VARIABLE;
 use crate::error::SupervisorError;
 use crate::identity::ProcessIdentity;
 
+/// Some fifty numbers and a name of at most 16 bytes (64 for a kernel thread).
+const LONGEST_STAT: usize = 2048;
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 /// One line of the process table.
@@ -42,8 +45,18 @@ pub(crate) fn all() -> Result<Vec<ProcessEntry>, SupervisorError> {
 }
 
 pub(crate) fn read(pid: u32) -> Option<ProcessEntry> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    parse(&stat)
+    // One read: the kernel makes the line anew for each, and a keeper reads those of all processes there are.
+    let mut line = [0; LONGEST_STAT];
+    let length = std::fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+    parse(&line[..length])
+}
+
+/// The children of this process's first thread, dead ones included. `None` on a kernel without this list.
+///
+/// One that ends while the list is read may hide others: a hint where to look, never the proof that nobody is there.
+pub(crate) fn own_children() -> Option<Vec<u32>> {
+    let list = std::fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id())).ok()?;
+    Some(list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect())
 }
 
 /// The members of `table` that descend from one of `roots`, without the roots themselves.

@@ -52,7 +52,10 @@ pub(crate) fn sweep_locked(directory: &EffectDir) -> Result<ChildEnd, Supervisor
 }
 
 fn bury(directory: &EffectDir) -> Result<ChildEnd, SupervisorError> {
-    let spec = directory.read_spec()?;
+    let Some(spec) = directory.read_spec_if_kept()? else {
+        // It was written before the keeper started, and only a power cut takes it away; nobody outlives one.
+        return Ok(ChildEnd::without_run(HowEnded::Lost { reason: "the machine went down".into() }));
+    };
     let child = directory.read_child()?;
     let swept = kill_until_gone(|| remains(child.as_ref(), &spec.cookie))?;
     let mut written = [0; 2];

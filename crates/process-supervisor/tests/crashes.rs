@@ -260,3 +260,22 @@ fn waiting_may_be_given_up_and_taken_up_again() {
     assert_eq!(end.how, HowEnded::Exited { code: 42 });
     assert_eq!(runtime.block_on(child.wait()).unwrap(), end, "and once more");
 }
+
+/// A power cut can leave a name whose content never reached the disk.
+#[test]
+fn files_that_a_power_cut_emptied_count_as_missing() {
+    let world = World::new();
+    world.run(&world.script("echo run >> $T/count"));
+    let empty = |name: &str| std::fs::write(world.effect().join(name), "").unwrap();
+    empty("exit.json");
+    assert!(matches!(find(&world.effect()).unwrap(), Found::Orphaned));
+    empty("spec.json");
+    let end = sweep(&world.effect()).unwrap();
+    assert!(matches!(&end.how, HowEnded::Lost { reason } if reason.contains("machine went down")), "{end:?}");
+    for name in ["exit.json", "keeper.json"] {
+        empty(name);
+    }
+    assert!(matches!(find(&world.effect()).unwrap(), Found::NotStarted));
+    world.run(&world.script("echo run >> $T/count"));
+    assert_eq!(std::fs::read_to_string(world.file("count")).unwrap(), "run\nrun\n");
+}

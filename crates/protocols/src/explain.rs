@@ -1,12 +1,13 @@
 //! Why is this run where it is? State in, sentences and the next command out, as data; a face decides how they look.
 
 use crate::effect::Effect;
-use crate::kernel::budget::Dimension;
+use crate::kernel::budget::{Budget, Dimension};
 use crate::protocol::Protocol;
 use crate::protocol::judged_task::end::{Cause, End};
 use crate::protocol::judged_task::spec::Landing;
 use crate::protocol::judged_task::state::State;
 use crate::run::Run;
+use crate::vocabulary::Millis;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -139,16 +140,36 @@ fn resume_command(run: &Run, state: &State, end: &End, id: &str) -> String {
     }
     let mut budget = started.budget;
     while let Some(dimension) = budget.exhausted() {
-        command.push_str(match dimension {
-            Dimension::Rounds => " --rounds +1",
-            Dimension::Minutes => " --minutes +30",
-            Dimension::Tokens => " --tokens +100000",
-            Dimension::Money => " --money +5",
-            Dimension::OutputBytes => " --output-mb +100",
-        });
+        command.push_str(&more_room(&budget, dimension));
         budget.lift(dimension);
     }
     command
+}
+
+/// Some room beyond what was used: an agent can report more than its cap, and that has to be covered first.
+fn more_room(budget: &Budget, dimension: Dimension) -> String {
+    let beyond =
+        |used: u64, cap: Option<u64>, unit: u64| used.saturating_sub(cap.unwrap_or(used)).div_ceil(unit);
+    let (used, caps) = (&budget.used, &budget.caps);
+    match dimension {
+        Dimension::Rounds => " --rounds +1".to_string(),
+        Dimension::Minutes => {
+            let minutes = beyond(used.duration.0, caps.time.map(|time| time.0), Millis::minutes(1).0);
+            format!(" --minutes +{}", minutes.saturating_add(30))
+        }
+        Dimension::Tokens => {
+            format!(" --tokens +{}", beyond(used.tokens, caps.tokens, 1).saturating_add(100_000))
+        }
+        Dimension::Money => {
+            format!(" --money +{}", beyond(used.cost_micros, caps.cost_micros, 1_000_000).saturating_add(5))
+        }
+        Dimension::OutputBytes => {
+            format!(
+                " --output-mb +{}",
+                beyond(used.output_bytes, caps.output_bytes, 1024 * 1024).saturating_add(100)
+            )
+        }
+    }
 }
 
 fn human(cause: &Cause, resume: String, id: &str) -> (String, String) {

@@ -10,7 +10,7 @@ use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::spec::{
     Adopted, AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec,
 };
-use windlass_protocols::{ArtifactRef, CommitId, Digest, Millis, Role, TaskId};
+use windlass_protocols::{ArtifactRef, CommitId, Digest, Millis, Role, TaskId, TreeId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
@@ -74,6 +74,7 @@ fn task(choices: &mut Choices) -> TaskSpec {
             judge_branch: "judge".to_owned(),
             agents: BTreeMap::from([(Role::Doer, "scripted".to_owned())]),
             prompts: BTreeMap::new(),
+            author: None,
         },
         adopted: if choices.once_in(6) { Some(adopted(choices)) } else { None },
     }
@@ -134,5 +135,7 @@ fn adopted(choices: &mut Choices) -> Adopted {
         contradictions: choices.once_in(5).then(|| "policy says fail".to_owned()).into_iter().collect(),
         artifact: brought("audit.json"),
     });
-    Adopted { round: choices.below(4) + 1, handoff, verdict, audit }
+    // The first change the world captures has this name; without it the words speak of something else.
+    let tree = choices.weighted(&[(3, true), (1, false)]).then(|| TreeId::new("tree-1"));
+    Adopted { round: choices.below(4) + 1, tree, handoff, verdict, audit }
 }

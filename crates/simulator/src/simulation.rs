@@ -409,7 +409,7 @@ impl Host {
 }
 
 fn from_round_zero() -> Adopted {
-    Adopted { round: 0, handoff: None, verdict: None, audit: None }
+    Adopted { round: 0, tree: None, handoff: None, verdict: None, audit: None }
 }
 
 fn plenty() -> CapChange {

@@ -69,11 +69,8 @@ fn handoff(task: &str) -> String {
 }
 
 fn verdict(task: &str, passes: bool) -> String {
-    let (word, reasons) = if passes {
-        ("pass", "")
-    } else {
-        ("reject", r#"{"check":"looks","details":"not yet"}"#)
-    };
+    let (word, reasons) =
+        if passes { ("pass", "") } else { ("reject", r#"{"check":"looks","details":"not yet"}"#) };
     format!(
         r#"{{"task_id":"{task}","verdict":"{word}","reasons":[{reasons}],"required_changes":[],
 "suggested_tests":[],"requirements_checked":[],"requirements_missing":[],"notes":""}}"#
@@ -95,12 +92,7 @@ pub(crate) struct CountingGit {
 impl CountingGit {
     pub(crate) fn make() -> Result<Self> {
         let directory = tempfile::tempdir()?;
-        let search = environment("PATH").context("PATH is not set")?;
-        let real = std::env::split_paths(&search)
-            .map(|directory| directory.join(GIT))
-            .find(|candidate| candidate.is_file())
-            .context("there is no git in PATH")?;
-        std::os::unix::fs::symlink(real, directory.path().join(REAL))?;
+        std::os::unix::fs::symlink(real_git()?, directory.path().join(REAL))?;
         std::os::unix::fs::symlink(std::env::current_exe()?, directory.path().join(GIT))?;
         std::fs::write(directory.path().join(CALLS), "")?;
         Ok(Self { directory })
@@ -115,10 +107,24 @@ impl CountingGit {
     }
 }
 
+/// The git that PATH leads to.
+pub(crate) fn real_git() -> Result<PathBuf> {
+    let search = environment("PATH").context("PATH is not set")?;
+    std::env::split_paths(&search)
+        .map(|directory| directory.join(GIT))
+        .find(|candidate| candidate.is_file())
+        .context("there is no git in PATH")
+}
+
 fn count_and_become_git(words: &[String]) -> Result<()> {
     let own = Path::new(&words[0]).parent().context("the counting git stands in no directory")?;
     std::fs::OpenOptions::new().append(true).open(own.join(CALLS))?.write_all(b".")?;
     let here = std::env::current_dir()?;
-    let error = Repository::of_this_build().program(own.join(REAL)).args(&words[1..]).current_dir(here).stdin(Stdio::inherit()).exec();
+    let error = Repository::of_this_build()
+        .program(own.join(REAL))
+        .args(&words[1..])
+        .current_dir(here)
+        .stdin(Stdio::inherit())
+        .exec();
     Err(error).context("cannot become git")
 }

@@ -1,6 +1,7 @@
 //! The bare minimum for the same work: the same agents, the git plumbing nobody can do without, one durable commit
 //! where ours has one. No supervision, no validation, no evidence, no second look at anything.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -41,23 +42,33 @@ impl<'a> ByHand<'a> {
             round: 0,
         };
         // What a verdict rests on must survive the loss of power, in the cheapest way git has.
-        for (key, value) in [("core.bare", "false"), ("core.fsync", "objects,reference"), ("core.fsyncMethod", "batch")] {
-            by_hand.git_in(stage.repository().as_path(), &["config", key, value])?;
+        for (key, value) in
+            [("core.bare", "false"), ("core.fsync", "objects,reference"), ("core.fsyncMethod", "batch")]
+        {
+            by_hand.git_in(stage.repository().as_path(), &["config", key, value], "")?;
         }
         Ok(by_hand)
     }
 
-    /// Makes both worktrees anew; what follows is the first round of a run.
-    pub(crate) fn prepare(&mut self) -> Result<()> {
+    /// The base as an id, both branches in the user's repository, both worktrees; what follows is a run's first round.
+    pub(crate) fn prepare(&mut self, run: u32) -> Result<()> {
         self.round = 0;
+        self.commit()?;
+        self.git_of_user(&["rev-parse", "--verify", "HEAD^{commit}"], "")?;
+        let branch = |name: &str| format!("create refs/heads/by-hand-{run}-{name} {}\n", self.base);
+        self.git_of_user(&["update-ref", "--stdin"], &(branch("doer") + &branch("judge")))?;
         for name in ["doer", "judge"] {
             let worktree = self.worktree(name);
-            let _ = std::fs::remove_dir_all(&worktree);
             let _ = std::fs::remove_file(self.index(&worktree));
             std::fs::create_dir_all(&worktree)?;
-            self.git_in(&worktree, &["read-tree", "--reset", "-u", &self.base])?;
+            self.git_in(&worktree, &["read-tree", "--reset", "-u", &self.base], "")?;
         }
         self.commit()
+    }
+
+    /// Not part of the work: the next run begins with nothing there.
+    pub(crate) fn clear(&self) {
+        let _ = std::fs::remove_dir_all(self.stage.in_memory("by-hand"));
     }
 
     /// Doer, snapshot, patch, judge. Returns the tree that was judged.
@@ -66,23 +77,30 @@ impl<'a> ByHand<'a> {
         let (doer, judge) = (self.worktree("doer"), self.worktree("judge"));
         self.play("doer", &doer)?;
         self.commit()?;
-        self.git_in(&doer, &["add", "--all"])?;
-        let tree = self.git_in(&doer, &["write-tree"])?.trim().to_owned();
-        self.git_in(&doer, &["diff-tree", "-r", "-p", &self.base, &tree])?;
+        self.git_in(&doer, &["add", "--all"], "")?;
+        let tree = self.git_in(&doer, &["write-tree"], "")?.trim().to_owned();
+        self.git_in(&doer, &["diff-tree", "-r", "-p", &self.base, &tree], "")?;
         self.commit()?;
-        self.git_in(&judge, &["read-tree", "--reset", "-u", &tree])?;
+        self.git_in(&judge, &["read-tree", "--reset", "-u", &tree], "")?;
         self.play("judge", &judge)?;
         self.commit()?;
         Ok(tree)
     }
 
-    /// Auditor and landing.
-    pub(crate) fn finish(&mut self, tree: &str, branch: &str) -> Result<()> {
+    /// Auditor, and the change as a commit in the user's repository.
+    pub(crate) fn finish(&mut self, tree: &str, run: u32) -> Result<()> {
         let judge = self.worktree("judge");
         self.play("auditor", &judge)?;
         self.commit()?;
-        let commit = self.git_in(&judge, &["commit-tree", tree, "-p", &self.base, "-m", "a change"])?;
-        self.git_in(&judge, &["update-ref", &format!("refs/heads/{branch}"), commit.trim()])?;
+        let commit = self.git_in(&judge, &["commit-tree", tree, "-p", &self.base, "-m", "a change"], "")?;
+        let (commit, pack) = (commit.trim(), self.stage.on_disk("change.pack"));
+        let mut packing = self.git(&judge, &["pack-objects", "-q", "--revs", "--stdout"]);
+        packing.stdout(std::fs::File::create(&pack)?);
+        run_with_input(&mut packing, &format!("{commit}\n^{}\n", self.base))?;
+        let mut unpacking = self.user_git(&["unpack-objects", "-q"]);
+        run_with_file(&mut unpacking, &pack)?;
+        let landing = format!("create refs/heads/by-hand-{run} {commit}\n");
+        self.git_of_user(&["update-ref", "--stdin"], &landing)?;
         self.commit()?;
         self.commit()
     }
@@ -95,14 +113,30 @@ impl<'a> ByHand<'a> {
         self.git_directory.join(worktree.file_name().unwrap_or_default()).with_extension("index")
     }
 
-    fn git_in(&self, worktree: &Path, words: &[&str]) -> Result<String> {
-        let mut command: Command = self.stage.git();
+    fn git(&self, worktree: &Path, words: &[&str]) -> Command {
+        let mut command = self.stage.git();
         command.current_dir(worktree).env("GIT_DIR", &self.git_directory).env("GIT_WORK_TREE", worktree);
-        command.env("GIT_INDEX_FILE", self.index(worktree));
+        command.env("GIT_INDEX_FILE", self.index(worktree)).args(words);
         for who in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{who}_NAME"), "bench").env(format!("GIT_{who}_EMAIL"), "bench@localhost");
+            command
+                .env(format!("GIT_{who}_NAME"), "bench")
+                .env(format!("GIT_{who}_EMAIL"), "bench@localhost");
         }
-        commands::capture(command.args(words))?.expect_success()
+        command
+    }
+
+    fn git_in(&self, worktree: &Path, words: &[&str], input: &str) -> Result<String> {
+        run_with_input(&mut self.git(worktree, words), input)
+    }
+
+    fn user_git(&self, words: &[&str]) -> Command {
+        let mut command = self.stage.git();
+        command.current_dir(self.stage.repository()).args(words);
+        command
+    }
+
+    fn git_of_user(&self, words: &[&str], input: &str) -> Result<String> {
+        run_with_input(&mut self.user_git(words), input)
     }
 
     fn play(&self, role: &str, worktree: &Path) -> Result<()> {
@@ -114,4 +148,16 @@ impl<'a> ByHand<'a> {
     fn commit(&mut self) -> Result<()> {
         bare_journal::commit(&mut self.journal, &[&[b'x'; BYTES_A_COMMIT]])
     }
+}
+
+fn run_with_input(command: &mut Command, input: &str) -> Result<String> {
+    let (read, mut write) = std::io::pipe()?;
+    // A few hundred bytes at most, which fit into any pipe.
+    write.write_all(input.as_bytes())?;
+    drop(write);
+    commands::capture(command.stdin(read))?.expect_success()
+}
+
+fn run_with_file(command: &mut Command, input: &Path) -> Result<String> {
+    commands::capture(command.stdin(std::fs::File::open(input)?))?.expect_success()
 }

@@ -82,7 +82,9 @@ impl Rehearsal {
         loop {
             let at = Millis(LONG_AGO + facts.len() as u64);
             let decided = decide(&run, &Stamped { at, by: Actor::Engine, body: observation })?;
-            decided.iter().for_each(|fact| run.evolve(fact));
+            for fact in &decided {
+                run.evolve(fact);
+            }
             facts.extend(decided);
             if facts.len() >= at_least && waits_for_doer(&run) {
                 return Ok(facts);

@@ -82,7 +82,7 @@ pub(crate) fn list(bench: &Bench) -> Result<Measurement> {
     let runtime = runtime()?;
     runtime.block_on(many_runs(&stage))?;
     let ours = || -> Result<()> {
-        let printed = stage.windlass(&["ls", "--all", "--json"])?;
+        let printed = stage.windlass(&["ls", "--json"])?;
         ensure!(printed.matches("\"run\"").count() as u64 > MANY_RUNS, "runs are missing");
         Ok(())
     };

@@ -123,7 +123,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "list-10000-runs",
-        what: "`windlass ls --all --json` against the bare query",
+        what: "`windlass ls --json` against the bare query",
         goal: Goal::RatioAtMost(10.0),
         measure: long_journals::list,
     },

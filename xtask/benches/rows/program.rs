@@ -7,16 +7,9 @@ use xtask::commands::{self, Repository};
 
 pub(crate) fn start_up(bench: &Bench) -> Result<Measurement> {
     let repository = Repository::of_this_build();
-    let ours = || {
-        commands::capture(repository.program(&bench.program).arg("--version"))?
-            .expect_success()
-            .map(drop)
-    };
-    let floor = || {
-        commands::capture(&mut repository.program("true"))?
-            .expect_success()
-            .map(drop)
-    };
+    let ours =
+        || commands::capture(repository.program(&bench.program).arg("--version"))?.expect_success().map(drop);
+    let floor = || commands::capture(&mut repository.program("true"))?.expect_success().map(drop);
     Ok(Measurement::of_times(interleaved(101, ours, floor)?))
 }
 
@@ -24,17 +17,8 @@ pub(crate) fn start_up(bench: &Bench) -> Result<Measurement> {
 pub(crate) fn helper_process(_: &Bench) -> Result<Measurement> {
     let repository = Repository::of_this_build();
     let quick = QuickCommand::new("/bin/true", repository.root());
-    let ours = || {
-        quick
-            .run()
-            .map(drop)
-            .context("the supervisor could not run /bin/true")
-    };
-    let floor = || {
-        commands::capture(repository.program("/bin/true").env_clear())?
-            .expect_success()
-            .map(drop)
-    };
+    let ours = || quick.run().map(drop).context("the supervisor could not run /bin/true");
+    let floor = || commands::capture(repository.program("/bin/true").env_clear())?.expect_success().map(drop);
     Ok(Measurement::of_times(interleaved(301, ours, floor)?))
 }
 

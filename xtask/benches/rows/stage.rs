@@ -23,6 +23,7 @@ pub(crate) struct Stage {
     memory: TempDir,
     disk: TempDir,
     search_path: String,
+    git: PathBuf,
 }
 
 impl Stage {
@@ -36,7 +37,8 @@ impl Stage {
         let beside_program = bench.program.parent().context("the program stands in no directory")?;
         let disk = tempfile::Builder::new().prefix("bench-").tempdir_in(beside_program)?;
         let search_path = environment("PATH").unwrap_or_else(|| "/usr/bin:/bin".to_owned());
-        let stage = Self { program: bench.program.clone(), memory, disk, search_path };
+        let git = agent::real_git()?;
+        let stage = Self { program: bench.program.clone(), memory, disk, search_path, git };
         stage.make_repository(files)?;
         Ok(stage)
     }
@@ -98,8 +100,9 @@ impl Stage {
         command
     }
 
+    /// By its full path: a program that has to be searched for is started in a slower way.
     pub(crate) fn git(&self) -> Command {
-        self.start(Path::new("git"))
+        self.start(&self.git)
     }
 
     /// What `windlass` prints for these words.
@@ -132,7 +135,13 @@ impl Stage {
     }
 
     /// The agent that takes no time, as the program starts it.
-    pub(crate) fn agent(&self, role: &str, round: u32, rejected_rounds: u32, directory: &Path) -> Result<Command> {
+    pub(crate) fn agent(
+        &self,
+        role: &str,
+        round: u32,
+        rejected_rounds: u32,
+        directory: &Path,
+    ) -> Result<Command> {
         let outbox = self.on_disk("outbox");
         std::fs::create_dir_all(&outbox)?;
         let prompt = self.on_disk("prompt.md");

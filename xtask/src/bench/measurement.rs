@@ -41,10 +41,7 @@ pub enum BenchVerdict {
 impl Measurement {
     /// Two times, as [`super::interleaved`] gives them.
     pub fn of_times(medians: Medians) -> Self {
-        Self {
-            measured: Quantity::Time(medians.ours),
-            floor: Some(Quantity::Time(medians.floor)),
-        }
+        Self { measured: Quantity::Time(medians.ours), floor: Some(Quantity::Time(medians.floor)) }
     }
 
     pub fn ratio(&self) -> Option<f64> {
@@ -68,10 +65,7 @@ impl Measurement {
 }
 
 impl Quantity {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "counts of a benchmark are far below 2^53"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "counts of a benchmark are far below 2^53")]
     fn number(self) -> f64 {
         match self {
             Self::Time(time) => time.as_secs_f64(),
@@ -123,27 +117,12 @@ mod tests {
     #[test]
     fn goals_are_met_at_their_limit_and_missed_beyond() {
         assert_eq!(times(20, 10).verdict(Goal::RatioAtMost(2.0)), BenchVerdict::Met);
-        assert_eq!(
-            times(21, 10).verdict(Goal::RatioAtMost(2.0)),
-            BenchVerdict::Missed
-        );
-        assert_eq!(
-            times(999, 0).verdict(Goal::TimeBelow(Duration::from_secs(1))),
-            BenchVerdict::Met
-        );
-        assert_eq!(
-            times(1_000, 0).verdict(Goal::TimeBelow(Duration::from_secs(1))),
-            BenchVerdict::Missed
-        );
-        let count = Measurement {
-            measured: Quantity::Count(7),
-            floor: None,
-        };
+        assert_eq!(times(21, 10).verdict(Goal::RatioAtMost(2.0)), BenchVerdict::Missed);
+        assert_eq!(times(999, 0).verdict(Goal::TimeBelow(Duration::from_secs(1))), BenchVerdict::Met);
+        assert_eq!(times(1_000, 0).verdict(Goal::TimeBelow(Duration::from_secs(1))), BenchVerdict::Missed);
+        let count = Measurement { measured: Quantity::Count(7), floor: None };
         assert_eq!(count.verdict(Goal::CountAtMost(6)), BenchVerdict::Missed);
         assert_eq!(count.verdict(Goal::RatioAtMost(2.0)), BenchVerdict::NotJudged);
-        assert_eq!(
-            times(1, 0).verdict(Goal::RatioAtMost(2.0)),
-            BenchVerdict::NotJudged
-        );
+        assert_eq!(times(1, 0).verdict(Goal::RatioAtMost(2.0)), BenchVerdict::NotJudged);
     }
 }

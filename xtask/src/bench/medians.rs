@@ -35,10 +35,7 @@ pub fn interleaved(
             our_times.push(timed(&mut ours)?);
         }
     }
-    Ok(Medians {
-        ours: median(our_times),
-        floor: median(floor_times),
-    })
+    Ok(Medians { ours: median(our_times), floor: median(floor_times) })
 }
 
 fn timed(work: &mut impl FnMut() -> Result<()>) -> Result<Duration> {
@@ -54,11 +51,7 @@ pub fn median(mut times: Vec<Duration>) -> Duration {
     }
     times.sort_unstable();
     let middle = times.len() / 2;
-    if times.len() % 2 == 1 {
-        times[middle]
-    } else {
-        (times[middle - 1] + times[middle]) / 2
-    }
+    if times.len() % 2 == 1 { times[middle] } else { (times[middle - 1] + times[middle]) / 2 }
 }
 
 #[cfg(test)]

@@ -46,10 +46,7 @@ pub struct BenchArgs {
 impl BenchArgs {
     /// The same arguments for the program that holds the rows.
     pub fn as_arguments(&self) -> Vec<String> {
-        let rows = self
-            .rows
-            .iter()
-            .flat_map(|name| ["--row".to_owned(), name.clone()]);
+        let rows = self.rows.iter().flat_map(|name| ["--row".to_owned(), name.clone()]);
         rows.chain(self.json.then(|| "--json".to_owned())).collect()
     }
 }
@@ -57,9 +54,7 @@ impl BenchArgs {
 impl Bench {
     pub fn from_environment() -> Result<Self> {
         let program = commands::environment(PROGRAM_VARIABLE).context("run this as `cargo xtask bench`")?;
-        Ok(Self {
-            program: PathBuf::from(program),
-        })
+        Ok(Self { program: PathBuf::from(program) })
     }
 }
 
@@ -71,10 +66,7 @@ pub fn run(bench: &Bench, rows: &[Row], args: &BenchArgs) -> Result<()> {
         if !args.json {
             console::say(&format!("measuring {}: {}", row.name, row.what));
         }
-        results.push((
-            row,
-            (row.measure)(bench).with_context(|| format!("row {}", row.name))?,
-        ));
+        results.push((row, (row.measure)(bench).with_context(|| format!("row {}", row.name))?));
     }
     console::say(&if args.json {
         report::as_json(&results)?
@@ -86,25 +78,15 @@ pub fn run(bench: &Bench, rows: &[Row], args: &BenchArgs) -> Result<()> {
         .filter(|(row, measurement)| measurement.verdict(row.goal) == BenchVerdict::Missed)
         .map(|(row, _)| row.name)
         .collect();
-    if missed.is_empty() {
-        Ok(())
-    } else {
-        bail!("goals missed: {}", missed.join(", "))
-    }
+    if missed.is_empty() { Ok(()) } else { bail!("goals missed: {}", missed.join(", ")) }
 }
 
 fn choose<'a>(rows: &'a [Row], names: &[String]) -> Result<Vec<&'a Row>> {
     let known = || rows.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
-    if let Some(unknown) = names
-        .iter()
-        .find(|name| rows.iter().all(|row| row.name != name.as_str()))
-    {
+    if let Some(unknown) = names.iter().find(|name| rows.iter().all(|row| row.name != name.as_str())) {
         bail!("no row is called {unknown:?}; there are: {}", known());
     }
-    Ok(rows
-        .iter()
-        .filter(|row| names.is_empty() || names.iter().any(|name| name == row.name))
-        .collect())
+    Ok(rows.iter().filter(|row| names.is_empty() || names.iter().any(|name| name == row.name)).collect())
 }
 
 #[cfg(test)]
@@ -114,26 +96,16 @@ mod tests {
     use super::*;
 
     pub(super) fn times(ours: u64, floor: u64) -> Measurement {
-        let medians = Medians {
-            ours: Duration::from_millis(ours),
-            floor: Duration::from_millis(floor),
-        };
+        let medians = Medians { ours: Duration::from_millis(ours), floor: Duration::from_millis(floor) };
         Measurement::of_times(medians)
     }
 
     pub(super) fn row(name: &'static str, goal: Goal, measure: fn(&Bench) -> Result<Measurement>) -> Row {
-        Row {
-            name,
-            what: "a thing against its floor",
-            goal,
-            measure,
-        }
+        Row { name, what: "a thing against its floor", goal, measure }
     }
 
     fn bench() -> Bench {
-        Bench {
-            program: PathBuf::from("windlass"),
-        }
+        Bench { program: PathBuf::from("windlass") }
     }
 
     #[test]
@@ -142,18 +114,9 @@ mod tests {
             row("good", Goal::RatioAtMost(2.0), |_| Ok(times(10, 10))),
             row("bad", Goal::RatioAtMost(2.0), |_| Ok(times(30, 10))),
         ];
-        let all = BenchArgs {
-            rows: vec![],
-            json: false,
-        };
-        assert_eq!(
-            run(&bench(), &rows, &all).unwrap_err().to_string(),
-            "goals missed: bad"
-        );
-        let good = BenchArgs {
-            rows: vec!["good".to_owned()],
-            json: true,
-        };
+        let all = BenchArgs { rows: vec![], json: false };
+        assert_eq!(run(&bench(), &rows, &all).unwrap_err().to_string(), "goals missed: bad");
+        let good = BenchArgs { rows: vec!["good".to_owned()], json: true };
         run(&bench(), &rows, &good).unwrap();
     }
 
@@ -161,18 +124,12 @@ mod tests {
     fn an_unknown_row_is_refused_with_the_known_ones() {
         let rows = [row("good", Goal::None, |_| Ok(times(1, 1)))];
         let message = choose(&rows, &["god".to_owned()]).err().unwrap().to_string();
-        assert!(
-            message.contains("god") && message.contains("there are: good"),
-            "{message}"
-        );
+        assert!(message.contains("god") && message.contains("there are: good"), "{message}");
     }
 
     #[test]
     fn arguments_reach_the_rows_unchanged() {
-        let args = BenchArgs {
-            rows: vec!["a".to_owned(), "b".to_owned()],
-            json: true,
-        };
+        let args = BenchArgs { rows: vec!["a".to_owned(), "b".to_owned()], json: true };
         assert_eq!(args.as_arguments(), ["--row", "a", "--row", "b", "--json"]);
     }
 }

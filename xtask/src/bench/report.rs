@@ -8,27 +8,18 @@ use super::measurement::{Measurement, Quantity};
 use crate::console;
 
 pub(super) fn as_table(results: &[(&Row, Measurement)]) -> String {
-    let heading = ["row", "measured", "floor", "ratio", "goal", "verdict"]
-        .map(str::to_owned)
-        .to_vec();
+    let heading = ["row", "measured", "floor", "ratio", "goal", "verdict"].map(str::to_owned).to_vec();
     let line = |(row, measurement): &(&Row, Measurement)| {
         vec![
             row.name.to_owned(),
             measurement.measured.text(),
             measurement.floor.map(Quantity::text).unwrap_or_default(),
-            measurement
-                .ratio()
-                .map(|ratio| format!("{ratio:.2}×"))
-                .unwrap_or_default(),
+            measurement.ratio().map(|ratio| format!("{ratio:.2}×")).unwrap_or_default(),
             row.goal.text(),
             measurement.verdict(row.goal).text().to_owned(),
         ]
     };
-    console::table(
-        &std::iter::once(heading)
-            .chain(results.iter().map(line))
-            .collect::<Vec<_>>(),
-    )
+    console::table(&std::iter::once(heading).chain(results.iter().map(line)).collect::<Vec<_>>())
 }
 
 pub(super) fn as_json(results: &[(&Row, Measurement)]) -> Result<String> {
@@ -43,9 +34,7 @@ pub(super) fn as_json(results: &[(&Row, Measurement)]) -> Result<String> {
             "verdict": measurement.verdict(row.goal).text(),
         })
     };
-    Ok(serde_json::to_string_pretty(
-        &results.iter().map(line).collect::<Vec<_>>(),
-    )?)
+    Ok(serde_json::to_string_pretty(&results.iter().map(line).collect::<Vec<_>>())?)
 }
 
 #[cfg(test)]
@@ -61,10 +50,7 @@ mod tests {
         let row = row("spawn", Goal::RatioAtMost(1.5), |_| Ok(times(30, 10)));
         let results = [(&row, times(30, 10))];
         let table = as_table(&results);
-        assert!(
-            table.ends_with("spawn  30.0 ms   10.0 ms  3.00×  ≤ 1.5×  MISSED"),
-            "{table}"
-        );
+        assert!(table.ends_with("spawn  30.0 ms   10.0 ms  3.00×  ≤ 1.5×  MISSED"), "{table}");
         let json: Value = serde_json::from_str(&as_json(&results).unwrap()).unwrap();
         assert_eq!(json[0]["ratio"], 3.0);
         assert_eq!(json[0]["measured"]["nanoseconds"], 30_000_000);

@@ -27,10 +27,7 @@ mod tests {
             (".clippy.toml", ""),
             ("docs/clippy.toml.md", ""),
         ]);
-        let paths: Vec<String> = one_clippy_file(&tree)
-            .into_iter()
-            .map(|finding| finding.path)
-            .collect();
+        let paths: Vec<String> = one_clippy_file(&tree).into_iter().map(|finding| finding.path).collect();
         assert_eq!(paths, ["crates/a/clippy.toml", ".clippy.toml"]);
     }
 }

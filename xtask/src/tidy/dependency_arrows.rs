@@ -30,10 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("simulator", &["engine", "protocols"]),
-    (
-        "cli",
-        &["control-api", "host", "process-supervisor", "scripted-actor"],
-    ),
+    ("cli", &["control-api", "host", "process-supervisor", "scripted-actor"]),
     ("test-support", &["process-supervisor"]),
 ];
 
@@ -61,10 +58,9 @@ pub(super) fn arrows_point_inwards(tree: &SourceTree) -> Vec<Finding> {
                 let message = format!("{folder} must not depend on {target}; arrows point inwards");
                 Finding::of_file(&file.path, message)
             })),
-            Err(error) => findings.push(Finding::of_file(
-                &file.path,
-                format!("not TOML: {}", error.message()),
-            )),
+            Err(error) => {
+                findings.push(Finding::of_file(&file.path, format!("not TOML: {}", error.message())));
+            }
         }
     }
     findings
@@ -72,20 +68,14 @@ pub(super) fn arrows_point_inwards(tree: &SourceTree) -> Vec<Finding> {
 
 fn outward_arrows(manifest: &toml::Table, allowed: &[&str]) -> Vec<String> {
     let targets = manifest.get("target").and_then(toml::Value::as_table);
-    let platform_tables = targets
-        .into_iter()
-        .flat_map(|table| table.values())
-        .filter_map(toml::Value::as_table);
+    let platform_tables =
+        targets.into_iter().flat_map(|table| table.values()).filter_map(toml::Value::as_table);
     let mut outward = Vec::new();
     for table in std::iter::once(manifest).chain(platform_tables) {
         for section in ["dependencies", "build-dependencies", "dev-dependencies"] {
             let for_tests = section == "dev-dependencies";
             let permitted = |name: &str| allowed.contains(&name) || (for_tests && name == FOR_TESTS);
-            outward.extend(
-                our_crates(table, section)
-                    .into_iter()
-                    .filter(|name| !permitted(name)),
-            );
+            outward.extend(our_crates(table, section).into_iter().filter(|name| !permitted(name)));
         }
     }
     outward
@@ -116,69 +106,37 @@ mod tests {
     fn check(folder: &str, manifest: &str) -> Vec<String> {
         let path = format!("crates/{folder}/Cargo.toml");
         let tree = SourceTree::with(&[(&path, manifest)]);
-        arrows_point_inwards(&tree)
-            .into_iter()
-            .map(|finding| finding.message)
-            .collect()
+        arrows_point_inwards(&tree).into_iter().map(|finding| finding.message).collect()
     }
 
     #[test]
     fn an_arrow_in_the_table_is_fine() {
         assert!(
-            check(
-                "engine",
-                "[dependencies]\nwindlass-protocols.workspace = true\nserde = \"1\""
-            )
-            .is_empty()
+            check("engine", "[dependencies]\nwindlass-protocols.workspace = true\nserde = \"1\"").is_empty()
         );
-        assert!(
-            check(
-                "engine",
-                "[dev-dependencies]\nwindlass-test-support.workspace = true"
-            )
-            .is_empty()
-        );
+        assert!(check("engine", "[dev-dependencies]\nwindlass-test-support.workspace = true").is_empty());
     }
 
     #[test]
     fn an_arrow_outwards_is_refused_in_every_section() {
-        for section in [
-            "dependencies",
-            "build-dependencies",
-            "dev-dependencies",
-            "target.'cfg(unix)'.dependencies",
-        ] {
+        for section in
+            ["dependencies", "build-dependencies", "dev-dependencies", "target.'cfg(unix)'.dependencies"]
+        {
             let messages = check("engine", &format!("[{section}]\nwindlass-host.workspace = true"));
-            assert_eq!(
-                messages,
-                ["engine must not depend on host; arrows point inwards"],
-                "{section}"
-            );
+            assert_eq!(messages, ["engine must not depend on host; arrows point inwards"], "{section}");
         }
     }
 
     #[test]
     fn the_product_never_contains_what_is_for_tests() {
-        assert_eq!(
-            check("cli", "[dependencies]\nwindlass-test-support.workspace = true").len(),
-            1
-        );
+        assert_eq!(check("cli", "[dependencies]\nwindlass-test-support.workspace = true").len(), 1);
     }
 
     #[test]
     fn a_renamed_dependency_and_the_binary_are_recognised() {
-        assert_eq!(
-            check("engine", "[dependencies]\nx = { package = \"windlass-journal\" }").len(),
-            1
-        );
-        assert_eq!(
-            check("host", "[dependencies]\nwindlass.workspace = true").len(),
-            1
-        );
-        assert_eq!(
-            check("host", "[dependencies]\nxtask = { path = \"../../xtask\" }").len(),
-            1
-        );
+        assert_eq!(check("engine", "[dependencies]\nx = { package = \"windlass-journal\" }").len(), 1);
+        assert_eq!(check("host", "[dependencies]\nwindlass.workspace = true").len(), 1);
+        assert_eq!(check("host", "[dependencies]\nxtask = { path = \"../../xtask\" }").len(), 1);
     }
 
     #[test]

@@ -13,20 +13,13 @@ pub(super) fn codes_and_pages_agree(tree: &SourceTree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (code, (path, line)) in &codes {
         if tree.find(&format!("{PAGES}{code}.md")).is_none() {
-            findings.push(Finding::at(
-                path,
-                *line,
-                format!("{code} has no page: write {PAGES}{code}.md"),
-            ));
+            findings.push(Finding::at(path, *line, format!("{code} has no page: write {PAGES}{code}.md")));
         }
     }
     for file in tree.below(PAGES) {
         let name = file.path[PAGES.len()..].trim_end_matches(".md");
         if name != "README" && !codes.contains_key(name) {
-            findings.push(Finding::of_file(
-                &file.path,
-                format!("no error has the code {name}"),
-            ));
+            findings.push(Finding::of_file(&file.path, format!("no error has the code {name}")));
         }
     }
     findings
@@ -35,15 +28,10 @@ pub(super) fn codes_and_pages_agree(tree: &SourceTree) -> Vec<Finding> {
 /// Where each code is first written. Codes are literals, so the text is read, not the scanned code.
 fn codes(tree: &SourceTree) -> BTreeMap<String, (String, usize)> {
     let mut codes = BTreeMap::new();
-    for file in tree
-        .below(CODES)
-        .filter(|file| file.has_extension("rs") && !tree.is_test_file(file))
-    {
+    for file in tree.below(CODES).filter(|file| file.has_extension("rs") && !tree.is_test_file(file)) {
         let scanned = super::rust_source::RustSource::scan(&file.text);
-        for ((number, _), text) in scanned
-            .numbered()
-            .zip(file.text.lines())
-            .filter(|((_, line), _)| !line.in_test)
+        for ((number, _), text) in
+            scanned.numbered().zip(file.text.lines()).filter(|((_, line), _)| !line.in_test)
         {
             for code in codes_in(text) {
                 codes.entry(code).or_insert_with(|| (file.path.clone(), number));
@@ -56,10 +44,7 @@ fn codes(tree: &SourceTree) -> BTreeMap<String, (String, usize)> {
 /// `WL-`, capitals, a hyphen, three digits.
 fn codes_in(text: &str) -> Vec<String> {
     let candidates = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
-    candidates
-        .filter(|candidate| is_code(candidate))
-        .map(str::to_owned)
-        .collect()
+    candidates.filter(|candidate| is_code(candidate)).map(str::to_owned).collect()
 }
 
 fn is_code(text: &str) -> bool {
@@ -81,10 +66,7 @@ mod tests {
                           #[cfg(test)]\nmod tests {\n const C: &str = \"WL-NONE-999\";\n}\n";
 
     fn check(files: &[(&str, &str)]) -> Vec<String> {
-        codes_and_pages_agree(&SourceTree::with(files))
-            .iter()
-            .map(Finding::text)
-            .collect()
+        codes_and_pages_agree(&SourceTree::with(files)).iter().map(Finding::text).collect()
     }
 
     #[test]
@@ -116,9 +98,6 @@ mod tests {
 
     #[test]
     fn only_the_full_pattern_is_a_code() {
-        assert_eq!(
-            codes_in("(WL-A-001, WL-a-002 WL-B-03, XWL-C-004, WL-D-0055)"),
-            ["WL-A-001"]
-        );
+        assert_eq!(codes_in("(WL-A-001, WL-a-002 WL-B-03, XWL-C-004, WL-D-0055)"), ["WL-A-001"]);
     }
 }

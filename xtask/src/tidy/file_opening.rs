@@ -8,14 +8,8 @@ const MOST_LINES: usize = 5;
 pub(super) fn rust_files_say_what_they_are_for(tree: &SourceTree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.rust_files() {
-        let opening: Vec<&str> = file
-            .text
-            .lines()
-            .take_while(|line| line.starts_with("//!"))
-            .collect();
-        let says_something = opening
-            .iter()
-            .any(|line| line.trim_start_matches("//!").trim() != "");
+        let opening: Vec<&str> = file.text.lines().take_while(|line| line.starts_with("//!")).collect();
+        let says_something = opening.iter().any(|line| line.trim_start_matches("//!").trim() != "");
         if !says_something {
             findings.push(Finding::at(
                 &file.path,
@@ -47,10 +41,8 @@ mod tests {
             ("empty.rs", ""),
             ("README.md", "Not Rust"),
         ]);
-        let paths: Vec<String> = rust_files_say_what_they_are_for(&tree)
-            .into_iter()
-            .map(|finding| finding.path)
-            .collect();
+        let paths: Vec<String> =
+            rust_files_say_what_they_are_for(&tree).into_iter().map(|finding| finding.path).collect();
         assert_eq!(paths, ["six.rs", "late.rs", "hollow.rs", "empty.rs"]);
     }
 }

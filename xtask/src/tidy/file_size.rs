@@ -17,32 +17,19 @@ fn check(tree: &SourceTree, waiting: &[(&str, usize)]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.rust_files() {
         let length = file.text.lines().count();
-        let ceiling = waiting
-            .iter()
-            .find(|(path, _)| *path == file.path)
-            .map_or(HARD, |(_, ceiling)| *ceiling);
+        let ceiling =
+            waiting.iter().find(|(path, _)| *path == file.path).map_or(HARD, |(_, ceiling)| *ceiling);
         if length > ceiling {
-            findings.push(Finding::of_file(
-                &file.path,
-                format!("{length} lines, at most {ceiling}: split it"),
-            ));
+            findings
+                .push(Finding::of_file(&file.path, format!("{length} lines, at most {ceiling}: split it")));
         } else if length > SOFT {
             let message = format!("{length} lines, {SOFT} read well");
-            findings.push(Finding {
-                weight: Weight::Warning,
-                ..Finding::of_file(&file.path, message)
-            });
+            findings.push(Finding { weight: Weight::Warning, ..Finding::of_file(&file.path, message) });
         }
     }
     for (path, _) in waiting {
-        if tree
-            .find(path)
-            .is_none_or(|file| file.text.lines().count() <= HARD)
-        {
-            findings.push(Finding::of_file(
-                path,
-                "short or gone: strike it from WAITING_TO_BE_SPLIT",
-            ));
+        if tree.find(path).is_none_or(|file| file.text.lines().count() <= HARD) {
+            findings.push(Finding::of_file(path, "short or gone: strike it from WAITING_TO_BE_SPLIT"));
         }
     }
     findings
@@ -53,29 +40,16 @@ mod tests {
     use super::*;
 
     fn findings(lengths: &[(&str, usize)], waiting: &[(&str, usize)]) -> Vec<String> {
-        let texts: Vec<(&str, String)> = lengths
-            .iter()
-            .map(|(path, length)| (*path, "x\n".repeat(*length)))
-            .collect();
+        let texts: Vec<(&str, String)> =
+            lengths.iter().map(|(path, length)| (*path, "x\n".repeat(*length))).collect();
         let files: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (*path, text.as_str())).collect();
-        check(&SourceTree::with(&files), waiting)
-            .iter()
-            .map(Finding::text)
-            .collect()
+        check(&SourceTree::with(&files), waiting).iter().map(Finding::text).collect()
     }
 
     #[test]
     fn long_files_are_warned_of_and_longer_ones_refused() {
-        let found = findings(
-            &[
-                ("a.rs", 400),
-                ("b.rs", 401),
-                ("c.rs", 600),
-                ("d.rs", 601),
-                ("e.md", 900),
-            ],
-            &[],
-        );
+        let found =
+            findings(&[("a.rs", 400), ("b.rs", 401), ("c.rs", 600), ("d.rs", 601), ("e.md", 900)], &[]);
         assert_eq!(
             found,
             [

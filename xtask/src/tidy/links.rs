@@ -24,9 +24,7 @@ fn prose(text: &str) -> Vec<(usize, String)> {
     let mut fence: Option<&str> = None;
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        let mark = ["```", "~~~"]
-            .into_iter()
-            .find(|mark| line.trim_start().starts_with(mark));
+        let mark = ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark));
         match (fence, mark) {
             (None, Some(_)) => fence = mark,
             (Some(open), Some(mark)) if open == mark => fence = None,
@@ -52,11 +50,8 @@ fn targets(line: &str) -> Vec<String> {
         let rest = &line[at + mark.len()..];
         closing_parenthesis(rest).map(|end| &rest[..end])
     });
-    let defined = line
-        .trim_start()
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once("]: "))
-        .map(|(_, rest)| rest);
+    let defined =
+        line.trim_start().strip_prefix('[').and_then(|rest| rest.split_once("]: ")).map(|(_, rest)| rest);
     let bare = |target: &str| {
         let first = target.split_whitespace().next().unwrap_or_default();
         first.trim_start_matches('<').trim_end_matches('>').to_owned()
@@ -83,9 +78,8 @@ fn broken(tree: &SourceTree, file: &SourceFile, target: &str) -> Option<String> 
     if elsewhere {
         return None;
     }
-    let (path, heading) = target
-        .split_once('#')
-        .map_or((target, None), |(path, heading)| (path, Some(heading)));
+    let (path, heading) =
+        target.split_once('#').map_or((target, None), |(path, heading)| (path, Some(heading)));
     let Some(path) = resolve(&file.path, path) else {
         return Some(format!("the link {target:?} leaves the repository"));
     };
@@ -130,19 +124,10 @@ fn headings(text: &str) -> Vec<String> {
             continue;
         }
         let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
-        let name: String = title
-            .trim()
-            .to_lowercase()
-            .chars()
-            .filter(kept)
-            .collect::<String>()
-            .replace(' ', "-");
+        let name: String =
+            title.trim().to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-");
         let count = seen.entry(name.clone()).or_default();
-        names.push(if *count == 0 {
-            name
-        } else {
-            format!("{name}-{count}")
-        });
+        names.push(if *count == 0 { name } else { format!("{name}-{count}") });
         *count += 1;
     }
     names
@@ -164,10 +149,7 @@ mod tests {
     fn check(page: &str) -> Vec<String> {
         let tree = SourceTree::with(&[
             ("docs/page.md", page),
-            (
-                "docs/other.md",
-                "# The `one` model\n## Again\n## Again\n```\n# not a heading\n```\n",
-            ),
+            ("docs/other.md", "# The `one` model\n## Again\n## Again\n```\n# not a heading\n```\n"),
             ("README.md", ""),
             ("crates/a/src/lib.rs", ""),
         ]);
@@ -198,10 +180,7 @@ mod tests {
 
     #[test]
     fn code_is_not_searched_for_links() {
-        assert_eq!(
-            check("`[a](gone.md)` and\n```\n[b](gone.md)\n```\n"),
-            Vec::<String>::new()
-        );
+        assert_eq!(check("`[a](gone.md)` and\n```\n[b](gone.md)\n```\n"), Vec::<String>::new());
         assert_eq!(check("a ` alone, then [b](gone.md)").len(), 1);
     }
 }

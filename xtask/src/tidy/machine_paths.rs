@@ -9,10 +9,7 @@ pub(super) fn no_machine_paths(tree: &SourceTree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.files() {
         for (index, line) in file.text.lines().enumerate() {
-            if let Some(folder) = MACHINE_FOLDERS
-                .into_iter()
-                .find(|folder| begins_a_path(line, folder))
-            {
+            if let Some(folder) = MACHINE_FOLDERS.into_iter().find(|folder| begins_a_path(line, folder)) {
                 let message = format!("an absolute path below /{folder} exists on one machine only");
                 findings.push(Finding::at(&file.path, index + 1, message));
             }
@@ -51,20 +48,9 @@ mod tests {
 
     #[test]
     fn the_same_name_inside_a_longer_path_or_address_is_fine() {
-        for before in [
-            "crates",
-            "https://example.org",
-            "$HOME",
-            "{root}",
-            "<repository>",
-            "..",
-            "~",
-        ] {
+        for before in ["crates", "https://example.org", "$HOME", "{root}", "<repository>", "..", "~"] {
             let text = line(before, "work");
-            assert!(
-                no_machine_paths(&SourceTree::with(&[("a.md", &text)])).is_empty(),
-                "{text}"
-            );
+            assert!(no_machine_paths(&SourceTree::with(&[("a.md", &text)])).is_empty(), "{text}");
         }
     }
 }

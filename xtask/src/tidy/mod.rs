@@ -38,21 +38,11 @@ enum Weight {
 
 impl Finding {
     fn at(path: &str, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line: Some(line),
-            message: message.into(),
-            weight: Weight::Refusal,
-        }
+        Self { path: path.to_owned(), line: Some(line), message: message.into(), weight: Weight::Refusal }
     }
 
     fn of_file(path: &str, message: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line: None,
-            message: message.into(),
-            weight: Weight::Refusal,
-        }
+        Self { path: path.to_owned(), line: None, message: message.into(), weight: Weight::Refusal }
     }
 
     fn text(&self) -> String {
@@ -90,10 +80,7 @@ pub fn tidy(repository: &Repository) -> Result<()> {
     for finding in &findings {
         console::say(&finding.text());
     }
-    let refused = findings
-        .iter()
-        .filter(|finding| finding.weight == Weight::Refusal)
-        .count();
+    let refused = findings.iter().filter(|finding| finding.weight == Weight::Refusal).count();
     if refused > 0 {
         bail!("{refused} place(s) are not tidy");
     }
@@ -108,10 +95,7 @@ mod tests {
     #[test]
     fn a_finding_names_its_place_and_a_warning_says_that_it_is_one() {
         assert_eq!(Finding::at("a.rs", 3, "too odd").text(), "a.rs:3: too odd");
-        let warning = Finding {
-            weight: Weight::Warning,
-            ..Finding::of_file("a.rs", "long")
-        };
+        let warning = Finding { weight: Weight::Warning, ..Finding::of_file("a.rs", "long") };
         assert_eq!(warning.text(), "a.rs: warning: long");
     }
 }

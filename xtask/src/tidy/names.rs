@@ -8,10 +8,7 @@ const BAGS: [&str; 7] = ["core", "common", "util", "utils", "helper", "helpers",
 
 pub(super) fn no_bags(tree: &SourceTree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let manifests = tree
-        .files()
-        .iter()
-        .filter(|file| file.path.ends_with("/Cargo.toml"));
+    let manifests = tree.files().iter().filter(|file| file.path.ends_with("/Cargo.toml"));
     for file in tree.rust_files().chain(manifests) {
         let stem = file.path.trim_end_matches(".rs");
         if let Some(bag) = stem.split('/').find(|part| is_bag(part)) {
@@ -54,14 +51,8 @@ mod tests {
             ("crates/core/Cargo.toml", ""),
             ("crates/a/src/utils.rs", ""),
             ("crates/a/tests/common/mod.rs", ""),
-            (
-                "crates/a/src/lib.rs",
-                "use core::fmt;\npub(crate) mod helpers {\n}\nmod manager;\n",
-            ),
-            (
-                "crates/a/src/core_values.rs",
-                "// mod common;\nlet common = \"mod utils;\";\n",
-            ),
+            ("crates/a/src/lib.rs", "use core::fmt;\npub(crate) mod helpers {\n}\nmod manager;\n"),
+            ("crates/a/src/core_values.rs", "// mod common;\nlet common = \"mod utils;\";\n"),
         ]);
         let found: Vec<String> = no_bags(&tree).into_iter().map(|finding| finding.text()).collect();
         let places: Vec<&str> = found.iter().filter_map(|text| text.split(": ").next()).collect();

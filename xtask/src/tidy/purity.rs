@@ -19,11 +19,7 @@ pub(super) fn pure_crates_stay_pure(tree: &SourceTree) -> Vec<Finding> {
         }
         let source = RustSource::scan(&file.text);
         for statement in statements(&source) {
-            let refusal = if without_std {
-                std_at_all(&statement.code)
-            } else {
-                the_world(&statement.code)
-            };
+            let refusal = if without_std { std_at_all(&statement.code) } else { the_world(&statement.code) };
             if let Some(message) = refusal {
                 findings.push(Finding::at(&file.path, statement.line, message));
             }
@@ -44,9 +40,7 @@ pub(super) fn protocols_do_not_know_each_other(tree: &SourceTree) -> Vec<Finding
     for file in tree.rust_files() {
         let Some(own) = module(&file.path) else { continue };
         for statement in statements(&RustSource::scan(&file.text)) {
-            let known = modules
-                .iter()
-                .find(|other| **other != own && names_module(&statement.code, other));
+            let known = modules.iter().find(|other| **other != own && names_module(&statement.code, other));
             if let Some(other) = known {
                 let message = format!("{own} must not know {other}; what both need belongs in kernel/");
                 findings.push(Finding::at(&file.path, statement.line, message));
@@ -68,10 +62,7 @@ fn statements(source: &RustSource) -> Vec<Statement> {
     for (number, line) in source.product_lines() {
         match statements.last_mut() {
             Some(open) if is_use(&open.code) && !open.code.contains(';') => open.code.push_str(&line.code),
-            _ => statements.push(Statement {
-                line: number,
-                code: line.code.clone(),
-            }),
+            _ => statements.push(Statement { line: number, code: line.code.clone() }),
         }
     }
     statements
@@ -89,15 +80,11 @@ fn std_at_all(code: &str) -> Option<String> {
 }
 
 fn the_world(code: &str) -> Option<String> {
-    let directly = THE_WORLD
-        .into_iter()
-        .find(|module| has_word(code, &format!("std::{module}")));
+    let directly = THE_WORLD.into_iter().find(|module| has_word(code, &format!("std::{module}")));
     let found = directly.or_else(|| {
         let (_, group) = code.split_once("std::{").filter(|_| is_use(code))?;
         let firsts = top_level(group);
-        THE_WORLD
-            .into_iter()
-            .find(|module| firsts.iter().any(|first| first == module))
+        THE_WORLD.into_iter().find(|module| firsts.iter().any(|first| first == module))
     });
     found.map(|module| format!("this crate is pure: no std::{module} outside of tests"))
 }
@@ -112,21 +99,11 @@ fn top_level(group: &str) -> Vec<String> {
             '}' if depth == 0 => break,
             '}' => depth -= 1,
             ',' if depth == 0 => entries.push(String::new()),
-            _ if depth == 0 => entries
-                .last_mut()
-                .expect("starts with one entry and never loses any")
-                .push(c),
+            _ if depth == 0 => entries.last_mut().expect("starts with one entry and never loses any").push(c),
             _ => {}
         }
     }
-    let first = |entry: &String| {
-        entry
-            .trim()
-            .split([':', ' '])
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let first = |entry: &String| entry.trim().split([':', ' ']).next().unwrap_or_default().to_owned();
     entries.iter().map(first).collect()
 }
 
@@ -182,15 +159,10 @@ mod tests {
                 "use super::state;\nuse crate::protocol::story_queue::State;\nuse crate::protocol::{\n  story_queue,\n};\n\
                  let story_queue = super::super::story_queue::x();\nlet story_queue = 1;\nuse crate::protocol::judged_task;\n",
             ),
-            (
-                &format!("{folder}/story_queue.rs"),
-                "use crate::kernel::budget;\n",
-            ),
+            (&format!("{folder}/story_queue.rs"), "use crate::kernel::budget;\n"),
         ]);
-        let lines: Vec<_> = protocols_do_not_know_each_other(&tree)
-            .into_iter()
-            .map(|finding| finding.line)
-            .collect();
+        let lines: Vec<_> =
+            protocols_do_not_know_each_other(&tree).into_iter().map(|finding| finding.line).collect();
         assert_eq!(lines, [Some(2), Some(3), Some(6)]);
     }
 }

@@ -26,10 +26,7 @@ impl RustSource {
     }
 
     pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &Line)> {
-        self.lines
-            .iter()
-            .enumerate()
-            .map(|(index, line)| (index + 1, line))
+        self.lines.iter().enumerate().map(|(index, line)| (index + 1, line))
     }
 
     /// Names of modules declared in other files for tests only.
@@ -38,11 +35,7 @@ impl RustSource {
             let (_, name) = line.code.split_once("mod ")?;
             name.trim().strip_suffix(';').map(|name| name.trim().to_owned())
         };
-        self.lines
-            .iter()
-            .filter(|line| line.in_test)
-            .filter_map(declared)
-            .collect()
+        self.lines.iter().filter(|line| line.in_test).filter_map(declared).collect()
     }
 }
 
@@ -67,12 +60,7 @@ struct Scanner {
 
 impl Scanner {
     fn new(text: &str) -> Self {
-        Self {
-            chars: text.chars().collect(),
-            at: 0,
-            lines: Vec::new(),
-            current: Line::default(),
-        }
+        Self { chars: text.chars().collect(), at: 0, lines: Vec::new(), current: Line::default() }
     }
 
     fn lines(mut self) -> Vec<Line> {
@@ -165,17 +153,12 @@ impl Scanner {
     }
 
     fn raw_string(&mut self) {
-        let hashes = self.chars[self.at + 1..]
-            .iter()
-            .take_while(|&&c| c == '#')
-            .count();
+        let hashes = self.chars[self.at + 1..].iter().take_while(|&&c| c == '#').count();
         if self.peek(1 + hashes) != Some('"') {
             // `r#name` is an identifier.
             return self.take_code();
         }
-        let closing: Vec<char> = std::iter::once('"')
-            .chain(std::iter::repeat_n('#', hashes))
-            .collect();
+        let closing: Vec<char> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
         self.current.code.push_str("\"\"");
         for _ in 0..hashes + 2 {
             self.skip();
@@ -268,11 +251,7 @@ mod tests {
     use super::*;
 
     fn code(text: &str) -> Vec<String> {
-        RustSource::scan(text)
-            .lines
-            .into_iter()
-            .map(|line| line.code)
-            .collect()
+        RustSource::scan(text).lines.into_iter().map(|line| line.code).collect()
     }
 
     #[test]
@@ -282,10 +261,7 @@ mod tests {
         assert_eq!(code("x(r#\"one \" std\ntwo\"#); y"), ["x(\"\"", "); y"]);
         assert_eq!(code("x(br\"std\\\"); y"), ["x(b\"\"); y"]);
         assert_eq!(code("\"a\\\"std\\\\\" b"), ["\"\" b"]);
-        assert_eq!(
-            code("f('\"', '\\'', '\\u{7f}', b'x') \"s\""),
-            ["f('', '', '', b'') \"\""]
-        );
+        assert_eq!(code("f('\"', '\\'', '\\u{7f}', b'x') \"s\""), ["f('', '', '', b'') \"\""]);
         assert_eq!(
             code("fn f<'a>(x: &'a str) -> r#type { 'l: loop {} }"),
             ["fn f<'a>(x: &'a str) -> r#type { 'l: loop {} }"]
@@ -303,10 +279,7 @@ mod tests {
     fn only_the_test_item_is_for_tests() {
         let text = "a\n#[cfg(test)]\nuse x;\nb\n#[cfg(test)]\nmod tests {\n fn t() { \"}\"; }\n}\nc\n#[cfg(test)] mod m { }\nd";
         let source = RustSource::scan(text);
-        let product: Vec<&str> = source
-            .product_lines()
-            .map(|(_, line)| line.code.as_str())
-            .collect();
+        let product: Vec<&str> = source.product_lines().map(|(_, line)| line.code.as_str()).collect();
         assert_eq!(product, ["a", "b", "c", "d"]);
     }
 

@@ -19,9 +19,7 @@ pub(super) struct SourceFile {
 impl SourceFile {
     /// Git's names are compared as they are written: `.RS` is no Rust file to cargo either.
     pub(super) fn has_extension(&self, extension: &str) -> bool {
-        Path::new(&self.path)
-            .extension()
-            .is_some_and(|found| found == extension)
+        Path::new(&self.path).extension().is_some_and(|found| found == extension)
     }
 }
 
@@ -36,28 +34,16 @@ impl SourceTree {
     pub(super) fn read(repository: &Repository) -> Result<Self> {
         let mut git = repository.program("git");
         // A container often runs as another user than the one who owns the checkout; we only list names.
-        git.args([
-            "-c",
-            "safe.directory=*",
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ]);
-        let listed = commands::capture(&mut git)?
-            .expect_success()
-            .context("tidy asks git which files there are")?;
+        git.args(["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+        let listed =
+            commands::capture(&mut git)?.expect_success().context("tidy asks git which files there are")?;
         let mut files = Vec::new();
         for path in listed.split_terminator('\0') {
             match fs::read(repository.root().join(path)) {
                 // A binary fixture has no lines for a rule to look at, but a link may point to it.
                 Ok(bytes) => {
                     let text = String::from_utf8(bytes).unwrap_or_default();
-                    files.push(SourceFile {
-                        path: path.to_owned(),
-                        text,
-                    });
+                    files.push(SourceFile { path: path.to_owned(), text });
                 }
                 // Deleted but not yet staged, or a link to a folder: not a file.
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory) => {}
@@ -68,10 +54,7 @@ impl SourceTree {
     }
 
     fn of(files: Vec<SourceFile>) -> Self {
-        let mut tree = Self {
-            files,
-            test_modules: BTreeSet::new(),
-        };
+        let mut tree = Self { files, test_modules: BTreeSet::new() };
         let declared: Vec<String> = tree
             .rust_files()
             .flat_map(|file| {
@@ -88,10 +71,8 @@ impl SourceTree {
 
     #[cfg(test)]
     pub(super) fn with(files: &[(&str, &str)]) -> Self {
-        let file = |(path, text): &(&str, &str)| SourceFile {
-            path: (*path).to_owned(),
-            text: (*text).to_owned(),
-        };
+        let file =
+            |(path, text): &(&str, &str)| SourceFile { path: (*path).to_owned(), text: (*text).to_owned() };
         Self::of(files.iter().map(file).collect())
     }
 
@@ -104,15 +85,11 @@ impl SourceTree {
     }
 
     pub(super) fn with_extension(&self, extension: &str) -> impl Iterator<Item = &SourceFile> {
-        self.files
-            .iter()
-            .filter(move |file| file.has_extension(extension))
+        self.files.iter().filter(move |file| file.has_extension(extension))
     }
 
     pub(super) fn below(&self, folder: &str) -> impl Iterator<Item = &SourceFile> {
-        self.files
-            .iter()
-            .filter(move |file| file.path.starts_with(folder))
+        self.files.iter().filter(move |file| file.path.starts_with(folder))
     }
 
     pub(super) fn find(&self, path: &str) -> Option<&SourceFile> {

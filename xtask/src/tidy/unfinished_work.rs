@@ -9,10 +9,7 @@ const IN_CODE: [(&str, &str); 5] = [
     ("todo!", "finish it"),
     ("unimplemented!", "finish it"),
     ("dbg!", "take it out"),
-    (
-        "#[ignore",
-        "a test that does not run protects nothing: mend it or delete it",
-    ),
+    ("#[ignore", "a test that does not run protects nothing: mend it or delete it"),
     ("should_panic", "assert on the error that is returned"),
 ];
 
@@ -60,21 +57,14 @@ mod tests {
     use super::*;
 
     fn lines(rule: fn(&SourceTree) -> Vec<Finding>, path: &str, text: &str) -> Vec<usize> {
-        rule(&SourceTree::with(&[(path, text)]))
-            .into_iter()
-            .filter_map(|finding| finding.line)
-            .collect()
+        rule(&SourceTree::with(&[(path, text)])).into_iter().filter_map(|finding| finding.line).collect()
     }
 
     #[test]
     fn each_placeholder_is_found_in_code() {
         for (word, _) in IN_CODE {
             assert_eq!(
-                lines(
-                    nothing_is_left_unfinished,
-                    "a.rs",
-                    &format!("fn a() {{}}\n{word}")
-                ),
+                lines(nothing_is_left_unfinished, "a.rs", &format!("fn a() {{}}\n{word}")),
                 [2],
                 "{word}"
             );
@@ -85,32 +75,16 @@ mod tests {
     fn each_mark_is_found_in_comments_only() {
         for word in IN_COMMENTS {
             assert_eq!(
-                lines(
-                    nothing_is_left_unfinished,
-                    "a.rs",
-                    &format!("a(); // {word}: later")
-                ),
+                lines(nothing_is_left_unfinished, "a.rs", &format!("a(); // {word}: later")),
                 [1],
                 "{word}"
             );
             assert!(
-                lines(
-                    nothing_is_left_unfinished,
-                    "a.rs",
-                    &format!("let a = \"{word}\";")
-                )
-                .is_empty(),
+                lines(nothing_is_left_unfinished, "a.rs", &format!("let a = \"{word}\";")).is_empty(),
                 "{word}"
             );
         }
-        assert!(
-            lines(
-                nothing_is_left_unfinished,
-                "a.rs",
-                "// mktemp XXXXXX\nlet s = \"todo!\";"
-            )
-            .is_empty()
-        );
+        assert!(lines(nothing_is_left_unfinished, "a.rs", "// mktemp XXXXXX\nlet s = \"todo!\";").is_empty());
     }
 
     #[test]

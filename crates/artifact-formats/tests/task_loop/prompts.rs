@@ -229,7 +229,7 @@ fn the_auditor_is_told_everything_the_table_asks_for() {
 }
 
 #[test]
-fn a_prompt_file_replaces_the_body_verbatim_and_gets_the_same_context() {
+fn a_prompt_file_replaces_the_body_verbatim_and_gets_the_same_context_and_the_task() {
     let own = "My words: {{task_id}} {{unknown}} {{open\n```\nfence";
     for (replaced, built_in) in [
         (DoerPrompt { body: PromptBody::Replaced(own), ..doer() }.render(), doer().render()),
@@ -238,7 +238,10 @@ fn a_prompt_file_replaces_the_body_verbatim_and_gets_the_same_context() {
     ] {
         let (body, context) = split_at_context(&replaced);
         assert_eq!(body, format!("{own}\n"));
-        assert_eq!(context, split_at_context(&built_in).1);
+        let (same, task) = context.split_at(split_at_context(&built_in).1.len());
+        assert_eq!(same, split_at_context(&built_in).1);
+        assert!(task.starts_with("\n### Task\n\n```data: task text"), "{task}");
+        assert!(task.contains(TASK.task_text), "{task}");
         assert!(context.contains("`/out/x/"), "the context names the output file");
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &CompletionsArgs, output: &mut Output) -> u8 {
     if output.is_json() {
         output.document(&serde_json::json!({ "shell": args.shell.to_string(), "script": script }));
     } else {
-        output.raw(&script);
+        output.raw(script.as_bytes());
     }
     exit_codes::ACCEPTED
 }

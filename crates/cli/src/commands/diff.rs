@@ -27,7 +27,7 @@ pub(crate) async fn run(args: DiffArgs, control: &dyn Control, output: &mut Outp
     } else if diff.patch.is_empty() {
         output.talk(format!("round {} changed nothing", diff.round));
     } else if output.look().colour {
-        for line in diff.patch.lines() {
+        for line in String::from_utf8_lossy(&diff.patch).lines() {
             let line = painted(line, output.look());
             output.line(line);
         }

@@ -7,6 +7,7 @@ use clap::Args;
 use std::path::Path;
 use std::str::FromStr;
 use windlass_control_api::commands::{ResumeRun, StartRun};
+use windlass_control_api::views::{RunOutcome, Status};
 use windlass_control_api::{Control, Fault, exit_codes};
 
 const MICROS: u64 = 1_000_000;
@@ -94,21 +95,31 @@ fn more(text: &str) -> Result<u64, String> {
 
 pub(crate) async fn run(args: ResumeArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
     match args.run.clone() {
-        Some(run) => resume(&args, run, control, output).await,
+        Some(run) => {
+            let ended = resume(&args, run, control, output).await?;
+            Ok(outcome::show(&ended, output))
+        }
         None => resume_all(&args, control, output).await,
     }
 }
 
-/// One after the other; a run that cannot be resumed does not keep the others waiting.
+/// One after the other; a run that cannot be resumed does not keep the others waiting, a person who interrupts one means
+/// all of them.
 async fn resume_all(args: &ResumeArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
     let interrupted = control.interrupted().await?;
     if interrupted.is_empty() {
         output.talk("nothing to resume");
     }
     let mut worst = exit_codes::ACCEPTED;
-    for line in interrupted {
+    let mut waiting = interrupted.into_iter();
+    while let Some(line) = waiting.next() {
         let code = match resume(args, line.run, control, output).await {
-            Ok(code) => code,
+            Ok(ended) => {
+                if ended.status == Status::Interrupted {
+                    leave(waiting.by_ref().map(|line| line.run).collect(), output);
+                }
+                outcome::show(&ended, output)
+            }
             Err(fault) => {
                 output.fault(&fault);
                 fault.code.exit_code()
@@ -121,17 +132,23 @@ async fn resume_all(args: &ResumeArgs, control: &dyn Control, output: &mut Outpu
     Ok(worst)
 }
 
+fn leave(runs: Vec<String>, output: &mut Output) {
+    if !runs.is_empty() {
+        output.talk(format!("not taken up: {}", runs.join(", ")));
+    }
+}
+
 async fn resume(
     args: &ResumeArgs,
     run: String,
     control: &dyn Control,
     output: &mut Output,
-) -> Result<u8, Fault> {
+) -> Result<RunOutcome, Fault> {
     let command = meant(args, run, control).await?;
     let view = LiveView::new(output, Story::Talk);
     let ended = control.resume(command, &view).await;
     drop(view);
-    Ok(outcome::show(&ended?, output))
+    ended
 }
 
 async fn meant(args: &ResumeArgs, run: String, control: &dyn Control) -> Result<ResumeRun, Fault> {

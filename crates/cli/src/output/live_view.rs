@@ -89,7 +89,7 @@ impl Scene<'_> {
         // The last column stays free: a full line makes some terminals wrap, and a wrapped line cannot be redrawn.
         let status = fit(&status_text(progress, look), columns.saturating_sub(1), look.ellipsis());
         if status != self.status {
-            self.output.talk.write(&format!("{CLEAR_LINE}{status}"));
+            self.output.talk.write(format!("{CLEAR_LINE}{status}"));
             self.output.talk.flush();
             self.status = status;
         }

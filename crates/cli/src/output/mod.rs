@@ -77,8 +77,8 @@ impl Output {
     }
 
     /// Data exactly as it is.
-    pub(crate) fn raw(&mut self, text: &str) {
-        self.data.write(text);
+    pub(crate) fn raw(&mut self, content: impl AsRef<[u8]>) {
+        self.data.write(content);
     }
 
     /// The answer of a command as one JSON document.
@@ -107,7 +107,8 @@ impl Output {
 
     pub(crate) fn fault(&mut self, fault: &Fault) {
         if self.is_json() {
-            self.document(&serde_json::json!({ "error": fault }));
+            // On one line: it may follow the events of a run, of which each has its own line.
+            self.json_line(&serde_json::json!({ "error": fault }));
             return;
         }
         let look = self.talk.look();

@@ -47,9 +47,9 @@ impl Sink {
         self.write("\n");
     }
 
-    pub(crate) fn write(&mut self, text: &str) {
+    pub(crate) fn write(&mut self, content: impl AsRef<[u8]>) {
         if matches!(self.state, State::Open) {
-            let written = self.stream.write_all(text.as_bytes());
+            let written = self.stream.write_all(content.as_ref());
             self.note(written);
         }
     }

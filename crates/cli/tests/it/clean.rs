@@ -6,7 +6,8 @@ use windlass_test_support::{Script, When};
 
 fn clean(played: &PlayedRun, more: &[&str]) -> Value {
     let repository = played.repository.text();
-    let words: Vec<&str> = ["clean", "--repo", repository, "--json"].into_iter().chain(more.iter().copied()).collect();
+    let words: Vec<&str> =
+        ["clean", "--repo", repository, "--json"].into_iter().chain(more.iter().copied()).collect();
     played.world.windlass(&words).exits_with(0).json()
 }
 
@@ -66,7 +67,10 @@ fn the_record_stays_whole() {
     let played = PlayedRun::accepted();
     let files = |played: &PlayedRun| {
         let worktrees = played.run_dir().join("worktrees");
-        files_under(&played.run_dir()).into_iter().filter(|path| !path.starts_with(&worktrees)).collect::<Vec<_>>()
+        files_under(&played.run_dir())
+            .into_iter()
+            .filter(|path| !path.starts_with(&worktrees))
+            .collect::<Vec<_>>()
     };
     let (before, diff) = (files(&played), played.about("diff", &[]).stdout);
     let _ = clean_twice(&played);

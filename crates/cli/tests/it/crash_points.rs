@@ -3,6 +3,7 @@
 
 mod ending;
 mod keepers;
+mod landing;
 mod stage;
 
 use ending::Ending;

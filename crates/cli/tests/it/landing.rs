@@ -66,12 +66,16 @@ fn a_branch_name_that_is_taken_gets_a_number() {
 #[test]
 fn a_branch_in_the_way_of_the_name_costs_no_work() {
     // Git keeps branches as paths: with `windlass` there is no room for `windlass/TASK-1`.
-    let played = PlayedRun::of(&Script::that_passes());
+    let played = PlayedRun::of(&waiting_doer());
+    let running = played.start_until_the_doer_works();
     played.repository.git(&["branch", "windlass"]);
-    let ended = played.run(&[]).exits_with(11);
+    played.go();
+    let ended = running.wait().exits_with(11);
     assert!(ended.stdout.contains("accepted, but could not be landed"), "{}", ended.stdout);
-    let _ = played.about("land", &["--branch", "topic"]).exits_with(0);
-    assert_eq!(played.repository.git(&["show", "topic:done.txt"]), "done");
+    assert!(ended.stdout.contains("beside refs/heads/windlass"), "{}", ended.stdout);
+    let _ = played.about("land", &[]).exits_with(0);
+    assert_eq!(shown(&played)["landed"]["reference"], "windlass-TASK-1");
+    assert_eq!(played.repository.git(&["show", "windlass-TASK-1:done.txt"]), "done");
 }
 
 #[test]

@@ -13,7 +13,18 @@ fn the_list_has_every_run_the_newest_first_or_those_of_one_repository() {
     let played = PlayedRun::judged(&["reject"]);
     let _ = played.run(&["--rounds", "1"]).exits_with(10);
     let other = played.world.repository("other");
-    let words = ["run", "Another", "--id", "TASK-2", "--repo", other.text(), "--agent", &played.agent, "--rounds", "1"];
+    let words = [
+        "run",
+        "Another",
+        "--id",
+        "TASK-2",
+        "--repo",
+        other.text(),
+        "--agent",
+        &played.agent,
+        "--rounds",
+        "1",
+    ];
     let _ = played.world.windlass(&words).exits_with(10);
     let tasks = |more: &[&str]| {
         let words: Vec<&str> = ["ls", "--json"].into_iter().chain(more.iter().copied()).collect();
@@ -89,10 +100,20 @@ fn the_log_tells_the_story_and_with_all_every_fact() {
     let played = PlayedRun::judged(&["reject", "pass"]);
     let _ = played.run(&[]).exits_with(0);
     let story = played.about("log", &[]).exits_with(0).stdout;
-    let sentences = ["starts TASK-1", "round 1", "the judge says reject", "round 2", "the judge says pass", "accepted", "landed as"];
+    let sentences = [
+        "starts TASK-1",
+        "round 1",
+        "the judge says reject",
+        "round 2",
+        "the judge says pass",
+        "accepted",
+        "landed as",
+    ];
     let mut from = 0;
     for sentence in sentences {
-        let at = story[from..].find(sentence).unwrap_or_else(|| panic!("{sentence} is missing or too early in\n{story}"));
+        let at = story[from..]
+            .find(sentence)
+            .unwrap_or_else(|| panic!("{sentence} is missing or too early in\n{story}"));
         from += at;
     }
     let log = played.about("log", &["--json"]).exits_with(0).json();
@@ -155,11 +176,15 @@ fn the_change_of_each_round_can_be_seen_and_applied() {
 #[test]
 fn a_change_of_any_bytes_is_printed_byte_for_byte() {
     let script = windlass_test_support::Script::new()
-        .doer(windlass_test_support::When::Always, &[
-            "{ write = 'latin.txt', hex = 'e4 f6 fc 0a' }",
-            "{ write = 'binary.dat', hex = '00 ff 00 01' }",
-            "{ handoff = 'adds bytes' }",
-        ])
+        .doer(
+            windlass_test_support::When::Always,
+            &[
+                "{ write = 'latin.txt', hex = 'e4 f6 fc 0a' }",
+                "{ write = 'binary.dat', hex = '00 ff 00 01' }",
+                "{ write = 'escape.txt', hex = '1b 5b 33 31 6d 0d 0a' }",
+                "{ handoff = 'adds bytes' }",
+            ],
+        )
         .judge(windlass_test_support::When::Always, &["{ verdict = 'pass' }"])
         .auditor(windlass_test_support::When::Always, &["{ audit = 'pass' }"]);
     let played = PlayedRun::of(&script);

@@ -1,4 +1,5 @@
 //! Whole-program tests: the real binary in a hermetic world. One test binary, so that it is linked once.
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails by panicking")]
 
 mod acceptance;
 mod cheats;
@@ -9,11 +10,13 @@ mod demo;
 mod help;
 mod hidden_commands;
 mod holding;
+mod journal_file;
 mod landing;
 mod legacy;
 mod looking;
 mod malformed;
 mod played_run;
+mod reviewed_control;
 mod scene;
 mod settings_and_trust;
 mod signals;

@@ -97,7 +97,7 @@ fn special(artifact: Artifact, what: &str) -> String {
 
 /// Where the agents' own outboxes still hold what was left in them.
 fn left_in_outboxes(scene: &Scene, played: &Played, artifact: Artifact) -> Vec<PathBuf> {
-    let run = played.outcome["run"].as_str().expect("an outcome names its run");
+    let run = played.run();
     let effects = scene.world.state_dir().join("runs").join(run).join("effects");
     let entries = std::fs::read_dir(effects).expect("a run with steps has their directories").flatten();
     let places = entries.map(|entry| entry.path().join("outbox").join(artifact.name()));
@@ -223,7 +223,7 @@ fn a_file_nobody_may_read_is_refused_unless_the_engine_may_read_everything() {
     let scene = Scene::new();
     let sealed = scene.world.path().join("sealed");
     std::fs::write(&sealed, "").unwrap();
-    std::fs::set_permissions(&sealed, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&sealed, std::fs::Permissions::from_mode(0o000)).unwrap();
     let artifact = Artifact::Verdict;
     let content = artifact.sound().to_string().replace('"', "\\\"");
     let action = format!("{{ artifact = 'verdict.json', text = \"{content}\", mode = 0 }}");
@@ -242,7 +242,7 @@ fn a_malformed_file_is_kept_byte_for_byte_as_evidence() {
     let as_left: Vec<String> =
         played.sealed().into_iter().filter(|name| name == "verdict.json.as-left").collect();
     assert_eq!(as_left.len(), 2);
-    let run = played.outcome["run"].as_str().unwrap();
+    let run = played.run();
     let shown = scene.world.windlass(&["show", run, "--json"]).exits_with(0).json();
     let artifacts = shown["artifacts"].as_array().unwrap();
     let kept = artifacts.iter().find(|artifact| artifact["name"] == "verdict.json.as-left").unwrap();

@@ -62,8 +62,7 @@ impl PlayedRun {
 
     fn words<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         let repository = self.repository.text();
-        let mut words =
-            vec!["run", "Add a file", "--id", TASK, "--repo", repository, "--agent", &self.agent];
+        let mut words = vec!["run", "Add a file", "--id", TASK, "--repo", repository, "--agent", &self.agent];
         words.extend(more);
         words
     }
@@ -97,7 +96,8 @@ impl PlayedRun {
 
 /// Passes in the end, but its doer waits for the file `go` first.
 pub(crate) fn waiting_doer() -> Script {
-    let done = ["{ wait_for = 'go' }", "{ write = 'done.txt', text = 'done' }", "{ handoff = 'adds done.txt' }"];
+    let done =
+        ["{ wait_for = 'go' }", "{ write = 'done.txt', text = 'done' }", "{ handoff = 'adds done.txt' }"];
     Script::new()
         .doer(When::Always, &done)
         .judge(When::Always, &["{ verdict = 'pass' }"])

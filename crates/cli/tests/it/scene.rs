@@ -48,15 +48,8 @@ impl Scene {
     #[track_caller]
     pub(crate) fn run(&self, flags: &[&str]) -> Played {
         let repository = self.repository.text();
-        let words =
-            [&["run", "Add done.txt", "--id", TASK, "--repo", repository, "--json"], flags].concat();
+        let words = [&["run", "Add done.txt", "--id", TASK, "--repo", repository, "--json"], flags].concat();
         Played::of(&self.world.windlass(&words))
-    }
-
-    pub(crate) fn landed(&self, branch: &str) -> Option<String> {
-        let reference = format!("refs/heads/{branch}");
-        let there = self.repository.git_succeeds(&["show-ref", "--verify", "--quiet", &reference]);
-        there.then(|| self.repository.git(&["rev-parse", &reference]))
     }
 
     #[track_caller]
@@ -117,6 +110,12 @@ impl Played {
     #[track_caller]
     pub(crate) fn summary(&self) -> Value {
         json(&self.run_dir.join("summary.json"))
+    }
+
+    /// The run, as every command takes it.
+    #[track_caller]
+    pub(crate) fn run(&self) -> &str {
+        self.outcome["run"].as_str().expect("an outcome names its run")
     }
 
     pub(crate) fn round(&self, round: u32) -> PathBuf {
@@ -233,7 +232,9 @@ fn parse(path: &str, bytes: &[u8]) -> Result<Decision, String> {
         "audit.json" => {
             AuditReport::parse(bytes, &reading).map(|file| Decision::Gate(file.gate)).map_err(|e| text(&e))
         }
-        "eval-results.json" => EvalResults::parse(bytes, &legacy).map(|_| Decision::None).map_err(|e| text(&e)),
+        "eval-results.json" => {
+            EvalResults::parse(bytes, &legacy).map(|_| Decision::None).map_err(|e| text(&e))
+        }
         "audit-results.json" => {
             AuditResults::parse(bytes, &legacy).map(|_| Decision::None).map_err(|e| text(&e))
         }

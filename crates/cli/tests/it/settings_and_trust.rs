@@ -41,7 +41,10 @@ fn the_later_layer_is_the_stronger_and_each_value_names_its_place() {
     world.set("WINDLASS_ROUNDS", "6");
     assert_eq!(rounds(&world), ("6".to_owned(), "$WINDLASS_ROUNDS".to_owned()));
     let plain = settings(&world, &repository, &["--origin"]).exits_with(0).stdout;
-    assert!(plain.lines().any(|line| line.starts_with("rounds") && line.contains("$WINDLASS_ROUNDS")), "{plain}");
+    assert!(
+        plain.lines().any(|line| line.starts_with("rounds") && line.contains("$WINDLASS_ROUNDS")),
+        "{plain}"
+    );
     assert_eq!(setting(&world, &repository, "max-tokens"), (String::new(), "not set".to_owned()));
 }
 
@@ -159,7 +162,11 @@ fn a_variable_of_the_wrong_kind_names_itself() {
 fn a_prompt_file_replaces_the_built_in_words_and_keeps_the_context() {
     let played = PlayedRun::of(&Script::that_passes());
     for role in ["doer", "judge", "audit"] {
-        std::fs::write(played.world.path().join(format!("{role}.md")), format!("My own words for the {role}.\n")).unwrap();
+        std::fs::write(
+            played.world.path().join(format!("{role}.md")),
+            format!("My own words for the {role}.\n"),
+        )
+        .unwrap();
     }
     // Relative to where the user stands.
     let prompts = ["--doer-prompt", "doer.md", "--judge-prompt", "judge.md", "--audit-prompt", "audit.md"];

@@ -10,10 +10,8 @@ use windlass_test_support::{Script, When};
 
 /// A doer that delivers something new in each round.
 fn working_doer() -> Script {
-    Script::new().doer(
-        When::Always,
-        &["{ write = 'done-{round}.txt', text = 'done' }", "{ handoff = 'adds a file' }"],
-    )
+    Script::new()
+        .doer(When::Always, &["{ write = 'done-{round}.txt', text = 'done' }", "{ handoff = 'adds a file' }"])
 }
 
 /// The one prompt the doer of this round was given.

@@ -91,7 +91,11 @@ fn an_accepted_run_is_not_taken_up_again() {
     let before = played.about("log", &["--json"]).stdout;
     for more in [&[][..], &["--rounds", "+1"], &["--note", "more"]] {
         let refused = played.about("resume", more).exits_with(14);
-        assert!(refused.stderr.contains("nothing to take up again: the change was accepted"), "{}", refused.stderr);
+        assert!(
+            refused.stderr.contains("nothing to take up again: the change was accepted"),
+            "{}",
+            refused.stderr
+        );
         assert!(!refused.stderr.contains("taken over"), "{}", refused.stderr);
     }
     assert_eq!(played.about("log", &["--json"]).stdout, before);
@@ -128,6 +132,23 @@ fn a_run_whose_landing_was_refused_is_landed_not_resumed() {
 }
 
 #[test]
+fn a_run_that_could_not_be_set_up_goes_on_once_that_is_mended() {
+    // Git keeps branches as paths: with `codex` there is no room for `codex/…`.
+    let played = PlayedRun::of(&Script::that_passes());
+    played.repository.git(&["branch", "codex"]);
+    let ended = played.run(&[]).exits_with(1);
+    assert!(ended.stdout.contains("could not be set up"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("'refs/heads/codex' exists"), "{}", ended.stdout);
+    assert_eq!(played.line()["status"], "failed");
+    let _ = played.about("verify", &[]).exits_with(0);
+    let _ = played.about("resume", &[]).exits_with(1);
+    played.repository.git(&["branch", "-D", "codex"]);
+    let _ = played.about("resume", &[]).exits_with(0);
+    assert_eq!(played.world.steps(), ["doer 1 1", "judge 1 1", "auditor 1 1"]);
+    let _ = played.about("verify", &[]).exits_with(0);
+}
+
+#[test]
 fn a_checker_without_a_word_is_asked_again_in_the_same_round() {
     let script = Script::new()
         .doer(When::Always, &["{ write = 'done.txt', text = 'done' }", "{ handoff = 'done' }"])
@@ -144,7 +165,8 @@ fn a_checker_without_a_word_is_asked_again_in_the_same_round() {
 
 #[test]
 fn a_run_of_a_repository_that_is_held_waits_its_turn() {
-    let played = PlayedRun::interrupted();
+    let mut played = PlayedRun::interrupted();
+    played.world.set("WINDLASS_LAND", "none");
     let interrupted = played.id();
     let holder = played.start_until_the_doer_works();
     let refused = played.world.windlass(&["resume", &interrupted]).exits_with(14);
@@ -181,7 +203,7 @@ fn a_run_that_cannot_be_resumed_does_not_keep_the_others_waiting() {
     windlass_test_support::wait_until("both doers", || (played.world.steps().len() == 2).then_some(()));
     let _ = running.kill();
     played.go();
-    std::fs::remove_dir_all(other.path()).unwrap();
+    std::fs::rename(other.path(), played.world.path().join("moved away")).unwrap();
     let output = played.world.windlass(&["resume", "--all"]);
     assert_ne!(output.code, Some(0), "{}", output.stderr);
     let list = played.world.windlass(&["ls", "--json"]).json();

@@ -2,7 +2,6 @@
 
 mod files;
 mod journal;
-mod journal_file;
 mod landed;
 
 use crate::played_run::{PlayedRun, waiting_doer};
@@ -16,14 +15,17 @@ fn an_accepted_run_verifies_and_says_what_was_looked_at() {
     let json = played.about("verify", &["--json"]).exits_with(0).json();
     assert_eq!(json["run"], played.id().as_str());
     assert_eq!(json["holds"], true);
-    assert_eq!(looked_at(&json), [
-        ("the chain of facts".to_owned(), true),
-        ("the rules of the loop".to_owned(), true),
-        ("the line in the list".to_owned(), true),
-        ("sealed artifacts".to_owned(), true),
-        ("copies in the run directory".to_owned(), true),
-        ("the landed tree".to_owned(), true),
-    ]);
+    assert_eq!(
+        looked_at(&json),
+        [
+            ("the chain of facts".to_owned(), true),
+            ("the rules of the loop".to_owned(), true),
+            ("the line in the list".to_owned(), true),
+            ("sealed artifacts".to_owned(), true),
+            ("copies in the run directory".to_owned(), true),
+            ("the landed tree".to_owned(), true),
+        ]
+    );
 }
 
 #[test]

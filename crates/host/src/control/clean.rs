@@ -13,7 +13,9 @@ use windlass_control_api::commands::{Clean, CleanMode};
 use windlass_control_api::views::{CleanItem, CleanReport};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Clock, Journal, RunHead};
-use windlass_git_workspaces::{Checkout, GitError, Moment, ReferenceUpdate, Removal};
+use windlass_git_workspaces::{
+    Checkout, Commit, GitError, Hazard, Moment, Obstacle, ReferenceUpdate, Removal,
+};
 use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::{Role, Run};
 
@@ -32,7 +34,15 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
             effects(host, &head, command.mode, &mut report)?;
             continue;
         }
-        let context = find::context(host, &head.run, state)?;
+        let context = match find::context(host, &head.run, state) {
+            Ok(context) => context,
+            // What is named must be answered; one of many does not keep the others from being cleaned.
+            Err(fault) if command.run.is_some() => return Err(fault),
+            Err(fault) => {
+                report.kept.push(item(&head, "run", &state.spec.place.run_dir, fault.message));
+                continue;
+            }
+        };
         let owner = Owner::this_process(head.run.as_str(), "windlass clean")?;
         let key = holder::repository_key(&state.spec.place.common_dir);
         match holder::hold(&host.journal, &key, &owner).await? {
@@ -84,7 +94,6 @@ fn sweep(
 ) -> Result<(), Fault> {
     let Some((_, base_tree)) = &state.base else { return Ok(()) };
     let base = context.base(base_tree)?;
-    let repository = &context.repository;
     let place = &state.spec.place;
     for (role, branch) in [(Role::Doer, &place.doer_branch), (Role::Judge, &place.judge_branch)] {
         let path = context.worktree(role);
@@ -94,38 +103,12 @@ fn sweep(
             report.kept.push(item(head, "worktree", &shown, why));
             continue;
         }
-        let name = format!("{}/{}", head.run, if role.may_write() { "doer" } else { "judge" });
         if path.symlink_metadata().is_ok() {
-            if mode == CleanMode::DryRun {
-                let why = format!("its content would be kept under refs/windlass/kept/{name}");
-                report.items.push(item(head, "worktree", &shown, why));
-            } else {
-                let worktree = repository.worktree_at(&path).map_err(git_fault)?;
-                let time = Moment { seconds: seconds(), offset_minutes: 0 };
-                let removal =
-                    repository.remove_worktree(&worktree, &context.index_key(role), &base, &name, time);
-                match removal {
-                    Ok(Removal::Removed { kept }) => {
-                        let why = kept.map_or_else(
-                            || "nothing in it was not kept already".to_owned(),
-                            |kept| format!("its content is kept as {}", kept.reference),
-                        );
-                        report.items.push(item(head, "worktree", &shown, why));
-                    }
-                    Ok(Removal::NotEverythingCouldBeKept { kept }) => {
-                        let why = format!("{} things in it cannot be kept by git", kept.hazards.len());
-                        report.kept.push(item(head, "worktree", &shown, why));
-                        continue;
-                    }
-                    Ok(Removal::Locked) => {
-                        report.kept.push(item(head, "worktree", &shown, "it is locked".to_owned()));
-                        continue;
-                    }
-                    Err(error @ (GitError::NotOurs { .. } | GitError::UnusableWorkspace { .. })) => {
-                        report.kept.push(item(head, "worktree", &shown, error.to_string()));
-                        continue;
-                    }
-                    Err(error) => return Err(git_fault(error)),
+            match worktree_of(context, role, &base, mode)? {
+                Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
+                Err(why) => {
+                    report.kept.push(item(head, "worktree", &shown, why));
+                    continue;
                 }
             }
         }
@@ -134,11 +117,47 @@ fn sweep(
     Ok(())
 }
 
+/// Why it goes and where its content is kept, or why it stays.
+fn worktree_of(
+    context: &RunContext,
+    role: Role,
+    base: &Commit,
+    mode: CleanMode,
+) -> Result<Result<String, String>, Fault> {
+    let repository = &context.repository;
+    let key = context.index_key(role);
+    let worktree = repository.worktree_at(&context.worktree(role)).map_err(git_fault)?;
+    let unkept = |hazards: &[Hazard]| format!("{} things in it cannot be kept by git", hazards.len());
+    let locked = || "it is locked".to_owned();
+    let obstacle = repository.obstacle_to_removal(&worktree, &key, base);
+    match obstacle {
+        Ok(None) => {}
+        Ok(Some(Obstacle::Locked)) => return Ok(Err(locked())),
+        Ok(Some(Obstacle::CannotBeKept(hazards))) => return Ok(Err(unkept(&hazards))),
+        Err(error @ (GitError::NotOurs { .. } | GitError::UnusableWorkspace { .. })) => {
+            return Ok(Err(error.to_string()));
+        }
+        Err(error) => return Err(git_fault(error)),
+    }
+    let name = context.kept_name(role);
+    if mode == CleanMode::DryRun {
+        return Ok(Ok(format!("its content would be kept as refs/windlass/kept/{name}")));
+    }
+    let time = Moment { seconds: seconds(), offset_minutes: 0 };
+    match repository.remove_worktree(&worktree, &key, base, &name, time).map_err(git_fault)? {
+        Removal::Removed { kept: Some(kept) } => Ok(Ok(format!("its content is kept as {}", kept.reference))),
+        Removal::Removed { kept: None } => Ok(Ok("nothing in it was not kept already".to_owned())),
+        // Somebody was faster between the look and the removal.
+        Removal::NotEverythingCouldBeKept { kept } => Ok(Err(unkept(&kept.hazards))),
+        Removal::Locked => Ok(Err(locked())),
+    }
+}
+
 fn branch_of(
     context: &RunContext,
     head: &RunHead,
     branch: &str,
-    base: &windlass_git_workspaces::Commit,
+    base: &Commit,
     mode: CleanMode,
     report: &mut CleanReport,
 ) -> Result<(), Fault> {

@@ -1,6 +1,7 @@
 //! Looks at everything a run needs before one is started, and says for each thing how to mend it.
 
 use crate::host::Host;
+use crate::settings::Origin;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use windlass_agent_drivers::AgentChoice;
@@ -133,7 +134,14 @@ fn agents(host: &Host, repository: Option<&Path>) -> Vec<DiagnosisLine> {
     let mut lines: Vec<DiagnosisLine> = ["agent", "doer", "judge", "auditor"]
         .into_iter()
         .filter_map(|key| settings.text(key).map(|text| (key, text)))
-        .map(|(key, text)| agent(host, key, text))
+        .map(|(key, text)| {
+            // Relative paths mean: relative to the file they stand in, as for a run.
+            let place = match settings.origin(key) {
+                Some(Origin::RepositoryFile(file) | Origin::UserFile(file)) => file.parent(),
+                Some(Origin::BuiltIn | Origin::Variable(_) | Origin::Argument) | None => repository,
+            };
+            agent(host, key, text, place.unwrap_or(Path::new("")))
+        })
         .collect();
     if lines.is_empty() {
         lines.push(line(
@@ -152,9 +160,9 @@ fn agents(host: &Host, repository: Option<&Path>) -> Vec<DiagnosisLine> {
     lines
 }
 
-fn agent(host: &Host, key: &str, text: &str) -> DiagnosisLine {
+fn agent(host: &Host, key: &str, text: &str, place: &Path) -> DiagnosisLine {
     let what = format!("agent ({key})");
-    match AgentChoice::parse(text) {
+    match AgentChoice::parse(text).and_then(|choice| choice.anchored(place)) {
         Err(error) => line(&what, Health::Broken, error.to_string(), "name the agent as KIND:REST"),
         Ok(AgentChoice::Command { program, .. }) => {
             let found = if program.contains('/') {

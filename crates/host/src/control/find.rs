@@ -11,6 +11,7 @@ use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, RunHead, Stored, engine};
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::judged_task::spec::Place;
 use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::{Run, RunId};
 
@@ -73,8 +74,27 @@ pub(crate) fn task(run: &Run) -> Result<&State, Fault> {
 pub(crate) fn context(host: &Host, id: &RunId, state: &State) -> Result<RunContext, Fault> {
     let place = &state.spec.place;
     let checkout = Checkout::discover(Path::new(&place.repository)).map_err(git_fault)?;
+    same_repository(place, &checkout)?;
     let settings = host.settings_for(Some(checkout.work_tree()), &[])?;
     Ok(host.run_context(id.clone(), state.spec.clone(), host.repository(checkout)?, &settings))
+}
+
+/// A repository that is gone must not be taken for the one around it.
+fn same_repository(place: &Place, found: &Checkout) -> Result<(), Fault> {
+    let recorded = Path::new(&place.common_dir);
+    // It may have been moved and left a link behind.
+    if recorded.canonicalize().is_ok_and(|recorded| recorded == found.common_dir()) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is no longer the repository of this run: it had its objects in {}, and what is found there now is {}",
+        place.repository,
+        place.common_dir,
+        found.common_dir().display()
+    );
+    Err(Fault::new(Code::NotARepository, message)
+        .kept("the record of the run; the other repository was not touched")
+        .hint("put the repository of the run back where it was"))
 }
 
 /// The living process that drives a run, if there is one.

@@ -18,10 +18,10 @@ use windlass_control_api::commands::ResumeRun;
 use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::views::RunOutcome;
 use windlass_control_api::{Code, Fault};
-use windlass_git_workspaces::Checkout;
+use windlass_git_workspaces::{Checkout, Commit, Patch, SnapshotLimits};
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::spec::{Adopted, Landing};
-use windlass_protocols::{Actor, CommitId, Observation};
+use windlass_protocols::{Actor, CommitId, Observation, Role, TreeId};
 
 pub(crate) fn looks_like_one(path: &Path) -> bool {
     path.join("task.txt").is_file() && path.join("rounds").is_dir()
@@ -67,7 +67,9 @@ pub(crate) async fn take_over(
     }
     let run = new_run_id()?;
     let mut context = host.run_context(run.clone(), spec, repository, &settings);
-    context.spec.adopted = Some(position(&context, &run_dir)?);
+    let mut adopted = position(&context, &run_dir)?;
+    adopted.tree = handed_over(&context, &base, adopted.round)?;
+    context.spec.adopted = Some(adopted);
     let owner = Owner::this_process(run.as_str(), &format!("windlass resume {}", context.spec.task))?;
     let lease = hold_repository(host, &context.spec, &owner, false, watcher).await?;
     watcher.hear(&Event::Started {
@@ -122,7 +124,7 @@ fn position(context: &RunContext, run_dir: &Path) -> Result<Adopted, Fault> {
     let directory = context.round_dir(round);
     let bytes = |name: &str| std::fs::read(directory.join(name)).ok();
     let reading = Reading::legacy();
-    let mut adopted = Adopted { round, handoff: None, verdict: None, audit: None };
+    let mut adopted = Adopted { round, tree: None, handoff: None, verdict: None, audit: None };
     let delivered = directory.join("patch.diff").is_file();
     let handoff = bytes(Handoff::FILE_NAME).filter(|_| delivered);
     if let Some(Ok(file)) = handoff.map(|bytes| Handoff::parse(&bytes, &reading)) {
@@ -139,4 +141,29 @@ fn position(context: &RunContext, run_dir: &Path) -> Result<Adopted, Fault> {
         }
     }
     Ok(adopted)
+}
+
+/// The tree the verdicts in the directory speak of: the doer's, if the patch that was judged still says the same. Who
+/// changed something since must be judged anew.
+fn handed_over(context: &RunContext, base: &Commit, round: u32) -> Result<Option<TreeId>, Fault> {
+    let worktree = context.worktree(Role::Doer);
+    let Ok(judged) = std::fs::read(context.round_dir(round).join("patch.diff")) else { return Ok(None) };
+    if !worktree.is_dir() {
+        return Ok(None);
+    }
+    let repository = &context.repository;
+    repository.import(base).map_err(git_fault)?;
+    let key = context.index_key(Role::Doer);
+    let limits = SnapshotLimits::default();
+    let snapshot = repository.snapshot(&worktree, &key, &base.tree, limits).map_err(git_fault)?;
+    let patch = repository.patch(&base.tree, &snapshot.tree, judged.len() * 2 + 4096).map_err(git_fault)?;
+    Ok(match patch {
+        Patch::Complete(ours) if said(&ours) == said(&judged) => Some(TreeId::new(snapshot.tree.as_str())),
+        Patch::Complete(_) | Patch::TooLarge { .. } => None,
+    })
+}
+
+/// A patch without its `index` lines, which name objects at a length of the writer's choosing.
+fn said(patch: &[u8]) -> Vec<&[u8]> {
+    patch.split(|byte| *byte == b'\n').filter(|line| !line.starts_with(b"index ")).collect()
 }

@@ -143,13 +143,12 @@ pub(crate) async fn diff(host: &Host, name: &str, round: Option<u32>) -> Result<
         return Err(Fault::new(Code::NotAllowedNow, format!("{which} handed over a change yet"))
             .hint(format!("`windlass explain {}` says where it stands", head.run)));
     };
-    let patch = host.evidence.read(&change.patch)?;
     Ok(Diff {
         run: head.run.to_string(),
         round: change.round,
         base: state.spec.place.base.to_string(),
         tree: change.tree.to_string(),
-        patch: String::from_utf8_lossy(&patch).into_owned(),
+        patch: host.evidence.read(&change.patch)?,
     })
 }
 

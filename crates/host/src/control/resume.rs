@@ -4,8 +4,10 @@ use super::start::{drive, hold_repository, hold_run, released};
 use super::task_spec::free_branch;
 use super::{find, legacy};
 use crate::clock::SystemClock;
-use crate::drive::{Driver, StopMessage};
-use crate::fault::{bug, journal_fault};
+use crate::context::RunContext;
+use crate::drive::{Aim, Driver, StopMessage};
+use crate::effect_runner::restore_worktrees;
+use crate::fault::{bug, engine_fault, journal_fault};
 use crate::holder::Owner;
 use crate::host::Host;
 use std::path::Path;
@@ -14,10 +16,10 @@ use windlass_control_api::commands::{LandRun, LandingPlace, ResumeRun, StopRun};
 use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::views::{RunLine, RunOutcome};
 use windlass_control_api::{Code, Fault};
-use windlass_engine::{Clock, Journal};
+use windlass_engine::{Clock, EngineError, Journal};
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::protocol::judged_task::spec::Landing;
-use windlass_protocols::{Actor, Millis, Observation};
+use windlass_protocols::{Actor, Millis, Observation, Run, Stamped, decide};
 
 pub(crate) async fn resume(
     host: &Host,
@@ -34,6 +36,7 @@ pub(crate) async fn resume(
     let state = find::task(&run)?;
     let context = find::context(host, &head.run, state)?;
     let first = reopening(host, &command, run.ended)?;
+    refuse_early(&run, first.as_ref())?;
     let owner = Owner::this_process(head.run.as_str(), &format!("windlass resume {}", state.spec.task))?;
     let lease = hold_repository(host, &state.spec, &owner, false, watcher).await?;
     watcher.hear(&Event::Started {
@@ -41,8 +44,18 @@ pub(crate) async fn resume(
         task: state.spec.task.to_string(),
         run_dir: state.spec.place.run_dir.clone(),
     });
-    let outcome = drive(host, context, &owner, watcher, first).await;
+    let outcome = match restore_worktrees(&context, state) {
+        Ok(()) => drive(host, context, &owner, watcher, first).await,
+        Err(fault) => Err(fault),
+    };
     released(host, &lease, outcome).await
+}
+
+/// A run that may not be taken up again is left alone before anything is held or written for it.
+fn refuse_early(run: &Run, first: Option<&(Actor, Observation)>) -> Result<(), Fault> {
+    let Some((by, observation)) = first else { return Ok(()) };
+    let asked = Stamped { at: SystemClock.now(), by: by.clone(), body: observation.clone() };
+    decide(run, &asked).map(|_| ()).map_err(|rejection| engine_fault(EngineError::Rejected(rejection)))
 }
 
 /// An ended run is taken up again; an unfinished one just goes on, and has no use for more room yet.
@@ -84,21 +97,35 @@ pub(crate) async fn stop(host: &Host, command: StopRun) -> Result<RunLine, Fault
     let state = find::task(&run)?;
     let context = find::context(host, &head.run, state)?;
     let owner = Owner::this_process(head.run.as_str(), "windlass stop")?;
-    let silence = Silence;
-    let lease = hold_run(host, &head.run, &owner).await?;
-    let stopped = async {
-        let context = Arc::new(context);
-        let mut driver = Driver::open_to_stop(context, host.journal.clone(), lease.clone(), &silence).await?;
-        driver.stop(Actor::Human(by), command.reason).await?;
-        driver.go_to_the_end().await
-    };
-    released(host, &lease, stopped.await).await?;
+    // What ends here may still need its repository, which must not be in another run's hands then.
+    let repository = hold_repository(host, &state.spec, &owner, false, &Silence).await?;
+    let stopped = stop_undriven(host, context, &owner, (Actor::Human(by), command.reason)).await;
+    released(host, &repository, stopped).await?;
     find::line(host, &find::head(host, head.run.as_str()).await?).await
+}
+
+async fn stop_undriven(
+    host: &Host,
+    context: RunContext,
+    owner: &Owner,
+    (by, reason): (Actor, String),
+) -> Result<(), Fault> {
+    let lease = hold_run(host, &context.run, owner).await?;
+    let stopped = async {
+        let mut driver =
+            Driver::open(host, Arc::new(context), lease.clone(), &Silence, Aim::Stop).await?;
+        driver.stop(by, reason).await?;
+        driver.go_to_the_end().await.map(drop)
+    };
+    released(host, &lease, stopped.await).await
 }
 
 pub(crate) async fn land(host: &Host, command: LandRun, watcher: &dyn Watcher) -> Result<RunOutcome, Fault> {
     let (head, _, run) = find::run(host, &command.run).await?;
     let state = find::task(&run)?;
+    let asked = |landing| (Actor::Human(host.person()), Observation::LandingRequested { landing });
+    // Whether anything can land does not depend on where.
+    refuse_early(&run, Some(&asked(Landing::Current)))?;
     let context = find::context(host, &head.run, state)?;
     let owner = Owner::this_process(head.run.as_str(), &format!("windlass land {}", state.spec.task))?;
     let lease = hold_repository(host, &state.spec, &owner, false, watcher).await?;
@@ -109,8 +136,7 @@ pub(crate) async fn land(host: &Host, command: LandRun, watcher: &dyn Watcher) -
             Landing::Branch(free_branch(&context.repository, state.spec.task.as_str())?)
         }
     };
-    let first = (Actor::Human(host.person()), Observation::LandingRequested { landing });
-    let outcome = drive(host, context, &owner, watcher, Some(first)).await;
+    let outcome = drive(host, context, &owner, watcher, Some(asked(landing))).await;
     released(host, &lease, outcome).await
 }
 

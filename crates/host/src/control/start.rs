@@ -3,7 +3,7 @@
 use super::task_spec::{Wanted, free_branch};
 use super::{find, trust};
 use crate::context::RunContext;
-use crate::drive::{Driven, Driver};
+use crate::drive::{Aim, Driven, Driver};
 use crate::fault::{bug, git_fault, journal_fault};
 use crate::holder::{self, Owner};
 use crate::host::Host;
@@ -13,7 +13,7 @@ use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::views::{ExplanationView, LandedView, RunOutcome, Status};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, Lease};
-use windlass_git_workspaces::Checkout;
+use windlass_git_workspaces::{Checkout, Repository};
 use windlass_protocols::explain::explain;
 use windlass_protocols::outcome::VerdictWord;
 use windlass_protocols::protocol::Spec;
@@ -43,7 +43,7 @@ pub(crate) async fn start(
     let run = new_run_id()?;
     let owner = Owner::this_process(run.as_str(), &format!("windlass run {}", spec.task))?;
     let lease = hold_repository(host, &spec, &owner, command.wait, watcher).await?;
-    let outcome = match placed(host, &wanted, spec, run) {
+    let outcome = match placed(host, &command, (&checkout, &repository), run) {
         Ok(context) if command.dry_run => dry_run(&context),
         Ok(context) => begin(host, context, &owner, watcher).await,
         Err(fault) => Err(fault),
@@ -51,8 +51,18 @@ pub(crate) async fn start(
     released(host, &lease, outcome).await
 }
 
-/// Chooses the names that must be free, while no other run of this repository can choose.
-fn placed(host: &Host, wanted: &Wanted<'_>, mut spec: TaskSpec, run: RunId) -> Result<RunContext, Fault> {
+/// Resolves everything once more, now that no other run of this repository can move a branch or choose a name: what was
+/// found before is only good for a refusal.
+fn placed(
+    host: &Host,
+    command: &StartRun,
+    (checkout, repository): (&Checkout, &Repository),
+    run: RunId,
+) -> Result<RunContext, Fault> {
+    let settings = host.settings_for(Some(checkout.work_tree()), &command.settings)?;
+    trust::require(host, checkout, &settings, command.yes)?;
+    let wanted = Wanted { command, settings: &settings, checkout, repository };
+    let mut spec = wanted.spec()?;
     let (run_dir, stamp) = wanted.run_dir(spec.task.as_str())?;
     spec.place.run_dir = run_dir.to_str().map(str::to_owned).ok_or_else(|| {
         Fault::new(Code::BadArgument, format!("the path {} is not valid UTF-8", run_dir.display()))
@@ -60,9 +70,9 @@ fn placed(host: &Host, wanted: &Wanted<'_>, mut spec: TaskSpec, run: RunId) -> R
     spec.place.doer_branch = format!("codex/loop-{stamp}-doer");
     spec.place.judge_branch = format!("codex/loop-{stamp}-judge");
     if let Landing::Branch(branch) = &mut spec.landing {
-        *branch = free_branch(wanted.repository, spec.task.as_str())?;
+        *branch = free_branch(repository, spec.task.as_str())?;
     }
-    Ok(host.run_context(run, spec, wanted.repository.clone(), wanted.settings))
+    Ok(host.run_context(run, spec, repository.clone(), &settings))
 }
 
 /// Gives a lease back whatever came out; the first thing that went wrong is what is told.
@@ -110,7 +120,7 @@ async fn drive_held(
     watcher: &dyn Watcher,
     first: Option<(Actor, Observation)>,
 ) -> Result<RunOutcome, Fault> {
-    let mut driver = Driver::open(Arc::new(context), host.journal.clone(), lease.clone(), watcher).await?;
+    let mut driver = Driver::open(host, Arc::new(context), lease.clone(), watcher, Aim::GoOn).await?;
     if let Some((by, observation)) = first {
         driver.observe(by, observation).await?;
     }

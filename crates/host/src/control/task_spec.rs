@@ -57,6 +57,7 @@ impl Wanted<'_> {
                 judge_branch: String::new(),
                 agents: self.agents(audit)?,
                 prompts: self.prompts()?,
+                author: settings.text("author").map(str::to_owned),
             },
             adopted: None,
             task,
@@ -153,9 +154,11 @@ impl Wanted<'_> {
         loop {
             let stamp = moment.strftime("%Y%m%d-%H%M%S").to_string();
             let path = root.join(format!("{task}-{stamp}"));
-            let branch = format!("refs/heads/codex/loop-{stamp}-doer");
-            let taken = path.symlink_metadata().is_ok()
-                || self.repository.read_reference(&branch).map_err(git_fault)?.is_some();
+            let mut taken = path.symlink_metadata().is_ok();
+            for role in ["doer", "judge"] {
+                let branch = format!("refs/heads/codex/loop-{stamp}-{role}");
+                taken |= self.repository.is_taken(&branch).map_err(git_fault)?;
+            }
             if !taken {
                 return Ok((path, stamp));
             }
@@ -164,13 +167,15 @@ impl Wanted<'_> {
     }
 }
 
+/// A branch of ours that is free and that git has room for.
 pub(crate) fn free_branch(repository: &Repository, task: &str) -> Result<String, Fault> {
+    // A user's own branch `windlass` leaves no room for `windlass/…`.
+    let blocked = repository.in_the_way_of("refs/heads/windlass/any").map_err(git_fault)?.is_some();
+    let stem = if blocked { format!("windlass-{task}") } else { format!("windlass/{task}") };
     let mut number = 1;
     loop {
-        let branch =
-            if number == 1 { format!("windlass/{task}") } else { format!("windlass/{task}-{number}") };
-        let found = repository.read_reference(&format!("refs/heads/{branch}")).map_err(git_fault)?;
-        if found.is_none() {
+        let branch = if number == 1 { stem.clone() } else { format!("{stem}-{number}") };
+        if !repository.is_taken(&format!("refs/heads/{branch}")).map_err(git_fault)? {
             return Ok(branch);
         }
         number += 1;

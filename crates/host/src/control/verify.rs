@@ -11,6 +11,7 @@ use std::path::Path;
 use windlass_control_api::views::{Verification, VerificationCheck};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, JournalError, RunHead, Stored, chain, engine};
+use windlass_git_workspaces::{Commit, Repository};
 use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::{ArtifactRef, Fact, Run, RunId};
 
@@ -181,18 +182,38 @@ fn before_last_append(stored: &[Stored]) -> usize {
     stored.iter().rposition(|row| row.at != last.at).map_or(0, |position| position + 1)
 }
 
+/// Where the landed commit can be found today. Branches are the user's: to move one is no fault of the record.
+fn whereabouts(repository: &Repository, commit: &Commit, reference: &str) -> String {
+    let full = format!("refs/heads/{reference}");
+    let standing = || match repository.read_reference(&full) {
+        Ok(Some(_)) => format!("{reference} no longer has it"),
+        Ok(None) => format!("{reference} is gone"),
+        Err(error) => format!("{reference} cannot be read: {error}"),
+    };
+    match repository.branches_with(&commit.id) {
+        Ok(branches) if branches.iter().any(|branch| branch == reference) => format!("{reference} has it"),
+        Ok(branches) => match branches.first() {
+            Some(other) => format!("{}, {other} has it", standing()),
+            None => format!("{} and no branch has it, so git may drop it one day", standing()),
+        },
+        Err(error) => format!("whether {reference} still has it cannot be told: {error}"),
+    }
+}
+
 fn check_landing(context: Result<&RunContext, &Fault>, state: &State) -> Option<VerificationCheck> {
     const WHAT: &str = "the landed tree";
     let (commit, reference) = state.landed.as_ref()?;
     let judged = state.change.as_ref().map(|change| change.tree.to_string());
     let found = context.map_err(|fault| fault.message.clone()).and_then(|context| {
-        context.repository.resolve_commit(commit.as_str()).map_err(|error| git_fault(error).message)
+        let found = context.repository.resolve_commit(commit.as_str());
+        found.map(|found| (context, found)).map_err(|error| git_fault(error).message)
     });
     Some(match found {
-        Ok(found) if Some(found.tree.to_string()) == judged => {
-            passed(WHAT, format!("{commit} on {reference} holds exactly the judged tree {}", found.tree))
+        Ok((context, found)) if Some(found.tree.to_string()) == judged => {
+            let whereabouts = whereabouts(&context.repository, &found, reference);
+            passed(WHAT, format!("{commit} holds exactly the judged tree {}; {whereabouts}", found.tree))
         }
-        Ok(found) => {
+        Ok((_, found)) => {
             failed(WHAT, format!("{commit} holds tree {}, the judged one is {judged:?}", found.tree))
         }
         Err(why) => failed(WHAT, format!("the landed commit is not in the repository: {why}")),

@@ -154,8 +154,8 @@ fn conclude(
     before: Option<Fingerprint>,
 ) -> Result<Outcome, Fault> {
     let directory = context.state.effect(&context.run, effect);
-    let usage = step::agent_usage(&choice(context, asked.role)?, &directory, end);
-    let step_end = match step::count(end) {
+    let usage = step::agent_usage(&choice(context, asked.role)?, &directory, end, asked.limits);
+    let step_end = match step::count(end, &directory) {
         Counted::Lost(reason) => return Ok(Outcome::Lost { reason, usage }),
         Counted::Interrupted => return Ok(Outcome::Interrupted { usage }),
         Counted::Ended(step_end) => step_end,

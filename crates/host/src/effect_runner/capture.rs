@@ -2,8 +2,10 @@
 
 use crate::context::{RunContext, git_tree};
 use crate::fault::{bug, git_fault};
+use std::path::Path;
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{GitError, Patch, SnapshotLimits};
+use windlass_process_supervisor::QuickError;
 use windlass_protocols::outcome::CapturedChange;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::{Outcome, Role, Run, TreeId};
@@ -20,7 +22,7 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
     let key = context.index_key(Role::Doer);
     let snapshot = match context.repository.snapshot(&worktree, &key, &base, SnapshotLimits::default()) {
         Ok(snapshot) => snapshot,
-        Err(error @ (GitError::UnusableWorkspace { .. } | GitError::Io { .. })) if !worktree.is_dir() => {
+        Err(error) if comes_of_the_content(&error, &worktree) => {
             return Ok(Outcome::Refused { reason: error.to_string() });
         }
         Err(error) => return Err(git_fault(error)),
@@ -41,6 +43,16 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
         hazards,
         patch: context.evidence.seal("patch.diff", &patch)?,
     }))
+}
+
+/// What the maker left makes it fail, and would again: a person has to look. Everything else is our own fault.
+fn comes_of_the_content(error: &GitError, worktree: &Path) -> bool {
+    match error {
+        GitError::UnusableWorkspace { .. } | GitError::Command { .. } => true,
+        GitError::Run(QuickError::Deadline { .. } | QuickError::OutputLimit { .. }) => true,
+        GitError::Io { path, .. } => path.starts_with(worktree),
+        _ => false,
+    }
 }
 
 pub(super) fn base_tree(run: &Run) -> Result<TreeId, Fault> {

@@ -2,7 +2,8 @@
 
 use super::step::{self, Counted, Told};
 use crate::context::{RunContext, git_tree};
-use crate::fault::{bug, git_fault};
+use crate::fault::{bug, git_fault, supervisor_fault};
+use crate::foreign::ForeignShelf;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_artifact_formats::Reading;
@@ -12,7 +13,7 @@ use windlass_artifact_formats::task_loop::{
 };
 use windlass_control_api::Fault;
 use windlass_process_supervisor::{ChildSpec, Found};
-use windlass_protocols::effect::{Purpose, RunChecks};
+use windlass_protocols::effect::{Purpose, RunChecks, StepLimits};
 use windlass_protocols::outcome::{CheckResult, ChecksReport, StepEnd, Usage};
 use windlass_protocols::{ArtifactRef, EffectId, Millis, Outcome, Role};
 
@@ -25,26 +26,34 @@ pub(super) async fn run(
     asked: RunChecks,
     told: Told,
 ) -> Result<Outcome, Fault> {
-    let first = context.state.effect_part(&context.run, effect, 0);
-    let untouched = matches!(
-        windlass_process_supervisor::find(&first).map_err(crate::fault::supervisor_fault)?,
-        Found::NotStarted
-    );
-    if untouched {
-        let (context, tree) = (Arc::clone(&context), asked.tree.clone());
-        step::blocking(move || super::agent::show_tree(&context, &tree)).await?;
-    }
     let mut used = Usage::default();
     let mut results = Vec::new();
+    let mut seen = Seen::AfterRestart;
     for (part, command) in asked.commands.iter().enumerate() {
         let directory = context.state.effect_part(&context.run, effect, part);
-        let spec = command_spec(&context, effect, &asked, command);
-        let end = step::child_in(&context, directory.clone(), told.clone(), move || Ok(spec)).await?;
+        let limits = match left(asked.limits, used) {
+            Ok(limits) => limits,
+            Err(end) => {
+                results.push(CheckResult {
+                    command: command.clone(),
+                    end,
+                    tail: "it was not started: nothing was left of the run's limits".to_owned(),
+                    duration: Millis::default(),
+                });
+                continue;
+            }
+        };
+        seen = look(&context, effect, part, &directory, seen)?;
+        let spec = command_spec(&context, effect, limits, command);
+        // Every check begins on exactly the tree: what the code under test did in the one before must not count.
+        let (shown, tree) = (Arc::clone(&context), asked.tree.clone());
+        let prepare = move || super::agent::show_tree(&shown, &tree).map(|()| spec);
+        let end = step::child_in(&context, directory.clone(), told.clone(), prepare).await?;
         let Some(end) = end else { return Ok(Outcome::Interrupted { usage: used }) };
-        let usage = step::usage(&end);
+        let usage = step::usage(&end, limits);
         used.duration = Millis(used.duration.0 + usage.duration.0);
         used.output_bytes += usage.output_bytes;
-        match step::count(&end) {
+        match step::count(&end, &directory) {
             Counted::Lost(reason) => return Ok(Outcome::Lost { reason, usage: used }),
             Counted::Interrupted => return Ok(Outcome::Interrupted { usage: used }),
             Counted::Ended(end) => results.push(CheckResult {
@@ -58,8 +67,49 @@ pub(super) async fn run(
     step::blocking(move || report(&context, effect, &asked, results, used)).await
 }
 
-fn command_spec(context: &RunContext, effect: EffectId, asked: &RunChecks, command: &str) -> ChildSpec {
-    let mut spec = context.child(effect, asked.limits);
+/// What is known about the parts of this effect that come next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    /// An earlier engine may have run them.
+    AfterRestart,
+    /// This engine saw the part before it end, so nobody can have begun them.
+    Ours,
+}
+
+/// Moves away what stands where a check that cannot have begun will be: a result that the one before it forged.
+fn look(
+    context: &RunContext,
+    effect: EffectId,
+    part: usize,
+    directory: &Path,
+    seen: Seen,
+) -> Result<Seen, Fault> {
+    if seen == Seen::Ours {
+        if directory.symlink_metadata().is_ok() {
+            let name = Path::new("effects").join(effect.to_string()).join(format!("part-{part}"));
+            ForeignShelf::of(context).take(directory, &name)?;
+        }
+        return Ok(Seen::Ours);
+    }
+    let found = windlass_process_supervisor::find(directory).map_err(supervisor_fault)?;
+    Ok(if matches!(found, Found::Ended(_)) { Seen::AfterRestart } else { Seen::Ours })
+}
+
+/// The limits are the step's, not each command's: what earlier ones used up is gone.
+fn left(limits: StepLimits, used: Usage) -> Result<StepLimits, StepEnd> {
+    let total = Millis(limits.total.0.saturating_sub(used.duration.0));
+    let output_bytes = limits.output_bytes.map(|bytes| bytes.saturating_sub(used.output_bytes));
+    if total.0 == 0 {
+        Err(StepEnd::TotalLimit)
+    } else if output_bytes == Some(0) {
+        Err(StepEnd::OutputLimit)
+    } else {
+        Ok(StepLimits { total, output_bytes, ..limits })
+    }
+}
+
+fn command_spec(context: &RunContext, effect: EffectId, limits: StepLimits, command: &str) -> ChildSpec {
+    let mut spec = context.child(effect, limits);
     spec.program = PathBuf::from("/bin/sh");
     spec.args = vec!["-c".into(), command.into()];
     spec.directory = context.worktree(Role::Judge);

@@ -3,7 +3,10 @@
 
 use super::capture::base_tree;
 use crate::context::{RunContext, git_commit, git_tree};
-use crate::fault::git_fault;
+use crate::fault::{file_fault, git_fault};
+use crate::state_dir::make_private;
+use std::fs::File;
+use std::path::PathBuf;
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{
     Commit, CommitRequest, FastForward, GitError, Identity, Moment, NotFastForwarded, ReferenceUpdate,
@@ -11,16 +14,21 @@ use windlass_git_workspaces::{
 use windlass_protocols::effect::LandChange;
 use windlass_protocols::outcome::LandedCommit;
 use windlass_protocols::protocol::judged_task::spec::Landing;
-use windlass_protocols::{CommitId, Outcome, Run, TreeId};
+use windlass_protocols::{CommitId, EffectId, Outcome, Run, TreeId};
 
 const SUBJECT_CHARS: usize = 72;
 
-pub(super) fn run(context: &RunContext, asked: &LandChange, run: &Run) -> Result<Outcome, Fault> {
+pub(super) fn run(
+    context: &RunContext,
+    effect: EffectId,
+    asked: &LandChange,
+    run: &Run,
+) -> Result<Outcome, Fault> {
     let repository = &context.repository;
     let base_tree = git_tree(&base_tree(run)?)?;
     let base = Commit { id: git_commit(&asked.base)?, tree: base_tree.clone() };
     let tree = git_tree(&asked.tree)?;
-    let author = identity(&context.author).map_err(git_fault)?;
+    let author = author(&context.author).map_err(git_fault)?;
     let seconds = i64::try_from(asked.decided_at.0 / 1000).unwrap_or(i64::MAX);
     let request = CommitRequest {
         tree: &tree,
@@ -39,6 +47,7 @@ pub(super) fn run(context: &RunContext, asked: &LandChange, run: &Run) -> Result
         }
         Err(error) => return Err(git_fault(error)),
     }
+    mark_begun(context, effect)?;
     let reference = match place(context, asked, &base, &commit)? {
         Ok(reference) => reference,
         Err(reason) => return Ok(Outcome::Refused { reason }),
@@ -48,6 +57,24 @@ pub(super) fn run(context: &RunContext, asked: &LandChange, run: &Run) -> Result
         tree: TreeId::new(commit.tree.as_str()),
         reference,
     }))
+}
+
+/// Whether the user's branch or files may have been touched already: from then on only going through with it leaves
+/// them whole.
+pub(super) fn has_begun(context: &RunContext, effect: EffectId) -> bool {
+    mark(context, effect).exists()
+}
+
+fn mark(context: &RunContext, effect: EffectId) -> PathBuf {
+    context.state.effect(&context.run, effect).join("landing-begun")
+}
+
+fn mark_begun(context: &RunContext, effect: EffectId) -> Result<(), Fault> {
+    make_private(&context.state.effect(&context.run, effect))?;
+    let path = mark(context, effect);
+    File::create(&path)
+        .and_then(|file| file.sync_all())
+        .map_err(|error| file_fault("write", &path, &error))
 }
 
 /// The reference that now holds the commit, or why it could not be moved.
@@ -70,7 +97,7 @@ fn place(
                 Ok(ReferenceUpdate::Conflict { .. }) => {
                     Ok(Err(format!("branch {branch} is there already and stands elsewhere")))
                 }
-                Err(error @ GitError::BadReferenceName { .. }) => Ok(Err(error.to_string())),
+                Err(error) if is_the_users_to_mend(&error) => Ok(Err(error.to_string())),
                 Err(error) => Err(git_fault(error)),
             }
         }
@@ -80,12 +107,24 @@ fn place(
                 return Ok(Err("no branch is checked out".to_owned()));
             };
             let name = branch.strip_prefix("refs/heads/").unwrap_or(&branch).to_owned();
-            match repository.fast_forward_current(base, commit).map_err(git_fault)? {
-                FastForward::Done => Ok(Ok(name)),
-                FastForward::Refused(reason) => Ok(Err(in_the_way(&reason))),
+            match repository.fast_forward_current(base, commit) {
+                Ok(FastForward::Done) => Ok(Ok(name)),
+                Ok(FastForward::Refused(reason)) => Ok(Err(in_the_way(&reason))),
+                Err(error) if is_the_users_to_mend(&error) => Ok(Err(error.to_string())),
+                Err(error) => Err(git_fault(error)),
             }
         }
     }
+}
+
+/// A name that cannot be, another branch in the way of it, a lock: asking git again would not help.
+fn is_the_users_to_mend(error: &GitError) -> bool {
+    matches!(
+        error,
+        GitError::BadReferenceName { .. }
+            | GitError::ReferenceBlocked { .. }
+            | GitError::ReferenceLocked { .. }
+    )
 }
 
 fn in_the_way(reason: &NotFastForwarded) -> String {
@@ -103,26 +142,33 @@ fn in_the_way(reason: &NotFastForwarded) -> String {
     }
 }
 
-fn identity(text: &str) -> Result<Identity, GitError> {
+/// Who a commit is by, from `Name <e-mail>` or a bare name.
+pub(crate) fn author(text: &str) -> Result<Identity, GitError> {
     match text.split_once('<') {
         Some((name, email)) => Identity::new(name, email.trim_end().trim_end_matches('>')),
         None => Identity::new(text, "windlass@localhost"),
     }
 }
 
+/// A message is read in a terminal: what would move its cursor or change its colours has no place in it.
+fn without_control_characters(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() || *c == '\n' || *c == '\t').collect()
+}
+
 /// Subject, task, and trailers that lead from the commit to the evidence.
 fn message(context: &RunContext, asked: &LandChange) -> String {
     use std::fmt::Write;
     let task = context.spec.task.as_str();
-    let first = context.spec.text.lines().find(|line| !line.trim().is_empty()).unwrap_or(task).trim();
+    let text = without_control_characters(&context.spec.text);
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or(task);
     let mut subject: String = first.chars().take(SUBJECT_CHARS).collect();
     if first.chars().count() > SUBJECT_CHARS {
         subject.pop();
         subject.push('…');
     }
     let mut message = format!("{subject}\n\n");
-    if context.spec.text.trim() != first || subject.ends_with('…') {
-        let _ = write!(message, "{}\n\n", context.spec.text.trim());
+    if text.trim() != first || subject.ends_with('…') {
+        let _ = write!(message, "{}\n\n", text.trim());
     }
     let _ = writeln!(message, "Windlass-Run: {}", context.run);
     let _ = writeln!(message, "Windlass-Task: {task}");

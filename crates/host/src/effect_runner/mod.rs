@@ -11,6 +11,8 @@ mod prepare;
 mod prompt;
 mod step;
 
+pub(crate) use land::author;
+pub(crate) use prepare::restore as restore_worktrees;
 pub(crate) use prompt::{dry_run_prompts, ending, file_name as prompt_file_name};
 
 use crate::clock::Stopwatch;
@@ -63,7 +65,7 @@ impl HostRunner {
     /// Steps asked for just now have no places yet. What stands where they will be was put there by somebody who
     /// guessed: an end or an answer forged in advance. Not for steps that may have begun before a restart.
     pub(crate) fn clear_the_way(&mut self) -> Result<Vec<String>, Fault> {
-        let shelf = ForeignShelf::of(&self.context);
+        let aside = ForeignShelf::of(&self.context);
         let places = self.queued.iter().map(|(effect, ..)| *effect);
         let guessed = places.filter(|effect| {
             self.context.state.effect(&self.context.run, *effect).symlink_metadata().is_ok()
@@ -71,7 +73,7 @@ impl HostRunner {
         guessed
             .map(|effect| {
                 let place = self.context.state.effect(&self.context.run, effect);
-                shelf.take(&place, &Path::new("effects").join(effect.to_string()))
+                aside.take(&place, &Path::new("effects").join(effect.to_string()))
             })
             .collect()
     }
@@ -94,16 +96,28 @@ impl HostRunner {
     pub(crate) fn launch_only_what_began(&mut self) -> Result<(), Fault> {
         let mut began = Vec::new();
         for (effect, request, run) in self.queued.drain(..) {
-            let has_child = matches!(request, Effect::RunAgent(_) | Effect::RunChecks(_));
-            let mut not_started = has_child;
-            for directory in step::directories(&self.context, effect) {
-                let found = windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
-                not_started &= matches!(found, Found::NotStarted);
-            }
-            if not_started {
-                let result = Ok(Outcome::Interrupted { usage: Usage::default() });
+            let answer = match &request {
+                Effect::RunAgent(_) | Effect::RunChecks(_) => {
+                    let mut begun = false;
+                    for directory in step::directories(&self.context, effect) {
+                        let found =
+                            windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
+                        begun |= !matches!(found, Found::NotStarted);
+                    }
+                    (!begun).then(|| Outcome::Interrupted { usage: Usage::default() })
+                }
+                Effect::PrepareWorkspaces | Effect::CaptureChange { .. } => {
+                    Some(Outcome::Interrupted { usage: Usage::default() })
+                }
+                // The change stays accepted; who stops a run does not want their branch moved by that.
+                Effect::LandChange(_) => (!land::has_begun(&self.context, effect)).then(|| {
+                    Outcome::Refused { reason: "the run was stopped before it landed".to_owned() }
+                }),
+                Effect::CloseRun(_) => None,
+            };
+            if let Some(outcome) = answer {
                 self.under_way.insert(effect, UnderWay { effect: request, since: Stopwatch::start() });
-                let _ = self.answers.send(Answered { effect, result });
+                let _ = self.answers.send(Answered { effect, result: Ok(outcome) });
             } else {
                 began.push((effect, request, run));
             }
@@ -154,7 +168,7 @@ async fn carry_out(
         Effect::RunChecks(asked) => checks::run(context, effect, asked, told).await,
         Effect::RunAgent(asked) => agent::run(context, effect, asked, run, told).await,
         Effect::CaptureChange { round } => step::blocking(move || capture::run(&context, round, &run)).await,
-        Effect::LandChange(asked) => step::blocking(move || land::run(&context, &asked, &run)).await,
+        Effect::LandChange(asked) => step::blocking(move || land::run(&context, effect, &asked, &run)).await,
         Effect::CloseRun(asked) => step::blocking(move || close::run(&context, &asked)).await,
     }
 }

@@ -1,11 +1,12 @@
 //! Makes the places a run works in. Every part may exist already: from a crash in the middle, or because the run was
 //! begun by the original and is taken over.
 
-use crate::context::{RunContext, git_commit};
+use crate::context::{RunContext, git_commit, git_tree};
 use crate::durable_file::ensure;
 use crate::fault::{file_fault, git_fault};
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Commit, GitError};
+use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::{CommitId, Outcome, Role, TreeId};
 
 /// Says whose run directory this is; also how a second attempt knows it may use it.
@@ -24,7 +25,7 @@ pub(super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
         write_run_files(context)?;
     }
     match context.repository.import(&base) {
-        Ok(_) => {}
+        Ok(()) => {}
         Err(error @ GitError::MissingObjects { .. }) => return Ok(refused(&error)),
         Err(error) => return Err(git_fault(error)),
     }
@@ -71,9 +72,7 @@ fn claim_run_dir(context: &RunContext, base_tree: &str) -> Result<Option<Outcome
 
 /// What a crash leaves of the first file of a run directory, which says whose it is.
 fn is_half_an_owner_file(entry: &std::fs::DirEntry) -> bool {
-    let name = entry.file_name();
-    let name = name.to_string_lossy();
-    name.strip_prefix('.').is_some_and(|name| name.starts_with(OWNER_FILE) && name.ends_with(".part"))
+    entry.file_name().to_string_lossy().starts_with(&format!(".{OWNER_FILE}."))
 }
 
 fn write_run_files(context: &RunContext) -> Result<(), Fault> {
@@ -97,10 +96,54 @@ fn worktree(context: &RunContext, role: Role, branch: &str, base: &Commit) -> Re
             error @ (GitError::BranchTaken { .. }
             | GitError::NotOurs { .. }
             | GitError::MissingObjects { .. }
-            | GitError::UnusableWorkspace { .. }),
+            | GitError::UnusableWorkspace { .. }
+            // Such as a branch `codex`, beside which git has no room for `codex/…`: it will say so again.
+            | GitError::ReferenceBlocked { .. }
+            | GitError::ReferenceLocked { .. }
+            | GitError::Command { .. }),
         ) => Ok(Some(refused(&error))),
         Err(error) => Err(git_fault(error)),
     }
+}
+
+/// Puts worktrees back that were taken away since, the maker's with what was kept of it: its next round builds on that.
+pub(crate) fn restore(context: &RunContext, state: &State) -> Result<(), Fault> {
+    let Some((_, base_tree)) = state.base.as_ref().filter(|_| context.spec.adopted.is_none()) else {
+        return Ok(());
+    };
+    let base = context.base(base_tree)?;
+    let repository = &context.repository;
+    let place = &context.spec.place;
+    for (role, branch) in [(Role::Doer, &place.doer_branch), (Role::Judge, &place.judge_branch)] {
+        let path = context.worktree(role);
+        if repository.stands(&repository.worktree_at(&path).map_err(git_fault)?) {
+            continue;
+        }
+        let found = repository.read_reference(&format!("refs/heads/{branch}")).map_err(git_fault)?;
+        let tree = if role.may_write() { last_content(context, state)? } else { None };
+        // On its branch as somebody may have moved it, with the content it had.
+        let refilled = Commit {
+            id: found.unwrap_or_else(|| base.id.clone()),
+            tree: tree.unwrap_or_else(|| base.tree.clone()),
+        };
+        repository.add_worktree(&path, branch, &context.index_key(role), &refilled).map_err(git_fault)?;
+    }
+    Ok(())
+}
+
+/// What was kept when the maker's worktree was taken away, or else what was last taken down of it.
+fn last_content(
+    context: &RunContext,
+    state: &State,
+) -> Result<Option<windlass_git_workspaces::TreeId>, Fault> {
+    let reference = format!("refs/windlass/kept/{}", context.kept_name(Role::Doer));
+    let repository = &context.repository;
+    if let Some(kept) = repository.read_reference(&reference).map_err(git_fault)? {
+        let kept = repository.resolve_commit(kept.as_str()).map_err(git_fault)?;
+        repository.import(&kept).map_err(git_fault)?;
+        return Ok(Some(kept.tree));
+    }
+    state.change.as_ref().map(|change| git_tree(&change.tree)).transpose()
 }
 
 /// Keeps the run directory out of the user's `git status`, in the private exclude file.

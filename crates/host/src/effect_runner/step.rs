@@ -2,19 +2,27 @@
 //! decision uses for its end.
 
 use super::Telling;
+use crate::clock::SystemClock;
 use crate::context::RunContext;
+use crate::durable_file::ensure;
 use crate::fault::{bug, supervisor_fault};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use windlass_agent_drivers::{AgentChoice, Signal, Stream, UsageScope, driver};
 use tokio::sync::watch;
+use windlass_agent_drivers::{AgentChoice, Signal, Stream, UsageScope, driver};
 use windlass_control_api::Fault;
+use windlass_engine::Clock;
 use windlass_process_supervisor::{ChildEnd, ChildSpec, EndedBy, Found, HowEnded, KeptChild, start, sweep};
+use windlass_protocols::effect::StepLimits;
 use windlass_protocols::outcome::{StepEnd, Usage};
 use windlass_protocols::{EffectId, Millis};
 
 /// What everything under way is told, from the moment it is told.
 pub(super) type Told = watch::Receiver<Option<Telling>>;
+
+/// Left in a step's directory before its child is told to end.
+const STOP_MARK: &str = "stop-asked";
+const TERM: i32 = 15;
 
 /// Sealed logs are bounded by the supervisor already; this is what may be quoted of them.
 const TAIL_LINES: usize = 20;
@@ -80,6 +88,10 @@ async fn until_the_end(child: &mut KeptChild, told: &mut Told) -> Result<ChildEn
             end = child.wait() => return end.map_err(supervisor_fault),
             changed = told.changed() => {
                 let how = *told.borrow_and_update();
+                if how.is_some() {
+                    // Without this mark a stop was not ours: an agent can signal its keeper too.
+                    ensure(&child.effect_dir().join(STOP_MARK), b"")?;
+                }
                 match how {
                     Some(Telling::Stop) => child.stop().map_err(supervisor_fault)?,
                     Some(Telling::Kill) => child.kill().map_err(supervisor_fault)?,
@@ -101,13 +113,14 @@ pub(super) enum Counted {
     Lost(String),
 }
 
-pub(super) fn count(end: &ChildEnd) -> Counted {
+pub(super) fn count(end: &ChildEnd, directory: &Path) -> Counted {
     match (&end.how, end.ended_by) {
         (HowEnded::Lost { reason }, _) => Counted::Lost(reason.clone()),
         (HowEnded::NotStarted { reason, .. }, _) => {
             Counted::Ended(StepEnd::NotStarted { reason: reason.clone() })
         }
-        (_, Some(EndedBy::StopRequest)) => Counted::Interrupted,
+        (_, Some(EndedBy::StopRequest)) if directory.join(STOP_MARK).is_file() => Counted::Interrupted,
+        (_, Some(EndedBy::StopRequest)) => Counted::Ended(StepEnd::Signaled { signal: TERM }),
         (_, Some(EndedBy::TotalLimit)) => Counted::Ended(StepEnd::TotalLimit),
         (_, Some(EndedBy::IdleLimit)) => Counted::Ended(StepEnd::IdleLimit),
         (_, Some(EndedBy::OutputLimit)) => Counted::Ended(StepEnd::OutputLimit),
@@ -116,9 +129,16 @@ pub(super) fn count(end: &ChildEnd) -> Counted {
     }
 }
 
-pub(super) fn usage(end: &ChildEnd) -> Usage {
+pub(super) fn usage(end: &ChildEnd, limits: StepLimits) -> Usage {
+    let duration = match end.how {
+        // Nobody saw it end, so it is charged for as long as it can have run: a cap must hold for lost steps too.
+        HowEnded::Lost { .. } if end.started_ms > 0 => {
+            SystemClock.now().0.saturating_sub(end.started_ms).min(limits.total.0)
+        }
+        _ => end.duration_ms,
+    };
     Usage {
-        duration: Millis(end.duration_ms),
+        duration: Millis(duration),
         output_bytes: end.stdout_bytes.saturating_add(end.stderr_bytes),
         tokens: 0,
         cost_micros: 0,
@@ -126,7 +146,12 @@ pub(super) fn usage(end: &ChildEnd) -> Usage {
 }
 
 /// The same, with the tokens and the money that the agent's own reports speak of.
-pub(super) fn agent_usage(choice: &AgentChoice, directory: &Path, end: &ChildEnd) -> Usage {
+pub(super) fn agent_usage(
+    choice: &AgentChoice,
+    directory: &Path,
+    end: &ChildEnd,
+    limits: StepLimits,
+) -> Usage {
     let mut reported = Reported::default();
     if let Ok(log) = std::fs::File::open(directory.join("stdout.log")) {
         let mut reader = BufReader::new(log);
@@ -139,7 +164,11 @@ pub(super) fn agent_usage(choice: &AgentChoice, directory: &Path, end: &ChildEnd
             line.clear();
         }
     }
-    Usage { tokens: reported.tokens.counted(), cost_micros: reported.cost_micros.counted(), ..usage(end) }
+    Usage {
+        tokens: reported.tokens.counted(),
+        cost_micros: reported.cost_micros.counted(),
+        ..usage(end, limits)
+    }
 }
 
 #[derive(Default)]

@@ -79,6 +79,10 @@ impl Settings {
     pub(super) fn validate(&self) -> Result<(), Fault> {
         self.one_of("on-needs-human", &["stop", "continue"])?;
         self.one_of("land", &["none", "branch", "current"])?;
+        let author = self.text("author").map(crate::effect_runner::author);
+        if let Some(Err(error)) = author {
+            return Err(self.bad("author", &format!("cannot be used: {error}")));
+        }
         for name in ["rounds", "max-minutes", "step-minutes", "idle-minutes", "max-output-mb"] {
             if self.number(name) == Some(0) {
                 return Err(self.bad(name, "must be at least 1"));

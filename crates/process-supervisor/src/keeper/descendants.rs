@@ -14,8 +14,14 @@ use crate::sweep::{FREEZE_PASSES, SWEEP_LIMIT, Swept, freeze_and_kill, send};
 /// The death of a grandchild sends us no signal until it is ours, so look again now and then.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// Everything below this process that is alive, except `child`. Remembered to be counted as leaked.
+/// Everything below this process that is alive, except `child`, which has exited. Remembered to be counted as leaked.
 pub(super) fn living_besides(child: Pid) -> HashSet<(u32, u64)> {
+    // With the exit of the child all it left became ours. Reading the whole process table to find nobody would be the
+    // most expensive thing a keeper does.
+    let only_child = [child.as_raw_nonzero().get().unsigned_abs()];
+    if process_table::own_children().is_some_and(|children| children == only_child) {
+        return HashSet::new();
+    }
     let alive = look().into_iter().filter(|entry| !entry.is_zombie());
     alive
         .filter(|entry| i32::try_from(entry.pid) != Ok(child.as_raw_nonzero().get()))
@@ -26,16 +32,15 @@ pub(super) fn living_besides(child: Pid) -> HashSet<(u32, u64)> {
 /// Kills and reaps until nothing is left. `met` are those already found after the exit of the child.
 pub(super) async fn end_all(mut met: HashSet<(u32, u64)>, child_ended: &mut SignalStream) -> Swept {
     let deadline = clock::after(SWEEP_LIMIT);
+    if reap_all_ended() == Left::Nobody {
+        return Swept { killed: u32::try_from(met.len()).unwrap_or(u32::MAX), surviving: 0 };
+    }
     loop {
         freeze_direct_children();
         let found = freeze_and_kill(|| Ok(look()), &mut met).unwrap_or_default();
-        let left = loop {
-            match reap_one() {
-                Reaped::One(..) => {}
-                Reaped::NoneEnded => break u32::try_from(found.len()).unwrap_or(u32::MAX).max(1),
-                // The proof that nobody is left: a look at /proc can miss a process that is just being born.
-                Reaped::NoChildren => break 0,
-            }
+        let left = match reap_all_ended() {
+            Left::Somebody => u32::try_from(found.len()).unwrap_or(u32::MAX).max(1),
+            Left::Nobody => 0,
         };
         if left == 0 || clock::now() >= deadline {
             let met = u32::try_from(met.len()).unwrap_or(u32::MAX);
@@ -43,6 +48,23 @@ pub(super) async fn end_all(mut met: HashSet<(u32, u64)>, child_ended: &mut Sign
         }
         // Either way the next thing is to look again.
         let _ = tokio::time::timeout(BETWEEN_LOOKS, child_ended.recv()).await;
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Somebody,
+    Nobody,
+}
+
+fn reap_all_ended() -> Left {
+    loop {
+        match reap_one() {
+            Reaped::One(..) => {}
+            Reaped::NoneEnded => return Left::Somebody,
+            // The proof that nobody is left: a look at /proc can miss a process that is just being born.
+            Reaped::NoChildren => return Left::Nobody,
+        }
     }
 }
 
@@ -67,15 +89,12 @@ pub(super) fn reap_one() -> Reaped {
 /// Stops our own children without reading the whole process table. A process that forks and exits all the time is gone
 /// under its old pid before a full look ends; but with each exit its successor becomes our child, and this is fast.
 fn freeze_direct_children() {
-    let list = format!("/proc/self/task/{}/children", std::process::id());
     let mut frozen = HashSet::new();
     for _ in 0..FREEZE_PASSES {
         // A kernel without this file leaves us with the full look, which ends all but the fastest.
-        let Ok(children) = std::fs::read_to_string(&list) else {
-            return;
-        };
+        let Some(children) = process_table::own_children() else { return };
         let mut fresh = false;
-        for pid in children.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()) {
+        for pid in children {
             if frozen.insert(pid) {
                 fresh = true;
                 send(pid, Signal::STOP);

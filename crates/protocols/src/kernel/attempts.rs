@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// A step whose end nobody saw is asked for again this often before a person is asked.
 pub const MAX_LOST: u32 = 4;
+/// A person interrupts a step now and then; one that is interrupted this often is not interrupted by a person.
+pub const MAX_INTERRUPTED: u32 = 10;
 /// A checker that fails (not: that says no) is asked for again this often.
 pub const MAX_CHECKER_FAILURES: u32 = 2;
 /// An unreadable answer is sent back once.
@@ -15,6 +17,7 @@ pub const MAX_MAKER_FAILURES_IN_A_ROW: u32 = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempts {
     pub lost: u32,
+    pub interrupted: u32,
     pub failed: u32,
     pub repairs: u32,
 }
@@ -22,6 +25,10 @@ pub struct Attempts {
 impl Attempts {
     pub const fn may_retry_lost(&self) -> bool {
         self.lost < MAX_LOST
+    }
+
+    pub const fn may_retry_interrupted(&self) -> bool {
+        self.interrupted < MAX_INTERRUPTED
     }
 
     pub const fn may_retry_checker(&self) -> bool {

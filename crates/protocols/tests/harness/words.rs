@@ -38,6 +38,7 @@ pub(crate) fn spec() -> TaskSpec {
             judge_branch: "judge".to_owned(),
             agents: BTreeMap::from([(Role::Doer, "agent".to_owned())]),
             prompts: BTreeMap::new(),
+            author: None,
         },
         adopted: None,
     }

@@ -14,7 +14,8 @@ use windlass_protocols::{Rejection, Role, TreeId};
 
 /// A run that stood in its second of three rounds.
 fn position(handed_over: bool, verdict: Option<Verdict>, audit: Option<Audit>) -> Adopted {
-    Adopted { round: 2, handoff: handed_over.then(|| handoff(&[])), verdict, audit }
+    let tree = Some(TreeId::new("tree-2"));
+    Adopted { round: 2, tree, handoff: handed_over.then(|| handoff(&[])), verdict, audit }
 }
 
 fn last_round(spec: TaskSpec) -> TaskSpec {
@@ -58,6 +59,16 @@ fn verdict_pass_with_audit_continues_at_the_auditor_on_the_transferred_tree() {
     let script = Script::start(spec).prepared().captured("tree-2").asks(Role::Auditor, 2, 1);
     assert_eq!(script.asked().tree.as_ref().map(TreeId::as_str), Some("tree-2"));
     script.auditor("pass", &[]).ends(&accepted("tree-2"), "pass/pass/pass/2");
+}
+
+/// The pass was about another tree: nobody has judged this one.
+#[test]
+fn a_pass_that_was_brought_along_does_not_count_for_a_tree_that_was_changed_since() {
+    let brought = || position(true, Some(verdict("pass", &[])), Some(audit("pass", &[])));
+    let spec_of = |adopted| taken_over(adopted, spec());
+    Script::start(spec_of(brought())).prepared().captured("tree-3").asks(Role::Judge, 2, 1);
+    let unknown = Adopted { tree: None, ..brought() };
+    Script::start(spec_of(unknown)).prepared().captured("tree-2").asks(Role::Judge, 2, 1);
 }
 
 #[test]

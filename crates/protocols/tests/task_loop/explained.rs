@@ -141,7 +141,7 @@ fn read(command: &str) -> Option<Observation> {
             "--minutes" => caps.more_time = Millis::minutes(wide),
             "--tokens" => caps.more_tokens = wide,
             "--money" => caps.more_cost_micros = wide * 1_000_000,
-            "--output-mb" => caps.more_output_bytes = wide * 1_000_000,
+            "--output-mb" => caps.more_output_bytes = wide * 1024 * 1024,
             other => panic!("{other} of {command} is no flag"),
         }
     }

@@ -272,7 +272,7 @@ pub(crate) fn task_spec() -> BoxedStrategy<TaskSpec> {
         ..spec().caps
     });
     let adopted = (0..3_u32, option::of(handoff()), option::of(verdict()), option::of(audit()))
-        .prop_map(|(round, handoff, verdict, audit)| Adopted { round, handoff, verdict, audit });
+        .prop_map(|(round, handoff, verdict, audit)| Adopted { round, tree: None, handoff, verdict, audit });
     let policies = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (caps, policies, landing(), option::weighted(0.3, adopted))
         .prop_map(|(caps, (full, audited, stop, audit_checks), landing, adopted)| {

@@ -60,6 +60,7 @@ fn examples() -> Vec<Fact> {
 fn started() -> Fact {
     let adopted = Adopted {
         round: 2,
+        tree: None,
         handoff: Some(handoff(&["RQ-001"])),
         verdict: Some(verdict("pass", &["- fine"])),
         audit: Some(audit("needs-human", &["- who signs?"])),

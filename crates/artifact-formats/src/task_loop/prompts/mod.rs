@@ -126,7 +126,11 @@ impl DoerPrompt<'_> {
             ("history", &evidence::feedback_history(self.history)),
             ("baseline", &evidence::check_reports(self.baseline)),
         ];
-        joined(body, &base.fill(include_str!("../../../prompts/context-doer.md"), &context))
+        self.body.with_context(
+            body,
+            &base,
+            &base.fill(include_str!("../../../prompts/context-doer.md"), &context),
+        )
     }
 }
 
@@ -161,7 +165,11 @@ impl JudgePrompt<'_> {
             ("results", &evidence::check_reports(self.results)),
             ("baseline", &evidence::check_reports(self.baseline)),
         ];
-        joined(body, &base.fill(include_str!("../../../prompts/context-judge.md"), &context))
+        self.body.with_context(
+            body,
+            &base,
+            &base.fill(include_str!("../../../prompts/context-judge.md"), &context),
+        )
     }
 }
 
@@ -200,7 +208,11 @@ impl AuditorPrompt<'_> {
             ("checks", &evidence::audit_checks(self.checks)),
             ("results", &evidence::check_reports(self.results)),
         ];
-        joined(body, &base.fill(include_str!("../../../prompts/context-auditor.md"), &context))
+        self.body.with_context(
+            body,
+            &base,
+            &base.fill(include_str!("../../../prompts/context-auditor.md"), &context),
+        )
     }
 }
 
@@ -210,6 +222,21 @@ impl PromptBody<'_> {
             Self::BuiltIn => built_in(),
             Self::Replaced(text) => text.to_owned(),
         }
+    }
+
+    /// A user's own words are the same for every task, so what the task is stands below them.
+    fn with_context(self, mut prompt: String, base: &Base, context: &str) -> String {
+        if !prompt.ends_with('\n') {
+            prompt.push('\n');
+        }
+        prompt.push('\n');
+        prompt.push_str(context);
+        if let Self::Replaced(_) = self {
+            prompt.push_str("\n### Task\n\n");
+            prompt.push_str(&base.task_text);
+            prompt.push('\n');
+        }
+        prompt
     }
 }
 
@@ -245,13 +272,4 @@ impl Base {
 
 fn path_in(directory: &str, name: &str) -> String {
     inline_code(&Path::new(directory).join(name).to_string_lossy())
-}
-
-fn joined(mut body: String, context: &str) -> String {
-    if !body.ends_with('\n') {
-        body.push('\n');
-    }
-    body.push('\n');
-    body.push_str(context);
-    body
 }

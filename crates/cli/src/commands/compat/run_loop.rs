@@ -183,13 +183,19 @@ fn meant(args: &RunLoopArgs, task: String) -> Result<StartRun, Fault> {
     if let Some(agent) = &args.agent {
         text(&mut settings, "agent", agent);
     }
+    let repository = absolute(args.repo.as_deref().unwrap_or(Path::new(".")))?;
+    // The original takes a directory inside the repository as the place for its runs.
+    let run_root = match &args.run_root {
+        Some(given) => absolute(given)?,
+        None => repository.join(".orchestrator").join("runs"),
+    };
     Ok(StartRun {
-        repository: absolute(args.repo.as_deref().unwrap_or(Path::new(".")))?,
+        repository,
         directory: absolute(Path::new("."))?,
         task,
         task_id: args.task_id.clone(),
         base: Some(args.base_ref.clone()),
-        run_root: args.run_root.as_deref().map(absolute).transpose()?,
+        run_root: Some(run_root),
         settings,
         dry_run: args.dry_run,
         yes: false,

@@ -87,9 +87,7 @@ fn pointing_dot_git_elsewhere_makes_no_difference() {
 
 #[test]
 fn breaking_its_private_git_directory_makes_no_difference() {
-    makes_no_difference(&[
-        "{ run = ['sh', '-c', 'rm -rf \"$(git rev-parse --git-dir)\"'] }",
-    ]);
+    makes_no_difference(&["{ run = ['sh', '-c', 'rm -rf \"$(git rev-parse --git-dir)\"'] }"]);
 }
 
 #[test]
@@ -100,7 +98,8 @@ fn locking_its_index_makes_no_difference() {
 #[test]
 fn excluding_everything_makes_no_difference() {
     let scene = Scene::new();
-    let exclude = "{ run = ['sh', '-c', 'echo \"*\" >> \"$(git rev-parse --git-common-dir)/info/exclude\"'] }";
+    let exclude =
+        "{ run = ['sh', '-c', 'echo \"*\" >> \"$(git rev-parse --git-common-dir)/info/exclude\"'] }";
     let played = scene.play(&passing_doer_also(&[exclude]), &[]);
     judged_as_if_it_had_not(&scene, played);
 }
@@ -130,11 +129,8 @@ fn deleting_the_worktree_asks_a_person_and_loses_nothing_else() {
 fn moving_the_base_branch_forward_does_not_move_the_base() {
     let scene = Scene::new();
     let base = scene.repository.git(&["rev-parse", "HEAD"]);
-    let script = passing_doer_also(&[
-        ADD,
-        COMMIT,
-        "{ run = ['git', 'update-ref', 'refs/heads/main', 'HEAD'] }",
-    ]);
+    let script =
+        passing_doer_also(&[ADD, COMMIT, "{ run = ['git', 'update-ref', 'refs/heads/main', 'HEAD'] }"]);
     let played = scene.play(&script, &["--base", "main"]);
     judged_as_if_it_had_not(&scene, played);
     assert_eq!(scene.repository.git(&["rev-parse", "windlass/TASK-1~1"]), base);

@@ -93,15 +93,18 @@ fn a_voided_file_is_kept_and_what_the_engine_wrote_stands_in_its_place() {
     let played = scene.play(&script, &[]).exits_with(11);
     assert_eq!(played.artifact(1, "verdict.json")["verdict"], "pass");
     let notices = played.told("notice");
-    assert!(notices.iter().any(|text| text.contains("verdict.json was not written by Windlass")), "{notices:?}");
+    assert!(
+        notices.iter().any(|text| text.contains("verdict.json was not written by Windlass")),
+        "{notices:?}"
+    );
 }
 
 #[test]
 fn build_output_that_the_repository_ignores_is_no_change() {
     let scene = Scene::new();
     scene.repository.write(".gitignore", "build/\n").commit("ignore build output");
-    let script =
-        Script::that_passes().judge(When::Round(1), &["{ write = 'build/out', text = 'x' }", "{ verdict = 'pass' }"]);
+    let script = Script::that_passes()
+        .judge(When::Round(1), &["{ write = 'build/out', text = 'x' }", "{ verdict = 'pass' }"]);
     let played = scene.play(&script, &[]).exits_with(0);
     assert_eq!(played.words(), "pass pass pass 1");
 }

@@ -24,7 +24,10 @@ fn files_that_are_not_in_the_way_stay_as_they_are() {
     let played = PlayedRun::of(&Script::that_passes());
     played.repository.write("README.md", "edited\n").write("notes.txt", "mine");
     let _ = played.run(CURRENT).exits_with(0);
-    assert_eq!((played.repository.read("README.md"), played.repository.read("notes.txt")), ("edited\n".into(), "mine".into()));
+    assert_eq!(
+        (played.repository.read("README.md"), played.repository.read("notes.txt")),
+        ("edited\n".into(), "mine".into())
+    );
     assert_eq!(played.repository.git(&["status", "--porcelain"]), " M README.md\n?? notes.txt");
     assert_eq!(played.repository.git(&["show", "HEAD:README.md"]), "# A repository");
 }
@@ -64,12 +67,15 @@ fn an_untracked_file_in_the_way_is_not_overwritten() {
 #[test]
 fn an_ignored_file_in_the_way_is_not_overwritten() {
     let script = Script::new()
-        .doer(When::Always, &[
-            "{ write = 'build/out.txt', text = 'theirs' }",
-            "{ run = ['git', 'add', '--force', 'build/out.txt'] }",
-            "{ write = 'done.txt', text = 'done' }",
-            "{ handoff = 'adds done.txt' }",
-        ])
+        .doer(
+            When::Always,
+            &[
+                "{ write = 'build/out.txt', text = 'theirs' }",
+                "{ run = ['git', 'add', '--force', 'build/out.txt'] }",
+                "{ write = 'done.txt', text = 'done' }",
+                "{ handoff = 'adds done.txt' }",
+            ],
+        )
         .judge(When::Always, &["{ verdict = 'pass' }"])
         .auditor(When::Always, &["{ audit = 'pass' }"]);
     let played = PlayedRun::of(&script);
@@ -108,7 +114,10 @@ fn a_branch_that_moved_since_is_not_moved() {
     let _ = played.about("land", &["--current"]).exits_with(11);
     let _ = played.about("land", &[]).exits_with(0);
     assert_eq!(played.repository.git(&["rev-parse", "main"]), theirs);
-    assert_eq!(shown(&played)["tree"], played.repository.git(&["rev-parse", "windlass/TASK-1^{tree}"]).as_str());
+    assert_eq!(
+        shown(&played)["tree"],
+        played.repository.git(&["rev-parse", "windlass/TASK-1^{tree}"]).as_str()
+    );
 }
 
 #[test]

@@ -15,7 +15,8 @@ fn doctor(world: &World, code: u8, more: &[&str]) -> Vec<Value> {
 #[track_caller]
 fn line(lines: &[Value], what: &str) -> (String, String) {
     let line = lines.iter().find(|line| line["what"] == what);
-    let text = |key: &str| line.unwrap_or_else(|| panic!("{what} in {lines:?}"))[key].as_str().unwrap().to_owned();
+    let text =
+        |key: &str| line.unwrap_or_else(|| panic!("{what} in {lines:?}"))[key].as_str().unwrap().to_owned();
     (text("state"), text("fix"))
 }
 
@@ -69,7 +70,11 @@ fn a_state_directory_that_others_can_read_is_a_warning() {
 fn a_journal_that_cannot_be_opened_is_named_with_what_to_do() {
     let world = crate::world();
     std::fs::create_dir(world.state_dir()).unwrap();
-    std::fs::write(world.state_dir().join("journal.db"), "no database at all, but long enough to be looked at").unwrap();
+    std::fs::write(
+        world.state_dir().join("journal.db"),
+        "no database at all, but long enough to be looked at",
+    )
+    .unwrap();
     let said = world.windlass(&["doctor"]).exits_with(1).stderr;
     assert!(said.contains("error[WL-JOURNAL-001]") && said.contains("journal.db"), "{said}");
     assert!(said.contains("WINDLASS_STATE_DIR"), "{said}");

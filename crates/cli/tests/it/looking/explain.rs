@@ -8,7 +8,8 @@ use windlass_test_support::{Script, When};
 fn explained(played: &PlayedRun, now: &str, because: &str) -> Vec<String> {
     let view = played.about("explain", &["--json"]).exits_with(0).json();
     assert!(view["now"].as_str().unwrap().contains(now), "{view}");
-    let reasons: Vec<&str> = view["because"].as_array().unwrap().iter().filter_map(|why| why.as_str()).collect();
+    let reasons: Vec<&str> =
+        view["because"].as_array().unwrap().iter().filter_map(|why| why.as_str()).collect();
     assert!(reasons.iter().any(|reason| reason.contains(because)), "{view}");
     let plain = played.about("explain", &[]).exits_with(0).stdout;
     assert!(plain.contains(now) && plain.contains(because), "{plain}");
@@ -60,7 +61,16 @@ fn needs_a_person_by_the_judge_s_word() {
 #[test]
 fn needs_a_person_because_an_agent_cannot_be_started() {
     let played = PlayedRun::of(&Script::that_passes());
-    let words = ["run", "x", "--id", "TASK-1", "--repo", played.repository.text(), "--agent", "command:/nowhere/agent"];
+    let words = [
+        "run",
+        "x",
+        "--id",
+        "TASK-1",
+        "--repo",
+        played.repository.text(),
+        "--agent",
+        "command:/nowhere/agent",
+    ];
     let _ = played.world.windlass(&words).exits_with(11);
     let commands = explained(&played, "person", "the doer could not be started");
     works(&played, &commands[0], 11);

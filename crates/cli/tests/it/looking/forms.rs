@@ -13,12 +13,29 @@ fn has_fields(value: &Value, fields: &[&str]) {
 }
 
 const LINE: &[&str] = &[
-    "run", "task", "status", "now", "round", "rounds", "started_at_ms", "updated_at_ms", "repository", "run_dir",
+    "run",
+    "task",
+    "status",
+    "now",
+    "round",
+    "rounds",
+    "started_at_ms",
+    "updated_at_ms",
+    "repository",
+    "run_dir",
 ];
 const EXPLANATION: &[&str] = &["now", "because", "commands"];
 const OUTCOME: &[&str] = &[
-    "run", "status", "run_dir", "final_verdict", "judge_verdict", "audit_gate", "rounds_completed", "landed",
-    "explanation", "would_run",
+    "run",
+    "status",
+    "run_dir",
+    "final_verdict",
+    "judge_verdict",
+    "audit_gate",
+    "rounds_completed",
+    "landed",
+    "explanation",
+    "would_run",
 ];
 
 #[test]
@@ -27,7 +44,10 @@ fn looking_in_json_has_the_documented_fields() {
     has_fields(&played.line(), LINE);
     let view = played.about("show", &["--json"]).exits_with(0).json();
     has_fields(&view, LINE);
-    has_fields(&view, &["task_text", "base", "base_ref", "tree", "landed", "judge_verdict", "audit_gate", "checks"]);
+    has_fields(
+        &view,
+        &["task_text", "base", "base_ref", "tree", "landed", "judge_verdict", "audit_gate", "checks"],
+    );
     has_fields(&view, &["audit_checks", "agents", "used", "explanation", "artifacts"]);
     has_fields(&view["used"], &["milliseconds", "tokens", "cost_micros", "output_bytes", "facts"]);
     has_fields(&view["landed"], &["commit", "reference"]);
@@ -36,7 +56,10 @@ fn looking_in_json_has_the_documented_fields() {
     let log = played.about("log", &["--json"]).exits_with(0).json();
     has_fields(&log, &["run", "entries", "ended"]);
     has_fields(&log["entries"][0], &["version", "at_ms", "kind", "round", "text", "tone", "fact"]);
-    has_fields(&played.about("diff", &["--json"]).exits_with(0).json(), &["run", "round", "base", "tree", "patch"]);
+    has_fields(
+        &played.about("diff", &["--json"]).exits_with(0).json(),
+        &["run", "round", "base", "tree", "patch"],
+    );
     has_fields(&played.about("explain", &["--json"]).exits_with(0).json(), EXPLANATION);
     let verification = played.about("verify", &["--json"]).exits_with(0).json();
     has_fields(&verification, &["run", "holds", "checks"]);
@@ -103,7 +126,8 @@ fn text_in_a_pipe_has_no_escape_codes_whatever_a_task_or_an_agent_says() {
             "{ verdict = { verdict = 'reject', reasons = [{ check = \"\\u001b[31m\", details = \"\\u001b[2J\" }] } }",
         ]);
     let played = PlayedRun::of(&script);
-    let words = ["run", "Beep \u{7} and \u{1b}[31m red", "--id", "TASK-1", "--repo", played.repository.text()];
+    let words =
+        ["run", "Beep \u{7} and \u{1b}[31m red", "--id", "TASK-1", "--repo", played.repository.text()];
     let words: Vec<&str> = words.into_iter().chain(["--agent", &played.agent, "--rounds", "1"]).collect();
     let mut outputs = vec![played.world.windlass(&words).exits_with(10)];
     for command in ["show", "log", "explain", "verify"] {
@@ -114,7 +138,12 @@ fn text_in_a_pipe_has_no_escape_codes_whatever_a_task_or_an_agent_says() {
     }
     for output in outputs {
         let control = |text: &str| text.chars().any(|c| c.is_control() && c != '\n');
-        assert!(!control(&output.stdout) && !control(&output.stderr), "{}\n{:?}", output.command, output.stdout);
+        assert!(
+            !control(&output.stdout) && !control(&output.stderr),
+            "{}\n{:?}",
+            output.command,
+            output.stdout
+        );
     }
 }
 
@@ -122,7 +151,8 @@ fn text_in_a_pipe_has_no_escape_codes_whatever_a_task_or_an_agent_says() {
 fn colour_comes_when_it_is_asked_for_and_goes_when_it_is_not_wanted() {
     let mut played = PlayedRun::accepted();
     let id = played.id();
-    let coloured = |world: &World, words: &[&str]| world.windlass(words).exits_with(0).stdout.contains('\u{1b}');
+    let coloured =
+        |world: &World, words: &[&str]| world.windlass(words).exits_with(0).stdout.contains('\u{1b}');
     for words in [&["ls"][..], &["show", &id], &["log", &id], &["diff", &id], &["verify", &id]] {
         let always: Vec<&str> = words.iter().copied().chain(["--color", "always"]).collect();
         assert!(!coloured(&played.world, words), "{words:?}");
@@ -137,7 +167,14 @@ fn a_reader_that_goes_away_early_is_no_error() {
     let played = PlayedRun::accepted();
     let mut shell = World::new("/bin/sh");
     shell.set("WINDLASS_STATE_DIR", played.world.state_dir());
-    for words in ["log RUN --all", "log -f RUN --all", "log RUN --json", "show RUN", "settings", "explain-error --json"] {
+    for words in [
+        "log RUN --all",
+        "log -f RUN --all",
+        "log RUN --json",
+        "show RUN",
+        "settings",
+        "explain-error --json",
+    ] {
         let words = words.replace("RUN", &played.id());
         let script = format!("{{ \"$0\" {words}; echo \"code $?\" >&2; }} | head -n 1 > /dev/null");
         let output = shell.windlass(&["-c", &script, env!("CARGO_BIN_EXE_windlass")]).exits_with(0);

@@ -76,7 +76,8 @@ fn a_changed_command_needs_trust_again_and_another_setting_does_not() {
         check.replace("']", "', 'true']"),
     ] {
         played.repository.write("windlass.toml", &changed);
-        let refused = played.world.windlass(&["run", "x", "--repo", played.repository.text(), "--doer", &played.agent]);
+        let refused =
+            played.world.windlass(&["run", "x", "--repo", played.repository.text(), "--doer", &played.agent]);
         assert!(refused.exits_with(14).stderr.contains("error[WL-TRUST-001]"), "{changed}");
     }
     assert!(!marker.exists());
@@ -123,7 +124,10 @@ fn commands_given_by_the_user_need_no_trust() {
 fn an_agent_named_by_the_repository_is_found_beside_its_file_and_needs_trust() {
     let played = PlayedRun::of(&Script::that_passes());
     let script = std::fs::read_to_string(played.world.shared("agent.toml")).unwrap();
-    played.repository.write("tools/agent.toml", &script).write("windlass.toml", "agent = 'scripted:tools/agent.toml'\n");
+    played
+        .repository
+        .write("tools/agent.toml", &script)
+        .write("windlass.toml", "agent = 'scripted:tools/agent.toml'\n");
     played.repository.commit("an agent of its own");
     let inside = played.repository.path().join("tools");
     let words = ["run", "x", "--id", "TASK-1"];

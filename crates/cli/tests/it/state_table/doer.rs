@@ -20,7 +20,11 @@ fn doer_exit_other_than_0_is_a_rejected_round_and_the_next_one_is_told() {
         .doer(When::Round(2), &DELIVERS);
     let played = scene.play(&script, &["--rounds", "2"]).exits_with(0);
     assert_eq!(played.words(), "pass pass pass 2");
-    assert!(doer_prompt(&played, 2).contains("- [doer] the doer exited with 7"), "{}", doer_prompt(&played, 2));
+    assert!(
+        doer_prompt(&played, 2).contains("- [doer] the doer exited with 7"),
+        "{}",
+        doer_prompt(&played, 2)
+    );
     // What it did before it failed stays in its tree.
     assert_eq!(scene.landed_changes(), ["A\tdone.txt", "A\thalf.txt"]);
 }

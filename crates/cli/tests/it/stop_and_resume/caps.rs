@@ -1,5 +1,6 @@
 //! Caps on tokens, money and output end a run, survive a kill, and are lifted by the very command that `explain` names.
 
+use crate::journal_file::JournalFile;
 use crate::played_run::PlayedRun;
 use windlass_test_support::{Script, When, wait_until};
 
@@ -28,7 +29,11 @@ fn ends_and_goes_on(played: &PlayedRun, run: &[&str], dimension: &str) {
     assert!(ended.stdout.contains(&format!("nothing is left of its {dimension}")), "{}", ended.stdout);
     assert!(played.run_dir().join("summary.json").is_file());
     let refused = played.about("resume", &[]).exits_with(14);
-    assert!(refused.stderr.contains(&format!("nothing is left of its {dimension}; give it more")), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains(&format!("nothing is left of its {dimension}; give it more")),
+        "{}",
+        refused.stderr
+    );
     let explained = played.about("explain", &["--json"]).exits_with(0).json();
     let command = explained["commands"][0].as_str().expect("it says how to go on").to_owned();
     let words: Vec<&str> = command.split(' ').skip(1).collect();
@@ -54,6 +59,35 @@ fn money() {
 fn output() {
     let played = first_round_with(&["{ flood = { bytes = 3_000_000 } }"]);
     ends_and_goes_on(&played, &["--max-output-mb", "1"], "output bytes");
+}
+
+#[test]
+fn minutes() {
+    let mut played = PlayedRun::of(&crate::played_run::waiting_doer());
+    played.world.set("WINDLASS_MAX_MINUTES", "1");
+    let running = played.start_until_the_doer_works();
+    let _ = played.about("stop", &[]).exits_with(0);
+    let _ = running.wait().exits_with(13);
+    // Nobody wants to wait a minute here, so the record is made to say that this step took one.
+    let journal = JournalFile::of(&played);
+    let mut rows = journal.rows();
+    let step =
+        rows.iter_mut().find(|row| row.payload.contains("\"interrupted\"")).expect("a step was interrupted");
+    let (before, after) = step.payload.split_once("\"duration\":").expect("it took some time");
+    let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+    step.payload = format!("{before}\"duration\":61000{after}");
+    journal.write(&journal.chained(&rows));
+    played.go();
+    let refused = played.about("resume", &[]).exits_with(14);
+    assert!(refused.stderr.contains("nothing is left of its minutes; give it more"), "{}", refused.stderr);
+    let _ = played.about("resume", &["--minutes", "+5"]).exits_with(0);
+}
+
+#[test]
+fn an_agent_that_uses_far_more_than_its_cap_is_given_room_beyond_that() {
+    let mut played = first_round_with(&[&uses(r#""input":9000000,"cost_micros":70000000"#)]);
+    played.world.set("WINDLASS_MAX_TOKENS", "1000").set("WINDLASS_MAX_CENTS", "2");
+    ends_and_goes_on(&played, &[], "tokens");
 }
 
 #[test]
@@ -91,7 +125,11 @@ fn reports_are_added_up_as_they_are_meant() {
         uses(r#""scope":"process","input":50,"cost_micros":1000"#),
         uses(r#""scope":"process","input":90,"output":10,"cost_micros":3000"#),
     ];
-    let doer: Vec<&str> = reports.iter().map(String::as_str).chain(["{ write = 'a', text = 'a' }", "{ handoff = 'a' }"]).collect();
+    let doer: Vec<&str> = reports
+        .iter()
+        .map(String::as_str)
+        .chain(["{ write = 'a', text = 'a' }", "{ handoff = 'a' }"])
+        .collect();
     let judge: Vec<&str> = totals.iter().map(String::as_str).chain(["{ verdict = 'pass' }"]).collect();
     let script = Script::new()
         .doer(When::Always, &doer)

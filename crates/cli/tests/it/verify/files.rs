@@ -50,8 +50,10 @@ fn one_changed_byte_of_any_copy_in_the_run_directory_is_found_and_named() {
     let played = eventful_run();
     let id = played.id();
     let run_dir = played.run_dir();
-    let copies: Vec<PathBuf> =
-        files_under(&run_dir).into_iter().filter(|path| !path.starts_with(run_dir.join("worktrees"))).collect();
+    let copies: Vec<PathBuf> = files_under(&run_dir)
+        .into_iter()
+        .filter(|path| !path.starts_with(run_dir.join("worktrees")))
+        .collect();
     let names: Vec<&str> =
         copies.iter().map(|path| path.strip_prefix(&run_dir).unwrap().to_str().unwrap()).collect();
     for expected in [

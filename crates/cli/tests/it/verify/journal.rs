@@ -1,7 +1,7 @@
 //! Damage to the journal: every row, every column, rows gone, moved, added, cut off at the end.
 
-use super::journal_file::{JournalFile, Row, with_one_byte_changed};
 use super::{does_not_hold, holds};
+use crate::journal_file::{JournalFile, Row, with_one_byte_changed};
 use crate::played_run::PlayedRun;
 
 /// Makes the same change to every row in turn; each must be found.
@@ -122,7 +122,8 @@ fn rows_chained_anew_by_a_forger_still_break_the_rules_of_the_loop() {
     let played = PlayedRun::accepted();
     let journal = JournalFile::of(&played);
     let mut rows = journal.rows();
-    let word = rows.iter_mut().find(|row| row.payload.contains("agent-ended") && row.payload.contains("\"judge\""));
+    let word =
+        rows.iter_mut().find(|row| row.payload.contains("agent-ended") && row.payload.contains("\"judge\""));
     let word = word.expect("the judge has spoken");
     assert!(word.payload.contains("\"word\":\"pass\""), "{}", word.payload);
     word.payload = word.payload.replace("\"word\":\"pass\"", "\"word\":\"reject\"");

@@ -1,7 +1,7 @@
 //! The landed commit: the branch belongs to the user, the commit must stay what was judged.
 
-use super::journal_file::JournalFile;
 use super::{does_not_hold, holds};
+use crate::journal_file::JournalFile;
 use crate::played_run::PlayedRun;
 
 fn landed(played: &PlayedRun) -> String {

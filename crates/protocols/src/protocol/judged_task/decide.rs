@@ -24,9 +24,7 @@ const MAX_REPETITIONS: u32 = 2;
 pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
     match (request, outcome) {
         (Effect::CloseRun(_), Outcome::Closed) => return draft.record(Fact::RunEnded),
-        (_, Outcome::Interrupted { .. }) => {
-            retry(draft, request, RetryKind::Interrupted, "the step was interrupted");
-        }
+        (_, Outcome::Interrupted { .. }) => interrupted(draft, request),
         (_, Outcome::Lost { reason, .. }) => lost(draft, request, reason),
         (Effect::PrepareWorkspaces, Outcome::Prepared { base, .. })
             if *base != state(draft).spec.place.base =>
@@ -84,6 +82,17 @@ fn needs_human(draft: &mut Draft, cause: Cause) {
 
 fn retry(draft: &mut Draft, request: &Effect, kind: RetryKind, why: &str) {
     record(draft, TaskFact::StepRetried { stage: Stage::of(request), why: why.to_string(), kind });
+}
+
+/// Nobody is to blame and no attempt is charged; but what is interrupted again and again is not a person's doing.
+fn interrupted(draft: &mut Draft, request: &Effect) {
+    let stage = Stage::of(request);
+    let bounded = !matches!(stage, Stage::Landing | Stage::Closing) && draft.stop().is_none();
+    if bounded && !state(draft).attempts.may_retry_interrupted() {
+        needs_human(draft, Cause::StepKeepsGettingLost { stage });
+    } else {
+        retry(draft, request, RetryKind::Interrupted, "the step was interrupted");
+    }
 }
 
 /// Nobody saw the end, so nobody may call it a success; it is asked for again, but not for ever.

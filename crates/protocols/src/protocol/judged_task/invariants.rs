@@ -257,7 +257,11 @@ impl<'a> Watch<'a> {
         if self.tree.as_ref() != Some(tree) {
             self.say("a verdict speaks of another tree than the captured one");
         }
-        let adopted = self.spec.adopted.as_ref().filter(|adopted| adopted.round == self.round);
+        let adopted = self
+            .spec
+            .adopted
+            .as_ref()
+            .filter(|adopted| adopted.round == self.round && adopted.tree.as_ref() == Some(tree));
         let brought = match (role, source, adopted) {
             (Role::Judge, Source::Agent { artifact }, Some(adopted)) => adopted
                 .verdict

@@ -3,7 +3,7 @@
 
 use super::end::End;
 use super::facts::{Fact as TaskFact, RejectedBy, Source};
-use super::spec::{Adopted, AuditPolicy, Landing};
+use super::spec::{AuditPolicy, Landing};
 use super::state::State;
 use crate::draft::Draft;
 use crate::effect::{Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks};
@@ -47,7 +47,7 @@ fn next(draft: &Draft) -> Next {
         return Next::WindUp(wind_up(draft, end));
     }
     let Some((_, base_tree)) = &state.base else {
-        return Next::WindUp(Effect::PrepareWorkspaces);
+        return Next::Ask(Effect::PrepareWorkspaces);
     };
     if state.red_at_base.is_none() {
         return if state.spec.checks.is_empty() {
@@ -80,13 +80,14 @@ fn in_round(draft: &Draft) -> Next {
         return Next::Ask(Effect::CaptureChange { round: state.round });
     };
     // A no that was brought along is passed on as it is: red checks would only hide what was said.
-    let brought_no =
-        adopted.and_then(Adopted::sound_verdict).is_some_and(|verdict| verdict.word != VerdictWord::Pass);
+    let brought_no = adopted
+        .and_then(|adopted| adopted.verdict_on(&change.tree))
+        .is_some_and(|verdict| verdict.word != VerdictWord::Pass);
     if state.check_evidence.is_none() && !state.spec.checks.is_empty() && !brought_no {
         return Next::Ask(checks(draft, Purpose::Acceptance, change.tree.clone()));
     }
     match &state.verdict {
-        None => match adopted.and_then(Adopted::sound_verdict) {
+        None => match adopted.and_then(|adopted| adopted.verdict_on(&change.tree)) {
             Some(verdict) => Next::Decided(TaskFact::VerdictTaken {
                 role: Role::Judge,
                 word: verdict.word,
@@ -112,7 +113,7 @@ fn before_gate(draft: &Draft, tree: &TreeId) -> Next {
     }
     let adopted = state.spec.adopted.as_ref().filter(|adopted| adopted.round == state.round);
     match &state.gate {
-        None => match adopted.and_then(Adopted::sound_audit) {
+        None => match adopted.and_then(|adopted| adopted.audit_on(tree)) {
             Some(audit) => Next::Decided(TaskFact::VerdictTaken {
                 role: Role::Auditor,
                 word: audit.word,

@@ -4,7 +4,7 @@
 use crate::kernel::budget::Caps;
 use crate::observation::Rejection;
 use crate::outcome::{Audit, Handoff, Verdict, VerdictWord};
-use crate::vocabulary::{CommitId, Role, TaskId};
+use crate::vocabulary::{CommitId, Role, TaskId, TreeId};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -32,6 +32,9 @@ pub struct TaskSpec {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adopted {
     pub round: u32,
+    /// The tree that the directory's own patch makes of the base. A pass that was brought along counts for this tree only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<TreeId>,
     pub handoff: Option<Handoff>,
     pub verdict: Option<Verdict>,
     pub audit: Option<Audit>,
@@ -51,6 +54,9 @@ pub struct Place {
     pub agents: BTreeMap<Role, String>,
     /// Text of user prompt files that replace the built-in bodies, by role.
     pub prompts: BTreeMap<Role, String>,
+    /// Who landed commits are by. Part of a commit's id, so a landing that is repeated must not look it up anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +83,20 @@ pub enum Landing {
 
 impl Adopted {
     /// A verdict counts for the hand-off it came with, and not when it contradicts itself.
-    pub(super) fn sound_verdict(&self) -> Option<&Verdict> {
+    pub(super) fn verdict_on(&self, tree: &TreeId) -> Option<&Verdict> {
+        let counts =
+            |verdict: &&Verdict| verdict.word != VerdictWord::Pass || self.tree.as_ref() == Some(tree);
+        self.sound_verdict().filter(counts)
+    }
+
+    pub(super) fn audit_on(&self, tree: &TreeId) -> Option<&Audit> {
+        self.verdict_on(tree)?;
+        let counts = |audit: &&Audit| audit.word != VerdictWord::Pass || self.tree.as_ref() == Some(tree);
+        self.sound_audit().filter(counts)
+    }
+
+    /// Not when it contradicts itself.
+    fn sound_verdict(&self) -> Option<&Verdict> {
         let handoff = self.handoff.as_ref()?;
         self.verdict.as_ref().filter(|verdict| {
             let named = |id: &String| verdict.requirements_checked.contains(id);
@@ -87,7 +106,7 @@ impl Adopted {
     }
 
     /// A gate counts for the verdict it came with, and not when it contradicts itself.
-    pub(super) fn sound_audit(&self) -> Option<&Audit> {
+    fn sound_audit(&self) -> Option<&Audit> {
         self.sound_verdict()?;
         self.audit.as_ref().filter(|audit| audit.word != VerdictWord::Pass || audit.contradictions.is_empty())
     }

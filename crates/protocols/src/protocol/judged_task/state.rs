@@ -165,7 +165,7 @@ impl State {
             TaskFact::StepRetried { kind, .. } => match kind {
                 RetryKind::Lost => self.attempts.lost += 1,
                 RetryKind::Failed => self.attempts.failed += 1,
-                RetryKind::Interrupted => {}
+                RetryKind::Interrupted => self.attempts.interrupted += 1,
             },
             TaskFact::VerdictTaken { role, word, source, feedback, .. } => {
                 if *word == VerdictWord::NeedsHuman && !feedback.is_empty() {

@@ -5,26 +5,26 @@ use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
-pub(super) struct JournalFile {
+pub(crate) struct JournalFile {
     connection: Connection,
     run: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
-    pub(super) version: i64,
-    pub(super) at: i64,
-    pub(super) hash: String,
-    pub(super) payload: String,
+pub(crate) struct Row {
+    pub(crate) version: i64,
+    pub(crate) at: i64,
+    pub(crate) hash: String,
+    pub(crate) payload: String,
 }
 
 impl JournalFile {
-    pub(super) fn of(played: &PlayedRun) -> Self {
+    pub(crate) fn of(played: &PlayedRun) -> Self {
         let connection = Connection::open(played.world.state_dir().join("journal.db")).unwrap();
         Self { connection, run: played.id() }
     }
 
-    pub(super) fn rows(&self) -> Vec<Row> {
+    pub(crate) fn rows(&self) -> Vec<Row> {
         let mut select = self
             .connection
             .prepare("SELECT version, at, hash, payload FROM facts WHERE run = ?1 ORDER BY version")
@@ -36,7 +36,7 @@ impl JournalFile {
     }
 
     /// Puts these rows in the place of all that are there.
-    pub(super) fn write(&self, rows: &[Row]) {
+    pub(crate) fn write(&self, rows: &[Row]) {
         let change = self.connection.unchecked_transaction().unwrap();
         change.execute("DELETE FROM facts", ()).unwrap();
         for row in rows {
@@ -46,12 +46,12 @@ impl JournalFile {
         change.commit().unwrap();
     }
 
-    pub(super) fn execute(&self, sql: &str) {
+    pub(crate) fn execute(&self, sql: &str) {
         assert!(self.connection.execute(sql, ()).unwrap() > 0, "{sql} changed nothing");
     }
 
     /// Changes the run's line in the list; what comes back puts it right again.
-    pub(super) fn change_line(&self, change: &str) -> impl FnOnce() {
+    pub(crate) fn change_line(&self, change: &str) -> impl FnOnce() {
         type Line = (String, i64, i64, i64, String);
         let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Line> {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
@@ -68,16 +68,16 @@ impl JournalFile {
     }
 
     /// The rows as a forger would leave them who knows how the chain is made.
-    pub(super) fn chained(&self, rows: &[Row]) -> Vec<Row> {
+    pub(crate) fn chained(&self, rows: &[Row]) -> Vec<Row> {
         let mut previous = hex(format!("windlass run {}", self.run).as_bytes());
         let mut chained = rows.to_vec();
         for row in &mut chained {
-            let mut text = previous.into_bytes();
+            let mut text = previous.as_bytes().to_vec();
             text.extend(row.version.to_be_bytes());
             text.extend(row.at.to_be_bytes());
             text.extend(row.payload.as_bytes());
             row.hash = hex(&text);
-            previous = row.hash.clone();
+            previous.clone_from(&row.hash);
         }
         chained
     }
@@ -91,9 +91,10 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The text with one letter changed, which stays readable.
-pub(super) fn with_one_byte_changed(text: &str) -> String {
+pub(crate) fn with_one_byte_changed(text: &str) -> String {
     let middle = text.len() / 2;
-    let place = (middle..text.len()).find(|place| text.as_bytes()[*place].is_ascii_alphanumeric()).unwrap_or(0);
+    let place =
+        (middle..text.len()).find(|place| text.as_bytes()[*place].is_ascii_alphanumeric()).unwrap_or(0);
     let mut bytes = text.as_bytes().to_vec();
     bytes[place] = if bytes[place] == b'7' { b'8' } else { b'7' };
     String::from_utf8(bytes).unwrap()

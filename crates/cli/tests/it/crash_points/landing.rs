@@ -1,0 +1,84 @@
+//! Kills the engine while it moves the user's own branch, index and files: the one time it touches them at all. Whoever
+//! resumes must find the checkout as it was or as it is to be, never locked and never in between.
+
+use super::stage::places;
+use crate::played_run::{PlayedRun, files_under};
+use windlass_test_support::{Output, Script};
+
+const SHARES: usize = 4;
+
+fn land(played: &PlayedRun) -> Output {
+    played.run(&["--land", "current", "--no-audit"])
+}
+
+/// The numbers of the places an undisturbed run comes through after its last agent.
+fn places_of_the_landing() -> std::ops::RangeInclusive<usize> {
+    let mut played = ready();
+    let log = played.world.shared("places.txt");
+    played.world.set("WINDLASS_CRASH_LOG", &log);
+    let _ = land(&played).exits_with(0);
+    played.world.unset("WINDLASS_CRASH_LOG");
+    is_landed(&played, "without a crash");
+    let places = places(&log);
+    let last_agent = places.iter().rposition(|name| name == "spawn.after").expect("a judge was started");
+    last_agent + 2..=places.len()
+}
+
+fn ready() -> PlayedRun {
+    let played = PlayedRun::of(&Script::that_passes());
+    played.repository.write("kept.txt", "of the user").commit("more");
+    played
+}
+
+#[track_caller]
+fn is_landed(played: &PlayedRun, when: &str) {
+    let repository = &played.repository;
+    assert_eq!(repository.git(&["rev-list", "--count", "main"]), "3", "{when}");
+    assert_eq!(repository.git(&["symbolic-ref", "HEAD"]), "refs/heads/main", "{when}");
+    assert_eq!(repository.git(&["show", "main:done.txt"]), "done", "{when}");
+    assert_eq!(repository.read("done.txt"), "done", "{when}");
+    assert_eq!(repository.git(&["status", "--porcelain"]), "", "{when}");
+    let left: Vec<String> = files_under(&repository.path().join(".git"))
+        .iter()
+        .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
+        .filter(|name| name.contains(".tmp-") || name.contains(".lock") || name.contains("windlass-index"))
+        .collect();
+    assert_eq!(left, Vec::<String>::new(), "{when}");
+    assert_eq!(played.world.steps(), ["doer 1 1", "judge 1 1"], "{when}");
+    let _ = played.about("verify", &[]).exits_with(0);
+}
+
+fn survives_every_place_of_share(share: usize) {
+    for place in places_of_the_landing().skip(share).step_by(SHARES) {
+        let mut played = ready();
+        played.world.set("WINDLASS_CRASH_AT", place.to_string());
+        let killed = land(&played);
+        assert_eq!(killed.signal, Some(9), "place {place} was not reached: {}", killed.stderr);
+        played.world.unset("WINDLASS_CRASH_AT");
+        // Whatever the crash left, git must not be locked out of the checkout.
+        let when = format!("after a crash at place {place}");
+        let resumed = played.world.windlass(&["resume", "--all"]);
+        assert_eq!(resumed.code, Some(0), "{when}: {}", resumed.stderr);
+        is_landed(&played, &when);
+    }
+}
+
+#[test]
+fn share_0() {
+    survives_every_place_of_share(0);
+}
+
+#[test]
+fn share_1() {
+    survives_every_place_of_share(1);
+}
+
+#[test]
+fn share_2() {
+    survives_every_place_of_share(2);
+}
+
+#[test]
+fn share_3() {
+    survives_every_place_of_share(3);
+}
