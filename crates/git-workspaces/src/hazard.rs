@@ -58,6 +58,12 @@ pub enum Hazard {
     BlocksGit {
         path: RepoPath,
     },
+    /// Files that git is told to ignore, too many or too large to be recorded. The bytes are those of the files that
+    /// were counted before there were too many.
+    TooMuchIgnored {
+        files: usize,
+        bytes: u64,
+    },
     /// Something git would not take up (unreadable, a device, a forbidden name), in git's words.
     Refused {
         detail: String,
@@ -81,6 +87,10 @@ impl fmt::Display for Hazard {
             Self::TooDeep { path } => write!(formatter, "path {path} is nested too deeply"),
             Self::BlocksGit { path } => {
                 write!(formatter, "{path} is no plain file, and git would wait for it; nothing was recorded")
+            }
+            Self::TooMuchIgnored { files, bytes } => {
+                let megabytes = bytes / (1024 * 1024);
+                write!(formatter, "{files} ignored files ({megabytes} MB) are more than is recorded")
             }
             Self::Refused { detail } => write!(formatter, "git refused a path: {detail}"),
         }

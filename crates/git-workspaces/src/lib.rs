@@ -41,6 +41,6 @@ pub use patch::Patch;
 pub use references::ReferenceUpdate;
 pub use repo_path::RepoPath;
 pub use repository::Repository;
-pub use snapshot::{Change, ChangeKind, Snapshot};
+pub use snapshot::{Change, ChangeKind, IgnoredFiles, Snapshot};
 pub use worktree::{Head, Worktree};
 pub use worktree_removal::{Kept, Obstacle, Removal};

@@ -40,6 +40,14 @@ pub enum ChangeKind {
     Deleted,
 }
 
+/// What becomes of files that the tree's rules tell git to leave alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IgnoredFiles {
+    LeftOut,
+    /// Taken up like all others, as long as they are not more than this.
+    Recorded(SnapshotLimits),
+}
+
 impl Snapshot {
     /// What can be said of a directory in which git must not be started: the base, and what stands in the way.
     fn withheld(base: &TreeId, blockers: &[RepoPath]) -> Self {
@@ -62,6 +70,18 @@ impl Repository {
         base: &TreeId,
         limits: SnapshotLimits,
     ) -> Result<Snapshot, GitError> {
+        self.record(workspace, key, base, limits, IgnoredFiles::LeftOut)
+    }
+
+    /// As [`Self::snapshot`], ignored files included or not.
+    pub(crate) fn record(
+        &self,
+        workspace: &Path,
+        key: &str,
+        base: &TreeId,
+        limits: SnapshotLimits,
+        ignored: IgnoredFiles,
+    ) -> Result<Snapshot, GitError> {
         let root = ConfinedDir::open(workspace)?;
         let blockers = blockers(&root)?;
         if !blockers.is_empty() {
@@ -76,7 +96,17 @@ impl Repository {
         };
         let temporary = fresh_index_path(&index_path);
         write_index(&temporary, &start, self.format)?;
-        let mut hazards = self.add_everything(workspace, &temporary)?;
+        let mut hazards = Vec::new();
+        let ignored = match ignored {
+            IgnoredFiles::Recorded(limits) => {
+                self.too_much_ignored(&root, &temporary, limits)?.map_or(ignored, |hazard| {
+                    hazards.push(hazard);
+                    IgnoredFiles::LeftOut
+                })
+            }
+            IgnoredFiles::LeftOut => ignored,
+        };
+        hazards.extend(self.add_everything(workspace, &temporary, ignored)?);
         let printed = self.call_in(workspace, &temporary).args(["write-tree", "--missing-ok"]).run()?;
         let tree = TreeId::parse(String::from_utf8_lossy(&printed).trim_end())?;
         let now = Index::read(&temporary)?;
@@ -93,9 +123,18 @@ impl Repository {
     }
 
     /// Stages all there is; what git refuses becomes a hazard, so that one bad path cannot stop the snapshot.
-    fn add_everything(&self, workspace: &Path, index: &Path) -> Result<Vec<Hazard>, GitError> {
-        let output =
-            self.call_in(workspace, index).args(["add", "-A", "--ignore-errors"]).run_accepting(&[0, 1])?;
+    fn add_everything(
+        &self,
+        workspace: &Path,
+        index: &Path,
+        ignored: IgnoredFiles,
+    ) -> Result<Vec<Hazard>, GitError> {
+        let call = self.call_in(workspace, index).args(["add", "-A", "--ignore-errors"]);
+        let call = match ignored {
+            IgnoredFiles::LeftOut => call,
+            IgnoredFiles::Recorded(_) => call.arg("-f"),
+        };
+        let output = call.run_accepting(&[0, 1])?;
         let text = String::from_utf8_lossy(&output.stderr);
         let refused =
             |line: &&str| line.starts_with("error: ") || line.starts_with("warning: could not open");
@@ -105,6 +144,26 @@ impl Repository {
             return Ok(vec![Hazard::Refused { detail: text.trim().to_owned() }]);
         }
         Ok(hazards)
+    }
+
+    /// Whether the ignored files alone are more than may be recorded: dependencies and build output can be anything.
+    fn too_much_ignored(
+        &self,
+        root: &ConfinedDir,
+        index: &Path,
+        limits: SnapshotLimits,
+    ) -> Result<Option<Hazard>, GitError> {
+        let call = self.call_in(root.path(), index);
+        let listed = call.args(["ls-files", "-o", "-i", "--exclude-standard", "-z"]).run()?;
+        let (mut files, mut bytes) = (0_usize, 0_u64);
+        for path in listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
+            files += 1;
+            if files <= limits.paths {
+                bytes += root.kind_of(&RepoPath::new(path))?.map_or(0, |(_, size)| size);
+            }
+        }
+        let too_much = files > limits.paths || bytes > limits.bytes;
+        Ok(too_much.then_some(Hazard::TooMuchIgnored { files, bytes }))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::hazard::{Hazard, SnapshotLimits};
 use crate::ids::{Commit, CommitId};
 use crate::references::ReferenceUpdate;
 use crate::repository::Repository;
+use crate::snapshot::IgnoredFiles;
 use crate::worktree::{Head, Worktree};
 
 /// Where the content of a workspace was kept.
@@ -53,6 +54,7 @@ impl Repository {
         worktree: &Worktree,
         key: &str,
         base: &Commit,
+        ignored: IgnoredFiles,
     ) -> Result<Option<Obstacle>, GitError> {
         if is_locked(worktree) {
             return Ok(Some(Obstacle::Locked));
@@ -61,7 +63,7 @@ impl Repository {
             return Ok(None);
         }
         self.refuse_to_remove_what_is_not_ours(worktree)?;
-        let snapshot = self.snapshot(worktree.path(), key, &base.tree, NO_LIMITS)?;
+        let snapshot = self.record(worktree.path(), key, &base.tree, NO_LIMITS, ignored)?;
         let lost: Vec<_> = snapshot.hazards.into_iter().filter(loses_content).collect();
         Ok((!lost.is_empty()).then_some(Obstacle::CannotBeKept(lost)))
     }
@@ -74,8 +76,7 @@ impl Repository {
         Err(GitError::NotOurs { path: worktree.path().to_owned(), what })
     }
 
-    /// Records a workspace, untracked files included (ignored ones not), under `refs/windlass/kept/<name>` in the
-    /// user's repository. Earlier states kept under the same name stay reachable as ancestors.
+    /// Records a workspace, untracked files included, under `refs/windlass/kept/<name>` in the user's repository. Earlier states kept under the same name stay reachable as ancestors.
     pub fn keep(
         &self,
         worktree: &Worktree,
@@ -83,9 +84,10 @@ impl Repository {
         base: &Commit,
         name: &str,
         time: Moment,
+        ignored: IgnoredFiles,
     ) -> Result<Kept, GitError> {
         let reference = format!("refs/windlass/kept/{name}");
-        let snapshot = self.snapshot(worktree.path(), key, &base.tree, NO_LIMITS)?;
+        let snapshot = self.record(worktree.path(), key, &base.tree, NO_LIMITS, ignored)?;
         let hazards: Vec<_> = snapshot.hazards.into_iter().filter(loses_content).collect();
         let earlier = self.read_reference(&reference)?;
         if let Some(earlier) = &earlier
@@ -124,6 +126,7 @@ impl Repository {
         base: &Commit,
         name: &str,
         time: Moment,
+        ignored: IgnoredFiles,
     ) -> Result<Removal, GitError> {
         if is_locked(worktree) {
             return Ok(Removal::Locked);
@@ -133,7 +136,7 @@ impl Repository {
         let mut kept = None;
         if fs::symlink_metadata(worktree.path()).is_ok() {
             self.refuse_to_remove_what_is_not_ours(worktree)?;
-            let now = self.keep(worktree, key, base, name, time)?;
+            let now = self.keep(worktree, key, base, name, time, ignored)?;
             if !now.hazards.is_empty() {
                 return Ok(Removal::NotEverythingCouldBeKept { kept: now });
             }
@@ -175,6 +178,7 @@ fn loses_content(hazard: &Hazard) -> bool {
         Hazard::EmbeddedRepository { .. }
         | Hazard::FilledSubmodule { .. }
         | Hazard::BlocksGit { .. }
+        | Hazard::TooMuchIgnored { .. }
         | Hazard::Refused { .. } => true,
         Hazard::EscapingLink { .. }
         | Hazard::TooManyPaths { .. }

@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use support::{NOON, World, take, text, write};
 use windlass_git_workspaces::{
-    ChangeKind, Commit, FastForward, Hazard, NotFastForwarded, Removal, Repository, Snapshot,
+    ChangeKind, Commit, FastForward, Hazard, IgnoredFiles, NotFastForwarded, Removal, Repository, Snapshot,
 };
 
 fn pipe(path: &Path) {
@@ -191,7 +191,9 @@ fn a_worktree_with_one_in_it_is_not_removed() {
     write(&doer.join("work.txt"), "work");
     pipe(&doer.join("src/.gitignore"));
     let worktree = repository.worktree_at(&doer).unwrap();
-    let removal = repository.remove_worktree(&worktree, "doer", &base, "run/doer", NOON).unwrap();
+    let removal = repository
+        .remove_worktree(&worktree, "doer", &base, "run/doer", NOON, IgnoredFiles::LeftOut)
+        .unwrap();
     assert!(matches!(removal, Removal::NotEverythingCouldBeKept { .. }), "{removal:?}");
     assert!(doer.join("work.txt").is_file());
 }

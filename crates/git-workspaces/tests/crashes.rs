@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use support::{NOON, World, contents, take, write};
 use windlass_git_workspaces::{
-    Checkout, Commit, CommitRequest, FastForward, Identity, Removal, Repository, SnapshotLimits,
+    Checkout, Commit, CommitRequest, FastForward, Identity, IgnoredFiles, Removal, Repository, SnapshotLimits,
 };
 use windlass_process_supervisor::QuickCommand;
 
@@ -47,7 +47,8 @@ fn scenario(root: &Path) {
         repository.publish(&landed, &base.tree).unwrap();
         assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
     }
-    let removal = repository.remove_worktree(&worktree, "doer", &base, "w", NOON).unwrap();
+    let removal =
+        repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
     assert!(matches!(removal, Removal::Removed { .. }), "{removal:?}");
 }
 

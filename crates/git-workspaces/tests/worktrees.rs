@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use support::{NOON, World, chmod, contents, patch_text, take, write};
-use windlass_git_workspaces::{Checkout, GitError, Head, Removal, SnapshotLimits};
+use windlass_git_workspaces::{Checkout, GitError, Head, IgnoredFiles, Removal, SnapshotLimits};
 
 #[test]
 fn plain_git_sees_a_clean_checkout_on_the_new_branch() {
@@ -51,7 +51,8 @@ fn awkward_paths_work_from_discovery_to_landing() {
         repository.materialise(&judge, "judge", &snapshot.tree).unwrap();
         assert_eq!(contents(&judge), contents(&doer));
         let worktree = repository.worktree_at(&doer).unwrap();
-        let removal = repository.remove_worktree(&worktree, "doer", &base, "w", NOON).unwrap();
+        let removal =
+            repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
         assert!(matches!(removal, Removal::Removed { kept: Some(_) }));
         assert_eq!(world.git(&world.repo, &["show", "refs/windlass/kept/w:sub/file"]), "y");
     }
@@ -99,7 +100,7 @@ fn a_sha256_repository_works_like_any_other() {
     assert_eq!(snapshot.changes.len(), 1);
     assert!(!patch_text(&repository, &base.tree, &snapshot.tree).is_empty());
     let worktree = repository.worktree_at(&doer).unwrap();
-    repository.remove_worktree(&worktree, "doer", &base, "w", NOON).unwrap();
+    repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
     assert_eq!(world.git(&world.repo, &["show", "refs/windlass/kept/w:file"]), "y");
 }
 
@@ -143,12 +144,13 @@ fn work_survives_even_when_the_agent_deleted_every_trace_of_the_worktree() {
     repository.restore_worktree(&worktree, "doer", &base.id).unwrap();
     assert_eq!(world.git(&doer, &["status", "--porcelain"]), "A  new");
     fs::remove_dir_all(world.repo.join(".git/worktrees")).unwrap();
-    let removal = repository.remove_worktree(&worktree, "doer", &base, "w", NOON).unwrap();
+    let removal =
+        repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
     assert!(matches!(removal, Removal::Removed { kept: Some(_) }), "{removal:?}");
     assert_eq!(world.git(&world.repo, &["show", "refs/windlass/kept/w:new"]), "work in progress");
     assert!(!doer.exists());
     write(&doer.join("somebody elses"), "x");
-    assert!(repository.remove_worktree(&worktree, "doer", &base, "w", NOON).is_err());
+    assert!(repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).is_err());
     assert!(doer.join("somebody elses").exists());
 }
 
@@ -238,7 +240,9 @@ fn removal_keeps_untracked_files_and_the_agents_commits() {
         chmod(&doer.join(path), 0o500);
     }
     let worktree = repository.worktree_at(&doer).unwrap();
-    let removal = repository.remove_worktree(&worktree, "doer", &base, "run-1/doer", NOON).unwrap();
+    let removal = repository
+        .remove_worktree(&worktree, "doer", &base, "run-1/doer", NOON, IgnoredFiles::LeftOut)
+        .unwrap();
     let Removal::Removed { kept: Some(kept) } = removal else { panic!("{removal:?}") };
     assert_eq!(kept.reference, "refs/windlass/kept/run-1/doer");
     assert_eq!(world.git(&world.repo, &["show", &format!("{}:untracked", kept.reference)]), "u");
@@ -249,7 +253,9 @@ fn removal_keeps_untracked_files_and_the_agents_commits() {
     repository.delete_branch_if("work", &agents.id).unwrap();
     world.git(&world.repo, &["gc", "-q", "--prune=now"]);
     assert_eq!(world.git(&world.repo, &["show", &format!("{}:committed", kept.reference)]), "c");
-    let again = repository.remove_worktree(&worktree, "doer", &base, "run-1/doer", NOON).unwrap();
+    let again = repository
+        .remove_worktree(&worktree, "doer", &base, "run-1/doer", NOON, IgnoredFiles::LeftOut)
+        .unwrap();
     assert_eq!(again, Removal::Removed { kept: None });
 }
 
@@ -261,12 +267,16 @@ fn what_cannot_be_kept_is_not_removed() {
     world.git(&doer.join("vendored"), &["init", "-q"]);
     world.git(&doer.join("vendored"), &["commit", "-q", "--allow-empty", "-m", "x"]);
     let worktree = repository.worktree_at(&doer).unwrap();
-    let removal = repository.remove_worktree(&worktree, "doer", &base, "w", NOON).unwrap();
+    let removal =
+        repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
     assert!(matches!(removal, Removal::NotEverythingCouldBeKept { .. }), "{removal:?}");
     assert!(doer.join("vendored/file").exists());
     fs::remove_dir_all(doer.join("vendored/.git")).unwrap();
     world.git(&world.repo, &["worktree", "lock", doer.to_str().unwrap()]);
-    assert_eq!(repository.remove_worktree(&worktree, "doer", &base, "w", NOON).unwrap(), Removal::Locked);
+    assert_eq!(
+        repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap(),
+        Removal::Locked
+    );
     assert!(doer.join("vendored/file").exists());
 }
 
@@ -276,10 +286,10 @@ fn keeping_twice_under_one_name_loses_neither_state() {
     let (repository, base, doer) = world.with_doer();
     let worktree = repository.worktree_at(&doer).unwrap();
     write(&doer.join("state"), "one\n");
-    let first = repository.keep(&worktree, "doer", &base, "w", NOON).unwrap();
-    assert_eq!(repository.keep(&worktree, "doer", &base, "w", NOON).unwrap(), first);
+    let first = repository.keep(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
+    assert_eq!(repository.keep(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap(), first);
     write(&doer.join("state"), "two\n");
-    let second = repository.keep(&worktree, "doer", &base, "w", NOON).unwrap();
+    let second = repository.keep(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
     assert_eq!(world.git(&world.repo, &["show", &format!("{}:state", second.commit)]), "two");
     assert_eq!(
         world.git(&world.repo, &["rev-parse", &format!("{}^2", second.reference)]),

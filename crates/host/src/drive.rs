@@ -8,6 +8,7 @@ use crate::fault::{bug, engine_fault, journal_fault};
 use crate::headline;
 use crate::host::Host;
 use crate::narrate::Narrator;
+use crate::past::Past;
 use crate::projection::Projector;
 use crate::shutdown::Listening;
 use std::sync::Arc;
@@ -65,16 +66,14 @@ impl<'a> Driver<'a> {
         context: Arc<RunContext>,
         lease: Lease,
         watcher: &'a dyn Watcher,
-        aim: Aim,
+        (mut past, aim): (Past, Aim),
     ) -> Result<Driver<'a>, Fault> {
         let shutdown = host.shutdown.borrow()?;
         let journal = host.journal.clone();
         let run = context.run.clone();
-        let stored = journal.read(&run, 0).await.map_err(journal_fault)?;
+        past.catch_up(&journal, &run).await?;
+        let Past { stored, facts, run: folded } = past;
         check_record(&journal, &run, &stored).await.map_err(journal_fault)?;
-        let facts: Vec<Fact> =
-            stored.iter().map(|row| row.fact(&run)).collect::<Result<_, _>>().map_err(journal_fault)?;
-        let folded = Run::replay(&facts);
         let narrator = Narrator::going_on(run.clone(), folded.clone());
         if folded.ended {
             drop_old_mail(&journal, &run).await?;

@@ -3,6 +3,7 @@
 use crate::fault::file_fault;
 use std::fs::File;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_control_api::Fault;
@@ -19,16 +20,32 @@ pub(crate) enum Flush {
 }
 
 pub(crate) fn replace(path: &Path, content: &[u8], flush: Flush) -> Result<(), Fault> {
-    place(path, content, flush).map(drop)
+    put(path, content, flush, Mode::USUAL).map(drop)
 }
 
-/// As [`replace`]; the file comes back, so that it can still be flushed.
-pub(crate) fn place(path: &Path, content: &[u8], flush: Flush) -> Result<File, Fault> {
+/// A file that nobody is meant to write again. It comes back, so that it can be flushed together with others.
+pub(crate) fn place_read_only(path: &Path, content: &[u8]) -> Result<File, Fault> {
+    put(path, content, Flush::ToSystem, Mode::READ_ONLY)
+}
+
+#[derive(Clone, Copy)]
+struct Mode(u32);
+
+impl Mode {
+    const USUAL: Self = Self(0o666);
+    const READ_ONLY: Self = Self(0o400);
+}
+
+fn put(path: &Path, content: &[u8], flush: Flush, mode: Mode) -> Result<File, Fault> {
     let beside = beside(path);
-    let written = write(&beside, content, flush).and_then(|file| {
+    let written = write(&beside, content, flush, mode).and_then(|file| {
         reach("rename.before");
         std::fs::rename(&beside, path)?;
         reach("rename.after");
+        // The content is safe by now; its name is when the directory is.
+        if flush == Flush::ToDisk {
+            File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()?;
+        }
         Ok(file)
     });
     written.map_err(|error| {
@@ -46,10 +63,10 @@ pub(crate) fn ensure(path: &Path, content: &[u8]) -> Result<(), Fault> {
     replace(path, content, Flush::ToSystem)
 }
 
-fn write(path: &Path, content: &[u8], flush: Flush) -> std::io::Result<File> {
+fn write(path: &Path, content: &[u8], flush: Flush, mode: Mode) -> std::io::Result<File> {
     // A process with our number may have died here before; its leftover is in nobody's use.
     let _ = std::fs::remove_file(path);
-    let mut file = File::create_new(path)?;
+    let mut file = File::options().write(true).create_new(true).mode(mode.0).open(path)?;
     file.write_all(content)?;
     match flush {
         Flush::ToDisk => file.sync_data()?,

@@ -1,7 +1,7 @@
 //! Sealed artifacts by content: what a verdict rests on is stored once, read-only, under the hash of its bytes, out of
 //! the agents' way. Whatever lies in a run directory is only a copy of this.
 
-use crate::durable_file::{Flush, place};
+use crate::durable_file::place_read_only;
 use crate::fault::file_fault;
 use crate::state_dir::make_private;
 use sha2::{Digest as _, Sha256};
@@ -15,7 +15,7 @@ use windlass_protocols::{ArtifactRef, Digest};
 #[derive(Clone, Debug)]
 pub(crate) struct EvidenceStore {
     directory: PathBuf,
-    /// Sealed, and not yet known to outlast the loss of power.
+    /// Sealed, and not yet known to outlast the loss of power: files, and directories that hold new names.
     unflushed: Arc<Mutex<Vec<File>>>,
 }
 
@@ -29,22 +29,29 @@ impl EvidenceStore {
         self.directory.join(text.get(..2).unwrap_or("xx")).join(text)
     }
 
-    /// Whole when this returns, durable after [`Self::flush`]; sealing the same bytes again costs a look.
+    /// Whole when this returns, durable after [`Self::flush`]. Sealing the same bytes again costs reading them; a file
+    /// that no longer holds them is put right.
     pub(crate) fn seal(&self, name: &str, content: &[u8]) -> Result<ArtifactRef, Fault> {
         let digest = digest(content);
         let path = self.path_of(&digest);
-        let there = std::fs::metadata(&path).is_ok_and(|found| found.len() == content.len() as u64);
-        let file = if there {
+        let unflushed = if self.holds(&digest) {
             // Whoever sealed it may have been killed before it was flushed.
-            File::open(&path).map_err(|error| file_fault("open", &path, &error))?
+            vec![open(&path)?]
         } else {
-            make_private(path.parent().unwrap_or(&self.directory))?;
-            place(&path, content, Flush::ToSystem)?
+            let directory = path.parent().unwrap_or(&self.directory);
+            let is_new = !directory.is_dir();
+            make_private(directory)?;
+            let file = place_read_only(&path, content)?;
+            let above = is_new.then(|| open(&self.directory)).transpose()?;
+            [file, open(directory)?].into_iter().chain(above).collect()
         };
-        if !content.is_empty() {
-            self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).push(file);
-        }
+        self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).extend(unflushed);
         Ok(ArtifactRef { name: name.to_owned(), digest, bytes: content.len() as u64 })
+    }
+
+    /// Whether these bytes are sealed, and still what they were.
+    pub(crate) fn holds(&self, digest: &Digest) -> bool {
+        file_digest(&self.path_of(digest)).is_ok_and(|found| found == *digest)
     }
 
     /// Makes everything sealed so far durable, names and all. Called before facts that speak of it are appended.
@@ -81,6 +88,10 @@ impl EvidenceStore {
     }
 }
 
+fn open(path: &Path) -> Result<File, Fault> {
+    File::open(path).map_err(|error| file_fault("open", path, &error))
+}
+
 pub(crate) fn digest(content: &[u8]) -> Digest {
     let hash = Sha256::digest(content);
     let mut text = String::with_capacity(64);
@@ -111,4 +122,45 @@ pub(crate) fn file_digest(path: &Path) -> std::io::Result<Digest> {
         let _ = write!(text, "{byte:02x}");
     }
     Ok(Digest::new(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn store() -> (tempfile::TempDir, EvidenceStore) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = EvidenceStore::new(directory.path().join("evidence"));
+        (directory, store)
+    }
+
+    #[test]
+    fn a_sealed_file_can_only_be_read() {
+        let (_directory, store) = store();
+        let sealed = store.seal("verdict.json", b"pass").unwrap();
+        let mode = std::fs::metadata(store.path_of(&sealed.digest)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o400);
+        store.flush().unwrap();
+        assert_eq!(store.read(&sealed).unwrap(), b"pass");
+    }
+
+    #[test]
+    fn a_damaged_file_is_not_taken_for_the_bytes_it_is_named_by() {
+        let (_directory, store) = store();
+        let sealed = store.seal("verdict.json", b"pass").unwrap();
+        let path = store.path_of(&sealed.digest);
+        // As long as what was sealed, so that the length tells nothing; then shorter; then something else altogether.
+        for damage in [&b"fail"[..], b"p", b""] {
+            std::fs::remove_file(&path).unwrap();
+            std::fs::write(&path, damage).unwrap();
+            assert!(store.read(&sealed).is_err() && !store.holds(&sealed.digest));
+            assert_eq!(store.seal("verdict.json", b"pass").unwrap(), sealed);
+            assert_eq!(store.read(&sealed).unwrap(), b"pass");
+        }
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
+        let _ = store.seal("verdict.json", b"pass").unwrap();
+        assert!(path.symlink_metadata().unwrap().is_file());
+    }
 }

@@ -17,6 +17,7 @@ mod host;
 mod narrate;
 mod outbox;
 mod own_files;
+mod past;
 mod projection;
 pub mod settings;
 mod shutdown;

@@ -63,7 +63,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "round-100",
-        what: "rounds 100 to 105 of a run against its first five",
+        what: "the last of 105 rounds against the rounds of a fresh run",
         goal: Goal::RatioAtMost(1.1),
         measure: rounds::late_round,
     },

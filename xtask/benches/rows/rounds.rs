@@ -16,9 +16,10 @@ const SAMPLES: usize = 7;
 const REJECTED: u32 = 20;
 const SMALL: usize = 20;
 const LARGE: usize = 2_000;
-/// Beyond these the run of round 100 is measured, each end over several rounds.
+/// The last ten rounds of a run that goes a little beyond a hundred are held against a run of only ten.
 const LONG_RUN: u32 = 105;
-const WINDOW: usize = 5;
+const FRESH_RUN: u32 = 10;
+const LONG_RUNS: usize = 5;
 
 pub(crate) fn passing_small(bench: &Bench) -> Result<Measurement> {
     passing(bench, SMALL)
@@ -81,18 +82,20 @@ fn rejected(bench: &Bench, files: usize) -> Result<Measurement> {
     Ok(Measurement::of_times(Medians { ours: median(ours), floor: median(floor) }))
 }
 
-/// The last rounds of a long run against its first ones.
+/// The last rounds of a long run against those of a fresh one that follows at once, so that both meet the same machine.
 pub(crate) fn late_round(bench: &Bench) -> Result<Measurement> {
     let stage = Stage::with_files(bench, SMALL)?;
     let (mut late, mut early) = (Vec::new(), Vec::new());
-    for sample in 0..3 {
-        let task = format!("TASK-{sample}");
-        stage.run(&task, LONG_RUN, "none")?;
-        let openings = openings(&stage.facts(&task)?)?;
-        let lengths: Vec<Duration> =
-            openings.windows(2).map(|pair| Duration::from_millis(pair[1] - pair[0])).collect();
-        early.extend(&lengths[..WINDOW]);
-        late.extend(&lengths[LONG_RUN as usize - WINDOW..]);
+    for sample in 0..LONG_RUNS {
+        for (name, rejected_rounds, lengths) in
+            [("LONG", LONG_RUN, &mut late), ("FRESH", FRESH_RUN, &mut early)]
+        {
+            let task = format!("{name}-{sample}");
+            stage.run(&task, rejected_rounds, "none")?;
+            let openings = openings(&stage.facts(&task)?)?;
+            let last = openings.windows(2).rev().take(FRESH_RUN as usize);
+            lengths.extend(last.map(|pair| Duration::from_millis(pair[1] - pair[0])));
+        }
     }
     Ok(Measurement::of_times(Medians { ours: median(late), floor: median(early) }))
 }

@@ -50,6 +50,11 @@ impl JournalFile {
         assert!(self.connection.execute(sql, ()).unwrap() > 0, "{sql} changed nothing");
     }
 
+    pub(crate) fn count(&self, table: &str) -> i64 {
+        let select = format!("SELECT count(*) FROM {table}");
+        self.connection.query_row(&select, (), |row| row.get(0)).unwrap()
+    }
+
     /// Changes the run's line in the list; what comes back puts it right again.
     pub(crate) fn change_line(&self, change: &str) -> impl FnOnce() {
         type Line = (String, i64, i64, i64, String);

@@ -17,6 +17,8 @@ mod looking;
 mod malformed;
 mod played_run;
 mod reviewed_control;
+mod reviewed_keeping;
+mod reviewed_steps;
 mod scene;
 mod settings_and_trust;
 mod signals;

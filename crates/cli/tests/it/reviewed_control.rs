@@ -1,8 +1,11 @@
 //! Stop, land, resume and verify at awkward moments: what another run holds stays untouched, and nobody is started by a
 //! command that is refused.
 
-use crate::played_run::{PlayedRun, TASK, waiting_doer};
-use windlass_test_support::{Background, Script, When, wait_until};
+mod records;
+mod several_runs;
+
+use crate::played_run::{PlayedRun, waiting_doer};
+use windlass_test_support::{Background, Script, wait_until};
 
 /// The places an undisturbed run with these flags comes through, by name.
 fn places(flags: &[&str]) -> Vec<String> {
@@ -77,7 +80,8 @@ fn stopping_a_run_before_its_landing_lands_nothing_and_keeps_the_change() {
 /// A crash can fall between the user's files and the user's branch; a stop must not leave them like that.
 #[test]
 fn stopping_a_run_in_the_middle_of_its_landing_leaves_the_checkout_whole() {
-    for place in after_the_last_agent(CURRENT, "git.after") {
+    // The last four are the files, the branch, and a look at each of them.
+    for place in after_the_last_agent(CURRENT, "git.after").into_iter().rev().take(4) {
         let played = killed_at(place, CURRENT);
         let when = format!("after a crash at place {place}");
         let stopped = played.about("stop", &["--json"]).exits_with(0).json();
@@ -101,4 +105,19 @@ fn a_refused_landing_starts_no_agent() {
     assert_eq!(played.about("log", &["--json"]).stdout, before);
     let _ = played.about("resume", &[]).exits_with(0);
     assert_eq!(played.world.steps(), ["doer 1 1", "judge 1 1", "auditor 1 1"]);
+}
+
+#[test]
+fn a_landing_that_is_repeated_makes_the_same_commit_whoever_is_set_as_author_now() {
+    // After the branch was made, before that was written down.
+    let places = after_the_last_agent(&[], "git.after");
+    let place = places.last().expect("landing runs git");
+    let mut played = PlayedRun::of(&Script::that_passes());
+    played.world.set("WINDLASS_CRASH_AT", place.to_string()).set("WINDLASS_AUTHOR", "Ann <ann@localhost>");
+    assert_eq!(played.run(&[]).signal, Some(9));
+    let commit = played.repository.git(&["rev-parse", "windlass/TASK-1"]);
+    played.world.unset("WINDLASS_CRASH_AT").set("WINDLASS_AUTHOR", "Bob <bob@localhost>");
+    let _ = played.about("resume", &[]).exits_with(0);
+    assert_eq!(played.repository.git(&["rev-parse", "windlass/TASK-1"]), commit);
+    assert_eq!(played.repository.git(&["log", "-1", "--format=%an", "windlass/TASK-1"]), "Ann");
 }

@@ -2,6 +2,7 @@
 //! only stops before the last step.
 
 use super::find;
+use super::scratch::Scratch;
 use crate::clock::SystemClock;
 use crate::context::RunContext;
 use crate::fault::{file_fault, git_fault, journal_fault};
@@ -12,18 +13,23 @@ use std::path::Path;
 use windlass_control_api::commands::{Clean, CleanMode};
 use windlass_control_api::views::{CleanItem, CleanReport};
 use windlass_control_api::{Code, Fault};
-use windlass_engine::{Clock, Journal, RunHead};
+use windlass_engine::{Clock, Journal, RunHead, Stored};
 use windlass_git_workspaces::{
-    Checkout, Commit, GitError, Hazard, Moment, Obstacle, ReferenceUpdate, Removal,
+    Checkout, Commit, GitError, Hazard, IgnoredFiles, Moment, Obstacle, ReferenceUpdate, Removal,
+    SnapshotLimits,
 };
 use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::{Role, Run};
+
+/// A maker's ignored files are work too (notes, databases, settings), but not gigabytes of build output.
+pub(super) const KEPT_IGNORED_FILES: IgnoredFiles =
+    IgnoredFiles::Recorded(SnapshotLimits { paths: 20_000, bytes: 256 * 1024 * 1024 });
 
 pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fault> {
     let mut report =
         CleanReport { removed: command.mode == CleanMode::Remove, items: Vec::new(), kept: Vec::new() };
     for head in chosen(host, &command).await? {
-        let (head, _, run) = find::run(host, head.run.as_str()).await?;
+        let (head, stored, run) = find::run(host, head.run.as_str()).await?;
         let state = find::task(&run)?;
         if let Some(why) = must_stay(host, &head, &run).await? {
             report.kept.push(item(&head, "run", &state.spec.place.run_dir, why));
@@ -31,7 +37,7 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
         }
         // A repository that is gone took its worktrees along; what is left is ours alone.
         if Checkout::discover(Path::new(&state.spec.place.repository)).is_err() {
-            effects(host, &head, command.mode, &mut report)?;
+            scratch(host, &head, &stored, command.mode, &mut report)?;
             continue;
         }
         let context = match find::context(host, &head.run, state) {
@@ -50,7 +56,7 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
                 let done = sweep(&context, &head, state, command.mode, &mut report);
                 host.journal.release(&lease).await.map_err(journal_fault)?;
                 done?;
-                effects(host, &head, command.mode, &mut report)?;
+                scratch(host, &head, &stored, command.mode, &mut report)?;
             }
             Err(other) => {
                 let why = holder::held_fault("the repository", &other).message;
@@ -127,9 +133,17 @@ fn worktree_of(
     let repository = &context.repository;
     let key = context.index_key(role);
     let worktree = repository.worktree_at(&context.worktree(role)).map_err(git_fault)?;
-    let unkept = |hazards: &[Hazard]| format!("{} things in it cannot be kept by git", hazards.len());
+    let ignored = match role {
+        Role::Doer => KEPT_IGNORED_FILES,
+        // Made again for every check from the change itself: what is ignored there is output of checks.
+        Role::Judge | Role::Auditor => IgnoredFiles::LeftOut,
+    };
+    let but = match ignored {
+        IgnoredFiles::Recorded(_) => "",
+        IgnoredFiles::LeftOut => ", but for the ignored output of checks",
+    };
     let locked = || "it is locked".to_owned();
-    let obstacle = repository.obstacle_to_removal(&worktree, &key, base);
+    let obstacle = repository.obstacle_to_removal(&worktree, &key, base, ignored);
     match obstacle {
         Ok(None) => {}
         Ok(Some(Obstacle::Locked)) => return Ok(Err(locked())),
@@ -141,11 +155,13 @@ fn worktree_of(
     }
     let name = context.kept_name(role);
     if mode == CleanMode::DryRun {
-        return Ok(Ok(format!("its content would be kept as refs/windlass/kept/{name}")));
+        return Ok(Ok(format!("its content{but} would be kept as refs/windlass/kept/{name}")));
     }
     let time = Moment { seconds: seconds(), offset_minutes: 0 };
-    match repository.remove_worktree(&worktree, &key, base, &name, time).map_err(git_fault)? {
-        Removal::Removed { kept: Some(kept) } => Ok(Ok(format!("its content is kept as {}", kept.reference))),
+    match repository.remove_worktree(&worktree, &key, base, &name, time, ignored).map_err(git_fault)? {
+        Removal::Removed { kept: Some(kept) } => {
+            Ok(Ok(format!("its content{but} is kept as {}", kept.reference)))
+        }
         Removal::Removed { kept: None } => Ok(Ok("nothing in it was not kept already".to_owned())),
         // Somebody was faster between the look and the removal.
         Removal::NotEverythingCouldBeKept { kept } => Ok(Err(unkept(&kept.hazards))),
@@ -171,9 +187,14 @@ fn branch_of(
         Some(_) => {
             let why = "it stands at the base and holds nothing of its own".to_owned();
             if mode == CleanMode::Remove {
-                let answer = repository.delete_branch_if(branch, &base.id).map_err(git_fault)?;
-                if let ReferenceUpdate::Conflict { .. } = answer {
-                    report.kept.push(item(head, "branch", branch, "it moved just now".to_owned()));
+                let stays = match repository.delete_branch_if(branch, &base.id) {
+                    Ok(ReferenceUpdate::Updated) => None,
+                    Ok(ReferenceUpdate::Conflict { .. }) => Some("it moved just now".to_owned()),
+                    Err(error @ GitError::ReferenceLocked { .. }) => Some(error.to_string()),
+                    Err(error) => return Err(git_fault(error)),
+                };
+                if let Some(why) = stays {
+                    report.kept.push(item(head, "branch", branch, why));
                     return Ok(());
                 }
             }
@@ -183,18 +204,40 @@ fn branch_of(
     Ok(())
 }
 
-/// What the steps left in the private directory; everything of worth in it is sealed evidence already.
-fn effects(host: &Host, head: &RunHead, mode: CleanMode, report: &mut CleanReport) -> Result<(), Fault> {
-    let path = host.state.run(&head.run);
-    if !path.is_dir() {
+/// What the steps left in the private directory. What is sealed evidence already goes.
+fn scratch(
+    host: &Host,
+    head: &RunHead,
+    stored: &[Stored],
+    mode: CleanMode,
+    report: &mut CleanReport,
+) -> Result<(), Fault> {
+    let directory = host.state.run(&head.run);
+    if !directory.is_dir() {
         return Ok(());
     }
+    let scratch = Scratch::of(&directory, &head.run, stored, &host.evidence)?;
     if mode == CleanMode::Remove {
-        std::fs::remove_dir_all(&path).map_err(|error| file_fault("remove", &path, &error))?;
+        scratch.remove_what_is_sealed(&directory)?;
+    }
+    let shown = |path: &Path| path.display().to_string();
+    for (path, why) in &scratch.kept_nowhere_else {
+        report.kept.push(item(head, "files", &shown(path), (*why).to_owned()));
     }
     let why = "prompts, answers and logs in it are sealed evidence already".to_owned();
-    report.items.push(item(head, "scratch files", &path.display().to_string(), why));
+    if scratch.kept_nowhere_else.is_empty() {
+        report.items.push(item(head, "scratch files", &shown(&directory), why));
+    } else if !scratch.sealed.is_empty() {
+        report.items.push(item(head, "scratch files", &shown(&directory.join("effects")), why));
+    }
     Ok(())
+}
+
+/// What git cannot keep, told by the first few.
+fn unkept(hazards: &[Hazard]) -> String {
+    let first: Vec<String> = hazards.iter().take(3).map(ToString::to_string).collect();
+    let more = if hazards.len() > first.len() { ", …" } else { "" };
+    format!("{} things in it cannot be kept by git: {}{more}", hazards.len(), first.join(", "))
 }
 
 fn seconds() -> i64 {

@@ -1,5 +1,6 @@
 //! Worktrees for the original's own tools, made our way: no hook or filter runs, and what stands in the way is kept.
 
+use super::clean::KEPT_IGNORED_FILES;
 use crate::durable_file::ensure;
 use crate::fault::{bug, file_fault, git_fault};
 use crate::host::Host;
@@ -76,7 +77,8 @@ fn make_room(
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let time = Moment { seconds: jiff::Timestamp::now().as_second(), offset_minutes: 0 };
     let key = format!("compat-{}", crate::evidence::digest(path.to_string_lossy().as_bytes()));
-    match repository.remove_worktree(&worktree, &key, base, &format!("compat-{stamp}-{name}"), time) {
+    let kept_as = format!("compat-{stamp}-{name}");
+    match repository.remove_worktree(&worktree, &key, base, &kept_as, time, KEPT_IGNORED_FILES) {
         Ok(_) | Err(GitError::NotOurs { .. } | GitError::UnusableWorkspace { .. }) => {}
         Err(error) => return Err(git_fault(error)),
     }

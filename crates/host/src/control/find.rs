@@ -5,6 +5,7 @@ use crate::fault::{git_fault, journal_fault};
 use crate::headline;
 use crate::holder::Owner;
 use crate::host::Host;
+use crate::past::Past;
 use std::path::Path;
 use windlass_control_api::views::RunLine;
 use windlass_control_api::{Code, Fault};
@@ -53,6 +54,14 @@ fn same_directory(run_dir: &str, name: &str) -> bool {
     path.file_name().is_some_and(|last| last == name)
         || path == Path::new(name)
         || Path::new(name).canonicalize().is_ok_and(|found| found == path)
+}
+
+/// Somebody's run for whoever will drive it: nothing of it has to be read twice.
+pub(crate) async fn past(host: &Host, name: &str) -> Result<(RunHead, Past), Fault> {
+    let head = head(host, name).await?;
+    let mut past = Past::default();
+    past.catch_up(&host.journal, &head.run).await?;
+    Ok((head, past))
 }
 
 /// A run as its facts make it, with the rows they came from.

@@ -9,6 +9,7 @@ use crate::effect_runner::answer as adopt;
 use crate::fault::{file_fault, git_fault};
 use crate::holder::Owner;
 use crate::host::Host;
+use crate::past::Past;
 use std::path::Path;
 use windlass_artifact_formats::Reading;
 use windlass_artifact_formats::task_loop::{
@@ -79,7 +80,7 @@ pub(crate) async fn take_over(
     });
     let spec = Spec::JudgedTask(Box::new(context.spec.clone()));
     let first = (Actor::Human(host.person()), Observation::Start { run, spec });
-    let outcome = drive(host, context, &owner, watcher, Some(first)).await;
+    let outcome = drive(host, context, &owner, watcher, (Past::default(), Some(first))).await;
     released(host, &lease, outcome).await
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod find;
 pub(crate) mod legacy;
 pub(crate) mod queries;
 pub(crate) mod resume;
+mod scratch;
 pub(crate) mod start;
 pub(crate) mod task_spec;
 pub(crate) mod trust;

@@ -10,6 +10,7 @@ use crate::effect_runner::restore_worktrees;
 use crate::fault::{bug, engine_fault, journal_fault};
 use crate::holder::Owner;
 use crate::host::Host;
+use crate::past::Past;
 use std::path::Path;
 use std::sync::Arc;
 use windlass_control_api::commands::{LandRun, LandingPlace, ResumeRun, StopRun};
@@ -26,17 +27,17 @@ pub(crate) async fn resume(
     command: ResumeRun,
     watcher: &dyn Watcher,
 ) -> Result<RunOutcome, Fault> {
-    let known = find::run(host, &command.run).await;
-    let (head, _, run) = match known {
+    let known = find::past(host, &command.run).await;
+    let (head, past) = match known {
         Err(fault) if fault.code == Code::UnknownRun && legacy::looks_like_one(Path::new(&command.run)) => {
             return legacy::take_over(host, command, watcher).await;
         }
         known => known?,
     };
-    let state = find::task(&run)?;
+    let state = find::task(&past.run)?;
     let context = find::context(host, &head.run, state)?;
-    let first = reopening(host, &command, run.ended)?;
-    refuse_early(&run, first.as_ref())?;
+    let first = reopening(host, &command, past.run.ended)?;
+    refuse_early(&past.run, first.as_ref())?;
     let owner = Owner::this_process(head.run.as_str(), &format!("windlass resume {}", state.spec.task))?;
     let lease = hold_repository(host, &state.spec, &owner, false, watcher).await?;
     watcher.hear(&Event::Started {
@@ -45,7 +46,7 @@ pub(crate) async fn resume(
         run_dir: state.spec.place.run_dir.clone(),
     });
     let outcome = match restore_worktrees(&context, state) {
-        Ok(()) => drive(host, context, &owner, watcher, first).await,
+        Ok(()) => drive(host, context, &owner, watcher, (past, first)).await,
         Err(fault) => Err(fault),
     };
     released(host, &lease, outcome).await
@@ -112,8 +113,8 @@ async fn stop_undriven(
 ) -> Result<(), Fault> {
     let lease = hold_run(host, &context.run, owner).await?;
     let stopped = async {
-        let mut driver =
-            Driver::open(host, Arc::new(context), lease.clone(), &Silence, Aim::Stop).await?;
+        let aim = (Past::default(), Aim::Stop);
+        let mut driver = Driver::open(host, Arc::new(context), lease.clone(), &Silence, aim).await?;
         driver.stop(by, reason).await?;
         driver.go_to_the_end().await.map(drop)
     };
@@ -136,7 +137,8 @@ pub(crate) async fn land(host: &Host, command: LandRun, watcher: &dyn Watcher) -
             Landing::Branch(free_branch(&context.repository, state.spec.task.as_str())?)
         }
     };
-    let outcome = drive(host, context, &owner, watcher, Some(asked(landing))).await;
+    let first = Some(asked(landing));
+    let outcome = drive(host, context, &owner, watcher, (Past::default(), first)).await;
     released(host, &lease, outcome).await
 }
 

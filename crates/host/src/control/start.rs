@@ -7,6 +7,7 @@ use crate::drive::{Aim, Driven, Driver};
 use crate::fault::{bug, git_fault, journal_fault};
 use crate::holder::{self, Owner};
 use crate::host::Host;
+use crate::past::Past;
 use std::sync::Arc;
 use windlass_control_api::commands::StartRun;
 use windlass_control_api::events::{Event, Watcher};
@@ -96,7 +97,8 @@ async fn begin(
     });
     let spec = Spec::JudgedTask(Box::new(context.spec.clone()));
     let by = Actor::Human(host.person());
-    drive(host, context, owner, watcher, Some((by, Observation::Start { run, spec }))).await
+    let first = Some((by, Observation::Start { run, spec }));
+    drive(host, context, owner, watcher, (Past::default(), first)).await
 }
 
 /// Takes the run's lease, brings in one observation, and drives to the end.
@@ -105,11 +107,11 @@ pub(crate) async fn drive(
     context: RunContext,
     owner: &Owner,
     watcher: &dyn Watcher,
-    first: Option<(Actor, Observation)>,
+    known: (Past, Option<(Actor, Observation)>),
 ) -> Result<RunOutcome, Fault> {
     let run = context.run.clone();
     let lease = hold_run(host, &run, owner).await?;
-    let outcome = drive_held(host, context, &lease, watcher, first).await;
+    let outcome = drive_held(host, context, &lease, watcher, known).await;
     released(host, &lease, outcome).await
 }
 
@@ -118,9 +120,10 @@ async fn drive_held(
     context: RunContext,
     lease: &Lease,
     watcher: &dyn Watcher,
-    first: Option<(Actor, Observation)>,
+    (past, first): (Past, Option<(Actor, Observation)>),
 ) -> Result<RunOutcome, Fault> {
-    let mut driver = Driver::open(host, Arc::new(context), lease.clone(), watcher, Aim::GoOn).await?;
+    let context = Arc::new(context);
+    let mut driver = Driver::open(host, context, lease.clone(), watcher, (past, Aim::GoOn)).await?;
     if let Some((by, observation)) = first {
         driver.observe(by, observation).await?;
     }

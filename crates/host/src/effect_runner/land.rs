@@ -72,9 +72,7 @@ fn mark(context: &RunContext, effect: EffectId) -> PathBuf {
 fn mark_begun(context: &RunContext, effect: EffectId) -> Result<(), Fault> {
     make_private(&context.state.effect(&context.run, effect))?;
     let path = mark(context, effect);
-    File::create(&path)
-        .and_then(|file| file.sync_all())
-        .map_err(|error| file_fault("write", &path, &error))
+    File::create(&path).and_then(|file| file.sync_all()).map_err(|error| file_fault("write", &path, &error))
 }
 
 /// The reference that now holds the commit, or why it could not be moved.

@@ -110,9 +110,8 @@ impl HostRunner {
                     Some(Outcome::Interrupted { usage: Usage::default() })
                 }
                 // The change stays accepted; who stops a run does not want their branch moved by that.
-                Effect::LandChange(_) => (!land::has_begun(&self.context, effect)).then(|| {
-                    Outcome::Refused { reason: "the run was stopped before it landed".to_owned() }
-                }),
+                Effect::LandChange(_) => (!land::has_begun(&self.context, effect))
+                    .then(|| Outcome::Refused { reason: "the run was stopped before it landed".to_owned() }),
                 Effect::CloseRun(_) => None,
             };
             if let Some(outcome) = answer {

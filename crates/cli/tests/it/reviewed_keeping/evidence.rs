@@ -1,0 +1,1 @@
+//! Sealed evidence is what was sealed, whatever happened to its file.

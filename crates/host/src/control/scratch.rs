@@ -1,0 +1,105 @@
+//! What a run's steps left in the private directory, sorted into what is sealed evidence already and what is kept
+//! nowhere else. Only the first may go.
+
+use crate::evidence::{EvidenceStore, file_digest};
+use crate::fault::{file_fault, journal_fault};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use windlass_control_api::Fault;
+use windlass_engine::Stored;
+use windlass_protocols::{Fact, Outcome, RunId};
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Scratch {
+    pub(super) sealed: Vec<PathBuf>,
+    /// With the reason.
+    pub(super) kept_nowhere_else: Vec<(PathBuf, &'static str)>,
+}
+
+impl Scratch {
+    /// Looks at the private directory of a run that has ended; changes nothing.
+    pub(super) fn of(
+        directory: &Path,
+        run: &RunId,
+        stored: &[Stored],
+        evidence: &EvidenceStore,
+    ) -> Result<Self, Fault> {
+        let sealed = sealed_steps(run, stored)?;
+        let mut scratch = Self::default();
+        for path in entries(directory)? {
+            if path.ends_with("effects") {
+                for step in entries(&path)? {
+                    let name = step.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                    if !sealed.contains(&name) {
+                        let why = "it is of a step whose end was never recorded; nothing of it is sealed";
+                        scratch.kept_nowhere_else.push((step, why));
+                    } else if holds_unsealed_files(&step.join("outbox"), evidence)? {
+                        let why = "its agent left more in it than the answer, and that is not sealed";
+                        scratch.kept_nowhere_else.push((step, why));
+                    } else {
+                        scratch.sealed.push(step);
+                    }
+                }
+            } else {
+                let why = "Windlass did not write it; it was moved here to be kept";
+                scratch.kept_nowhere_else.push((path, why));
+            }
+        }
+        Ok(scratch)
+    }
+
+    /// Takes the sealed part away, and the directories above it that are empty then.
+    pub(super) fn remove_what_is_sealed(&self, directory: &Path) -> Result<(), Fault> {
+        for path in &self.sealed {
+            std::fs::remove_dir_all(path).map_err(|error| file_fault("remove", path, &error))?;
+        }
+        for emptied in [directory.join("effects"), directory.to_owned()] {
+            // One that still holds something stays.
+            let _ = std::fs::remove_dir(emptied);
+        }
+        Ok(())
+    }
+}
+
+/// The steps whose prompt, answer and logs were sealed, by the names of their directories.
+fn sealed_steps(run: &RunId, stored: &[Stored]) -> Result<BTreeSet<String>, Fault> {
+    let mut sealed = BTreeSet::new();
+    for row in stored {
+        if let Fact::EffectSettled { effect, outcome: Outcome::AgentEnded(_) | Outcome::ChecksRan(_) } =
+            row.fact(run).map_err(journal_fault)?
+        {
+            sealed.insert(effect.to_string());
+        }
+    }
+    Ok(sealed)
+}
+
+/// Whether an outbox holds a file that the evidence does not have. Links, pipes and the like hold nothing.
+fn holds_unsealed_files(outbox: &Path, evidence: &EvidenceStore) -> Result<bool, Fault> {
+    let mut open = vec![outbox.to_owned()];
+    while let Some(directory) = open.pop() {
+        for path in entries(&directory)? {
+            let Ok(found) = path.symlink_metadata() else { continue };
+            if found.is_dir() {
+                open.push(path);
+            } else if found.is_file() {
+                let digest = file_digest(&path).map_err(|error| file_fault("read", &path, &error))?;
+                if !evidence.holds(&digest) {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// In a fixed order, so that a dry run and the real one say the same. A link is not followed.
+fn entries(directory: &Path) -> Result<Vec<PathBuf>, Fault> {
+    if !directory.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        return Ok(Vec::new());
+    }
+    let listed = std::fs::read_dir(directory).map_err(|error| file_fault("list", directory, &error))?;
+    let mut paths: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    Ok(paths)
+}
