@@ -2,14 +2,16 @@
 //! changes and untracked files are never overwritten. Can be repeated after a crash at any point.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+
+use windlass_process_supervisor::QuickOutput;
 
 use crate::blockers::blockers;
 use crate::confined_dir::ConfinedDir;
-use crate::durable_file::{read_plain, rename, replace};
+use crate::durable_file::{read_plain, replace};
 use crate::error::GitError;
 use crate::ids::{Commit, Oid};
+use crate::index_lock::IndexLock;
 use crate::references::ReferenceUpdate;
 use crate::repo_path::quoted;
 use crate::repository::{Repository, fresh_index_path};
@@ -32,50 +34,92 @@ pub enum NotFastForwarded {
     InTheWay {
         detail: String,
     },
-    /// Another git holds, or changed, the user's index.
+    /// Another git holds the user's index.
     IndexBusy,
-    /// The branch moved in the last moment. The files are forward already; the user's index is as it was.
+    /// The branch moved in the last moment. Files and index are as they were.
     BranchMoved,
 }
 
 impl Repository {
     /// Moves the user's checkout and its branch from `from` to `to`. Both must be imported or made here, and `to`
-    /// must be published.
+    /// must be published. Refused means that the branch does not hold `to`.
     pub fn fast_forward_current(&self, from: &Commit, to: &Commit) -> Result<FastForward, GitError> {
-        let refuse = |reason| Ok(FastForward::Refused(reason));
         let Some(branch) = self.current_branch()? else {
-            return refuse(NotFastForwarded::HeadIsDetached);
+            return Ok(FastForward::Refused(NotFastForwarded::HeadIsDetached));
         };
         let head = self.head()?;
         if head != *from && head != *to {
-            return refuse(NotFastForwarded::HeadMoved { found: head });
+            // An earlier attempt came as far as the branch, and the user has gone on from there.
+            let landed = self.is_ancestor(to, &head)?;
+            let moved = FastForward::Refused(NotFastForwarded::HeadMoved { found: head });
+            return Ok(if landed { FastForward::Done } else { moved });
         }
-        let users_index = self.checkout.git_dir().join("index");
-        let Ok(seen) = read_plain(&users_index) else {
-            return refuse(NotFastForwarded::IndexBusy);
+        // Held before anything is touched: nobody else's git comes between files, branch and index.
+        let lock = IndexLock::take(&self.checkout.git_dir().join("index"))?;
+        let moved = match &lock {
+            Some(lock) => self.move_checkout(lock, &branch, &head, from, to),
+            None => Ok(FastForward::Refused(NotFastForwarded::IndexBusy)),
+        };
+        // The branch holds it: what is left to do for files and index is done as far as the user's own doings allow.
+        if head == *to { Ok(FastForward::Done) } else { moved }
+    }
+
+    fn move_checkout(
+        &self,
+        lock: &IndexLock,
+        branch: &str,
+        head: &Commit,
+        from: &Commit,
+        to: &Commit,
+    ) -> Result<FastForward, GitError> {
+        let Ok(seen) = read_plain(lock.index()) else {
+            return Ok(FastForward::Refused(NotFastForwarded::IndexBusy));
         };
         let temporary = fresh_index_path(&self.control.indexes().join("users.index"));
-        copy_with_time(&users_index, &temporary)?;
-        let moved = self.move_files(&temporary, from, to);
+        copy_with_time(lock.index(), &temporary)?;
+        let moved = self.move_files_and_branch(&temporary, branch, head, from, to);
         let content = read_plain(&temporary);
         // The private copy has served; a leftover would be harmless.
         let _ = fs::remove_file(&temporary);
-        if let Err(detail) = moved? {
-            return refuse(NotFastForwarded::InTheWay { detail });
-        }
-        if head != *to && self.update_reference(&branch, &to.id, Some(&from.id))? != ReferenceUpdate::Updated
+        if let (Ok(FastForward::Done), Ok(content)) = (&moved, content)
+            && content != seen
         {
-            return refuse(NotFastForwarded::BranchMoved);
+            // The branch has moved by now, so nothing that fails here can be a refusal.
+            let _ = replace(lock.index(), &content);
         }
-        let content = content.map_err(GitError::io("read", &temporary))?;
-        if install_users_index(&users_index, &seen, &content)? {
-            Ok(FastForward::Done)
-        } else {
-            refuse(NotFastForwarded::IndexBusy)
-        }
+        moved
     }
 
-    /// Git's two-way merge: checks every path first and changes files only if all may change.
+    fn move_files_and_branch(
+        &self,
+        index: &Path,
+        branch: &str,
+        head: &Commit,
+        from: &Commit,
+        to: &Commit,
+    ) -> Result<FastForward, GitError> {
+        if let Err(detail) = self.move_files(index, from, to)? {
+            return Ok(FastForward::Refused(NotFastForwarded::InTheWay { detail }));
+        }
+        if head == to {
+            return Ok(FastForward::Done);
+        }
+        let updated = self.update_reference(branch, &to.id, Some(&from.id));
+        if let Ok(ReferenceUpdate::Updated) = updated {
+            return Ok(FastForward::Done);
+        }
+        // Back to what the branch says. A file that changed within this moment is left as it is.
+        let _ = self.two_way_merge(index, to, from);
+        updated.map(|_| FastForward::Refused(NotFastForwarded::BranchMoved))
+    }
+
+    /// Whether the history of `later` holds `earlier`.
+    fn is_ancestor(&self, earlier: &Commit, later: &Commit) -> Result<bool, GitError> {
+        let call = self.view_call()?.args(["-c", "core.commitGraph=false", "merge-base", "--is-ancestor"]);
+        let answer = call.args([earlier.id.as_str(), later.id.as_str()]).run_accepting(&[0, 1, 128])?;
+        Ok(answer.status.success())
+    }
+
     fn move_files(&self, index: &Path, from: &Commit, to: &Commit) -> Result<Result<(), String>, GitError> {
         let work_tree = self.checkout.work_tree();
         if let Some(path) = blockers(&ConfinedDir::open(work_tree)?)?.first() {
@@ -84,22 +128,24 @@ impl Repository {
         if let Err(detail) = self.refuse_staged_changes(index, from, to)? {
             return Ok(Err(detail));
         }
-        let merge = || {
-            self.call_in(work_tree, index)
-                .args(["read-tree", "-m", "-u", from.tree.as_str(), to.tree.as_str()])
-                .run_accepting(&[0, 128])
-        };
-        let first = merge()?;
+        let first = self.two_way_merge(index, from, to)?;
         if first.status.success() {
             return Ok(Ok(()));
         }
         // An earlier attempt may have written files before it was killed: those count as moved.
         self.accept_files_already_moved(index, from, to)?;
-        let second = merge()?;
+        let second = self.two_way_merge(index, from, to)?;
         if second.status.success() {
             return Ok(Ok(()));
         }
         Ok(Err(String::from_utf8_lossy(&second.stderr).trim().to_owned()))
+    }
+
+    /// Checks every path first and changes files only if all may change.
+    fn two_way_merge(&self, index: &Path, from: &Commit, to: &Commit) -> Result<QuickOutput, GitError> {
+        self.call_in(self.checkout.work_tree(), index)
+            .args(["read-tree", "-m", "-u", from.tree.as_str(), to.tree.as_str()])
+            .run_accepting(&[0, 128])
     }
 
     /// A checkout is clean only if its index says what the branch says, before or after the move.
@@ -177,30 +223,4 @@ fn copy_with_time(from: &Path, to: &Path) -> Result<(), GitError> {
         fs::File::options().write(true).open(to)?.set_modified(written)
     });
     copied.map_err(GitError::io("copy", from))
-}
-
-/// Installs the index by git's own locking protocol; `false` if somebody else holds the lock or changed the index.
-///
-/// The lock is a second name of a file whose first name is ours, so that a lock left by a killed call of ours can
-/// be told from everybody else's and is always complete.
-fn install_users_index(path: &Path, seen: &[u8], content: &[u8]) -> Result<bool, GitError> {
-    let lock = path.with_file_name("index.lock");
-    let ours = path.with_file_name("windlass-index");
-    let inode = |path: &Path| fs::symlink_metadata(path).map(|found| found.ino()).ok();
-    if inode(&lock).is_some() && inode(&lock) == inode(&ours) {
-        fs::remove_file(&lock).map_err(GitError::io("remove", &lock))?;
-    }
-    if seen == content {
-        // A killed call may have come as far as the new index and not to the removal of its own name for it.
-        let _ = fs::remove_file(&ours);
-        return Ok(true);
-    }
-    replace(&ours, content)?;
-    if fs::hard_link(&ours, &lock).is_err() {
-        return Ok(false);
-    }
-    let unchanged = read_plain(path).ok().as_deref() == Some(seen);
-    let released = if unchanged { rename(&lock, path) } else { fs::remove_file(&lock) };
-    released.and_then(|()| fs::remove_file(&ours)).map_err(GitError::io("write", path))?;
-    Ok(unchanged)
 }

@@ -14,6 +14,15 @@ use crate::repository::Repository;
 use crate::snapshot::IgnoredFiles;
 use crate::worktree::{Head, Worktree};
 
+/// How the content of a workspace is to be kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Keeping<'a> {
+    /// Below `refs/windlass/kept/`.
+    pub name: &'a str,
+    pub time: Moment,
+    pub ignored: IgnoredFiles,
+}
+
 /// Where the content of a workspace was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
@@ -76,16 +85,15 @@ impl Repository {
         Err(GitError::NotOurs { path: worktree.path().to_owned(), what })
     }
 
-    /// Records a workspace, untracked files included, under `refs/windlass/kept/<name>` in the user's repository. Earlier states kept under the same name stay reachable as ancestors.
+    /// Records a workspace, untracked files included, under its name in the user's repository. Earlier states kept under the same name stay reachable as ancestors.
     pub fn keep(
         &self,
         worktree: &Worktree,
         key: &str,
         base: &Commit,
-        name: &str,
-        time: Moment,
-        ignored: IgnoredFiles,
+        keeping: &Keeping<'_>,
     ) -> Result<Kept, GitError> {
+        let Keeping { name, time, ignored } = *keeping;
         let reference = format!("refs/windlass/kept/{name}");
         let snapshot = self.record(worktree.path(), key, &base.tree, NO_LIMITS, ignored)?;
         let hazards: Vec<_> = snapshot.hazards.into_iter().filter(loses_content).collect();
@@ -124,9 +132,7 @@ impl Repository {
         worktree: &Worktree,
         key: &str,
         base: &Commit,
-        name: &str,
-        time: Moment,
-        ignored: IgnoredFiles,
+        keeping: &Keeping<'_>,
     ) -> Result<Removal, GitError> {
         if is_locked(worktree) {
             return Ok(Removal::Locked);
@@ -136,7 +142,7 @@ impl Repository {
         let mut kept = None;
         if fs::symlink_metadata(worktree.path()).is_ok() {
             self.refuse_to_remove_what_is_not_ours(worktree)?;
-            let now = self.keep(worktree, key, base, name, time, ignored)?;
+            let now = self.keep(worktree, key, base, keeping)?;
             if !now.hazards.is_empty() {
                 return Ok(Removal::NotEverythingCouldBeKept { kept: now });
             }

@@ -9,9 +9,9 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use support::{NOON, World, take, text, write};
+use support::{NOON, World, keeping, take, text, write};
 use windlass_git_workspaces::{
-    ChangeKind, Commit, FastForward, Hazard, IgnoredFiles, NotFastForwarded, Removal, Repository, Snapshot,
+    ChangeKind, Commit, FastForward, Hazard, NotFastForwarded, Removal, Repository, Snapshot, SnapshotLimits,
 };
 
 fn pipe(path: &Path) {
@@ -153,7 +153,7 @@ fn next(repository: &Repository, world: &World, base: &Commit) -> Commit {
     let next = world.path("next");
     repository.materialise(&next, "next", &base.tree).unwrap();
     write(&next.join("readme.txt"), "landed\n");
-    let tree = repository.snapshot(&next, "next", &base.tree, Default::default()).unwrap().tree;
+    let tree = repository.snapshot(&next, "next", &base.tree, SnapshotLimits::default()).unwrap().tree;
     let me = windlass_git_workspaces::Identity::new("A", "a@x").unwrap();
     let request = windlass_git_workspaces::CommitRequest {
         tree: &tree,
@@ -191,9 +191,7 @@ fn a_worktree_with_one_in_it_is_not_removed() {
     write(&doer.join("work.txt"), "work");
     pipe(&doer.join("src/.gitignore"));
     let worktree = repository.worktree_at(&doer).unwrap();
-    let removal = repository
-        .remove_worktree(&worktree, "doer", &base, "run/doer", NOON, IgnoredFiles::LeftOut)
-        .unwrap();
+    let removal = repository.remove_worktree(&worktree, "doer", &base, &keeping("run/doer")).unwrap();
     assert!(matches!(removal, Removal::NotEverythingCouldBeKept { .. }), "{removal:?}");
     assert!(doer.join("work.txt").is_file());
 }

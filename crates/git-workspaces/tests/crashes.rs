@@ -7,9 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use support::{NOON, World, contents, take, write};
+use support::{NOON, World, contents, keeping, take, write};
 use windlass_git_workspaces::{
-    Checkout, Commit, CommitRequest, FastForward, Identity, IgnoredFiles, Removal, Repository, SnapshotLimits,
+    Checkout, Commit, CommitRequest, FastForward, Identity, Removal, Repository, SnapshotLimits,
 };
 use windlass_process_supervisor::QuickCommand;
 
@@ -47,8 +47,7 @@ fn scenario(root: &Path) {
         repository.publish(&landed, &base.tree).unwrap();
         assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
     }
-    let removal =
-        repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
+    let removal = repository.remove_worktree(&worktree, "doer", &base, &keeping("w")).unwrap();
     assert!(matches!(removal, Removal::Removed { .. }), "{removal:?}");
 }
 

@@ -6,9 +6,9 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use support::{NOON, World, chmod, patch_text, take, text, write};
+use support::{NOON, World, chmod, keeping, patch_text, take, text, write};
 use windlass_git_workspaces::{
-    Checkout, Commit, CommitRequest, FastForward, Identity, IgnoredFiles, Removal, Repository, SnapshotLimits,
+    Checkout, Commit, CommitRequest, FastForward, Identity, Removal, Repository, SnapshotLimits,
 };
 
 /// Plants a program in every place git is known to start one from.
@@ -112,8 +112,7 @@ fn whole_life(world: &World, plant_now: impl FnOnce()) {
     repository.update_reference("refs/heads/landed", &landed.id, None).unwrap();
     assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
     repository.restore_worktree(&worktree, "doer", &base.id).unwrap();
-    let removal =
-        repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
+    let removal = repository.remove_worktree(&worktree, "doer", &base, &keeping("w")).unwrap();
     assert!(matches!(removal, Removal::Removed { kept: Some(_) }), "{removal:?}");
     repository.delete_branch_if("work", &base.id).unwrap();
     let limits = SnapshotLimits::default();

@@ -215,14 +215,61 @@ fn a_fast_forward_killed_half_way_is_completed_by_the_next() {
 }
 
 #[test]
-fn somebody_elses_index_lock_is_respected() {
+fn somebody_elses_index_lock_is_respected_before_anything_is_touched() {
     let world = World::new();
     let (repository, base, landed) = landing(&world);
     repository.publish(&landed, &base.tree).unwrap();
+    let before = support::contents(&world.repo);
     write(&world.repo.join(".git/index.lock"), "");
     let refused = repository.fast_forward_current(&base, &landed).unwrap();
     assert_eq!(refused, FastForward::Refused(NotFastForwarded::IndexBusy));
+    assert_eq!(world.git(&world.repo, &["rev-parse", "main"]), base.id.as_str());
+    assert_eq!(support::contents(&world.repo), before);
+    assert!(world.repo.join(".git/index.lock").is_file(), "it is not ours to take away");
     fs::remove_file(world.repo.join(".git/index.lock")).unwrap();
+    assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
+    assert_eq!(world.git(&world.repo, &["status", "--porcelain"]), "");
+    for leftover in ["index.lock", "windlass-index"] {
+        assert!(!world.repo.join(".git").join(leftover).exists(), "{leftover}");
+    }
+}
+
+#[test]
+fn what_has_landed_is_never_called_refused() {
+    // The branch holds the commit already, and whatever happened since is the user's business.
+    let happened: [&dyn Fn(&World); 4] = [
+        &|world| write(&world.repo.join(".git/index.lock"), ""),
+        &|world| world.write("readme.txt", "my own edit\n"),
+        &|world| fs::remove_file(world.repo.join(".git/index")).unwrap(),
+        &|world| {
+            world.git(&world.repo, &["commit", "-q", "--allow-empty", "-m", "one"]);
+            world.git(&world.repo, &["commit", "-q", "--allow-empty", "-m", "two"]);
+        },
+    ];
+    for happens in happened {
+        let world = World::new();
+        let (repository, base, landed) = landing(&world);
+        repository.publish(&landed, &base.tree).unwrap();
+        assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
+        happens(&world);
+        let before = support::contents(&world.repo);
+        assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
+        assert_eq!(support::contents(&world.repo), before);
+    }
+}
+
+#[test]
+fn files_go_back_when_the_branch_cannot_be_moved() {
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    repository.publish(&landed, &base.tree).unwrap();
+    let before = support::contents(&world.repo);
+    write(&world.repo.join(".git/refs/heads/main.lock"), "");
+    let error = repository.fast_forward_current(&base, &landed).unwrap_err();
+    assert!(matches!(error, GitError::ReferenceLocked { .. }), "{error}");
+    assert_eq!(support::contents(&world.repo), before);
+    assert_eq!(world.git(&world.repo, &["status", "--porcelain"]), "");
+    fs::remove_file(world.repo.join(".git/refs/heads/main.lock")).unwrap();
     assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
     assert_eq!(world.git(&world.repo, &["status", "--porcelain"]), "");
 }

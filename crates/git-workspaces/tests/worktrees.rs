@@ -9,8 +9,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use support::{NOON, World, chmod, contents, patch_text, take, write};
-use windlass_git_workspaces::{Checkout, GitError, Head, IgnoredFiles, Removal, SnapshotLimits};
+use support::{World, chmod, contents, keeping, patch_text, take, write};
+use windlass_git_workspaces::{
+    Checkout, GitError, Hazard, Head, IgnoredFiles, Keeping, Obstacle, Removal, SnapshotLimits,
+};
 
 #[test]
 fn plain_git_sees_a_clean_checkout_on_the_new_branch() {
@@ -51,8 +53,7 @@ fn awkward_paths_work_from_discovery_to_landing() {
         repository.materialise(&judge, "judge", &snapshot.tree).unwrap();
         assert_eq!(contents(&judge), contents(&doer));
         let worktree = repository.worktree_at(&doer).unwrap();
-        let removal =
-            repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
+        let removal = repository.remove_worktree(&worktree, "doer", &base, &keeping("w")).unwrap();
         assert!(matches!(removal, Removal::Removed { kept: Some(_) }));
         assert_eq!(world.git(&world.repo, &["show", "refs/windlass/kept/w:sub/file"]), "y");
     }
@@ -100,7 +101,7 @@ fn a_sha256_repository_works_like_any_other() {
     assert_eq!(snapshot.changes.len(), 1);
     assert!(!patch_text(&repository, &base.tree, &snapshot.tree).is_empty());
     let worktree = repository.worktree_at(&doer).unwrap();
-    repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
+    repository.remove_worktree(&worktree, "doer", &base, &keeping("w")).unwrap();
     assert_eq!(world.git(&world.repo, &["show", "refs/windlass/kept/w:file"]), "y");
 }
 
@@ -144,13 +145,12 @@ fn work_survives_even_when_the_agent_deleted_every_trace_of_the_worktree() {
     repository.restore_worktree(&worktree, "doer", &base.id).unwrap();
     assert_eq!(world.git(&doer, &["status", "--porcelain"]), "A  new");
     fs::remove_dir_all(world.repo.join(".git/worktrees")).unwrap();
-    let removal =
-        repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
+    let removal = repository.remove_worktree(&worktree, "doer", &base, &keeping("w")).unwrap();
     assert!(matches!(removal, Removal::Removed { kept: Some(_) }), "{removal:?}");
     assert_eq!(world.git(&world.repo, &["show", "refs/windlass/kept/w:new"]), "work in progress");
     assert!(!doer.exists());
     write(&doer.join("somebody elses"), "x");
-    assert!(repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).is_err());
+    assert!(repository.remove_worktree(&worktree, "doer", &base, &keeping("w")).is_err());
     assert!(doer.join("somebody elses").exists());
 }
 
@@ -240,9 +240,7 @@ fn removal_keeps_untracked_files_and_the_agents_commits() {
         chmod(&doer.join(path), 0o500);
     }
     let worktree = repository.worktree_at(&doer).unwrap();
-    let removal = repository
-        .remove_worktree(&worktree, "doer", &base, "run-1/doer", NOON, IgnoredFiles::LeftOut)
-        .unwrap();
+    let removal = repository.remove_worktree(&worktree, "doer", &base, &keeping("run-1/doer")).unwrap();
     let Removal::Removed { kept: Some(kept) } = removal else { panic!("{removal:?}") };
     assert_eq!(kept.reference, "refs/windlass/kept/run-1/doer");
     assert_eq!(world.git(&world.repo, &["show", &format!("{}:untracked", kept.reference)]), "u");
@@ -253,9 +251,7 @@ fn removal_keeps_untracked_files_and_the_agents_commits() {
     repository.delete_branch_if("work", &agents.id).unwrap();
     world.git(&world.repo, &["gc", "-q", "--prune=now"]);
     assert_eq!(world.git(&world.repo, &["show", &format!("{}:committed", kept.reference)]), "c");
-    let again = repository
-        .remove_worktree(&worktree, "doer", &base, "run-1/doer", NOON, IgnoredFiles::LeftOut)
-        .unwrap();
+    let again = repository.remove_worktree(&worktree, "doer", &base, &keeping("run-1/doer")).unwrap();
     assert_eq!(again, Removal::Removed { kept: None });
 }
 
@@ -267,16 +263,12 @@ fn what_cannot_be_kept_is_not_removed() {
     world.git(&doer.join("vendored"), &["init", "-q"]);
     world.git(&doer.join("vendored"), &["commit", "-q", "--allow-empty", "-m", "x"]);
     let worktree = repository.worktree_at(&doer).unwrap();
-    let removal =
-        repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
+    let removal = repository.remove_worktree(&worktree, "doer", &base, &keeping("w")).unwrap();
     assert!(matches!(removal, Removal::NotEverythingCouldBeKept { .. }), "{removal:?}");
     assert!(doer.join("vendored/file").exists());
     fs::remove_dir_all(doer.join("vendored/.git")).unwrap();
     world.git(&world.repo, &["worktree", "lock", doer.to_str().unwrap()]);
-    assert_eq!(
-        repository.remove_worktree(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap(),
-        Removal::Locked
-    );
+    assert_eq!(repository.remove_worktree(&worktree, "doer", &base, &keeping("w")).unwrap(), Removal::Locked);
     assert!(doer.join("vendored/file").exists());
 }
 
@@ -286,13 +278,46 @@ fn keeping_twice_under_one_name_loses_neither_state() {
     let (repository, base, doer) = world.with_doer();
     let worktree = repository.worktree_at(&doer).unwrap();
     write(&doer.join("state"), "one\n");
-    let first = repository.keep(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
-    assert_eq!(repository.keep(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap(), first);
+    let first = repository.keep(&worktree, "doer", &base, &keeping("w")).unwrap();
+    assert_eq!(repository.keep(&worktree, "doer", &base, &keeping("w")).unwrap(), first);
     write(&doer.join("state"), "two\n");
-    let second = repository.keep(&worktree, "doer", &base, "w", NOON, IgnoredFiles::LeftOut).unwrap();
+    let second = repository.keep(&worktree, "doer", &base, &keeping("w")).unwrap();
     assert_eq!(world.git(&world.repo, &["show", &format!("{}:state", second.commit)]), "two");
     assert_eq!(
         world.git(&world.repo, &["rev-parse", &format!("{}^2", second.reference)]),
         first.commit.as_str()
     );
+}
+
+#[test]
+fn removal_keeps_ignored_files_up_to_a_limit_and_else_removes_nothing() {
+    let world = World::new();
+    let (repository, base, doer) = world.with_doer();
+    write(&doer.join("notes.ignored"), "only copy\n");
+    write(&doer.join("target/debug/output"), "built\n");
+    let worktree = repository.worktree_at(&doer).unwrap();
+    let remove = |paths, bytes| {
+        let ignored = IgnoredFiles::Recorded(SnapshotLimits { paths, bytes });
+        let obstacle = repository.obstacle_to_removal(&worktree, "doer", &base, ignored).unwrap();
+        (
+            obstacle,
+            repository
+                .remove_worktree(&worktree, "doer", &base, &Keeping { ignored, ..keeping("w") })
+                .unwrap(),
+        )
+    };
+    for (paths, bytes) in [(1, 1000), (100, 15)] {
+        let (obstacle, removal) = remove(paths, bytes);
+        let Some(Obstacle::CannotBeKept(hazards)) = obstacle else { panic!("{obstacle:?}") };
+        assert!(matches!(hazards[..], [Hazard::TooMuchIgnored { .. }]), "{hazards:?}");
+        assert!(matches!(removal, Removal::NotEverythingCouldBeKept { .. }), "{removal:?}");
+        assert!(doer.join("notes.ignored").is_file() && doer.join("target/debug/output").is_file());
+    }
+    let (obstacle, removal) = remove(2, 16);
+    assert_eq!(obstacle, None);
+    let Removal::Removed { kept: Some(kept) } = removal else { panic!("{removal:?}") };
+    assert!(!doer.exists());
+    for (path, content) in [("notes.ignored", "only copy"), ("target/debug/output", "built")] {
+        assert_eq!(world.git(&world.repo, &["show", &format!("{}:{path}", kept.reference)]), content);
+    }
 }

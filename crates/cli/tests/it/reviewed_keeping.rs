@@ -1,8 +1,7 @@
 //! What a review found wrong with keeping and landing: names without room, worktrees that are none any more, pipes where
-//! git looks for its rules, files that cleaning threw away, evidence that was damaged.
+//! git looks for its rules, files that cleaning threw away.
 
 mod cleaning;
-mod evidence;
 
 use crate::played_run::{PlayedRun, waiting_doer};
 use crate::scene::Scene;

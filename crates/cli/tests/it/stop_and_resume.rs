@@ -138,7 +138,7 @@ fn a_run_that_could_not_be_set_up_goes_on_once_that_is_mended() {
     played.repository.git(&["branch", "codex"]);
     let ended = played.run(&[]).exits_with(1);
     assert!(ended.stdout.contains("could not be set up"), "{}", ended.stdout);
-    assert!(ended.stdout.contains("'refs/heads/codex' exists"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("refs/heads/codex: git keeps references as paths"), "{}", ended.stdout);
     assert_eq!(played.line()["status"], "failed");
     let _ = played.about("verify", &[]).exits_with(0);
     let _ = played.about("resume", &[]).exits_with(1);

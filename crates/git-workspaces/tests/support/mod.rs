@@ -7,7 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use windlass_git_workspaces::{
-    Checkout, Commit, Git, Moment, Patch, RepoPath, Repository, Snapshot, SnapshotLimits, TreeId,
+    Checkout, Commit, Git, IgnoredFiles, Keeping, Moment, Patch, RepoPath, Repository, Snapshot,
+    SnapshotLimits, TreeId,
 };
 use windlass_process_supervisor::QuickCommand;
 
@@ -110,6 +111,11 @@ impl World {
         repository.add_worktree(&doer, "work", "doer", &base).unwrap();
         (repository, base, doer)
     }
+}
+
+/// Under this name, without ignored files.
+pub(crate) fn keeping(name: &str) -> Keeping<'_> {
+    Keeping { name, time: NOON, ignored: IgnoredFiles::LeftOut }
 }
 
 pub(crate) fn locate_git() -> Git {

@@ -5,7 +5,7 @@ use super::find;
 use super::scratch::Scratch;
 use crate::clock::SystemClock;
 use crate::context::RunContext;
-use crate::fault::{file_fault, git_fault, journal_fault};
+use crate::fault::{git_fault, journal_fault};
 use crate::headline;
 use crate::holder::{self, Owner};
 use crate::host::Host;
@@ -15,7 +15,7 @@ use windlass_control_api::views::{CleanItem, CleanReport};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Clock, Journal, RunHead, Stored};
 use windlass_git_workspaces::{
-    Checkout, Commit, GitError, Hazard, IgnoredFiles, Moment, Obstacle, ReferenceUpdate, Removal,
+    Checkout, Commit, GitError, Hazard, IgnoredFiles, Keeping, Moment, Obstacle, ReferenceUpdate, Removal,
     SnapshotLimits,
 };
 use windlass_protocols::protocol::judged_task::state::State;
@@ -158,7 +158,8 @@ fn worktree_of(
         return Ok(Ok(format!("its content{but} would be kept as refs/windlass/kept/{name}")));
     }
     let time = Moment { seconds: seconds(), offset_minutes: 0 };
-    match repository.remove_worktree(&worktree, &key, base, &name, time, ignored).map_err(git_fault)? {
+    let keeping = Keeping { name: &name, time, ignored };
+    match repository.remove_worktree(&worktree, &key, base, &keeping).map_err(git_fault)? {
         Removal::Removed { kept: Some(kept) } => {
             Ok(Ok(format!("its content{but} is kept as {}", kept.reference)))
         }

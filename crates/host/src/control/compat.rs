@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use windlass_artifact_formats::task_loop::{JudgeAccess as JudgeBits, WorktreesEnv};
 use windlass_control_api::compat::{JudgeAccess, MakeWorktrees, Standing};
 use windlass_control_api::{Code, Fault};
-use windlass_git_workspaces::{Checkout, Commit, GitError, Moment, Repository};
+use windlass_git_workspaces::{Checkout, Commit, GitError, Keeping, Moment, Repository};
 
 const WRITE_BITS: u32 = 0o222;
 
@@ -78,7 +78,8 @@ fn make_room(
     let time = Moment { seconds: jiff::Timestamp::now().as_second(), offset_minutes: 0 };
     let key = format!("compat-{}", crate::evidence::digest(path.to_string_lossy().as_bytes()));
     let kept_as = format!("compat-{stamp}-{name}");
-    match repository.remove_worktree(&worktree, &key, base, &kept_as, time, KEPT_IGNORED_FILES) {
+    let keeping = Keeping { name: &kept_as, time, ignored: KEPT_IGNORED_FILES };
+    match repository.remove_worktree(&worktree, &key, base, &keeping) {
         Ok(_) | Err(GitError::NotOurs { .. } | GitError::UnusableWorkspace { .. }) => {}
         Err(error) => return Err(git_fault(error)),
     }

@@ -61,15 +61,18 @@ impl Scratch {
     }
 }
 
-/// The steps whose prompt, answer and logs were sealed, by the names of their directories.
+/// The steps whose prompt, answer and logs were sealed, by the names of their directories. A landing leaves nothing but
+/// an empty mark that it began.
 fn sealed_steps(run: &RunId, stored: &[Stored]) -> Result<BTreeSet<String>, Fault> {
     let mut sealed = BTreeSet::new();
     for row in stored {
-        if let Fact::EffectSettled { effect, outcome: Outcome::AgentEnded(_) | Outcome::ChecksRan(_) } =
-            row.fact(run).map_err(journal_fault)?
-        {
-            sealed.insert(effect.to_string());
-        }
+        let Fact::EffectSettled { effect, outcome } = row.fact(run).map_err(journal_fault)? else { continue };
+        let (Outcome::AgentEnded(_) | Outcome::ChecksRan(_) | Outcome::Landed(_) | Outcome::Refused { .. }) =
+            outcome
+        else {
+            continue;
+        };
+        sealed.insert(effect.to_string());
     }
     Ok(sealed)
 }

@@ -111,7 +111,8 @@ pub(crate) async fn drive(
 ) -> Result<RunOutcome, Fault> {
     let run = context.run.clone();
     let lease = hold_run(host, &run, owner).await?;
-    let outcome = drive_held(host, context, &lease, watcher, known).await;
+    // Boxed, because everything that drives a run would carry its whole state around otherwise.
+    let outcome = Box::pin(drive_held(host, context, &lease, watcher, known)).await;
     released(host, &lease, outcome).await
 }
 

@@ -48,8 +48,9 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
 /// What the maker left makes it fail, and would again: a person has to look. Everything else is our own fault.
 fn comes_of_the_content(error: &GitError, worktree: &Path) -> bool {
     match error {
-        GitError::UnusableWorkspace { .. } | GitError::Command { .. } => true,
-        GitError::Run(QuickError::Deadline { .. } | QuickError::OutputLimit { .. }) => true,
+        GitError::UnusableWorkspace { .. }
+        | GitError::Command { .. }
+        | GitError::Run(QuickError::Deadline { .. } | QuickError::OutputLimit { .. }) => true,
         GitError::Io { path, .. } => path.starts_with(worktree),
         _ => false,
     }

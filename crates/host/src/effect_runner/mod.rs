@@ -98,13 +98,13 @@ impl HostRunner {
         for (effect, request, run) in self.queued.drain(..) {
             let answer = match &request {
                 Effect::RunAgent(_) | Effect::RunChecks(_) => {
-                    let mut begun = false;
+                    let mut started = false;
                     for directory in step::directories(&self.context, effect) {
                         let found =
                             windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
-                        begun |= !matches!(found, Found::NotStarted);
+                        started |= !matches!(found, Found::NotStarted);
                     }
-                    (!begun).then(|| Outcome::Interrupted { usage: Usage::default() })
+                    (!started).then(|| Outcome::Interrupted { usage: Usage::default() })
                 }
                 Effect::PrepareWorkspaces | Effect::CaptureChange { .. } => {
                     Some(Outcome::Interrupted { usage: Usage::default() })

@@ -47,13 +47,13 @@ fn gated_git(played: &mut PlayedRun) {
         .expect("git is installed");
     let folder = played.world.path().join("bin");
     std::fs::create_dir(&folder).unwrap();
-    let (hold, held, gate) =
+    let (hold, arrived, gate) =
         (played.world.shared("hold"), played.world.shared("held"), played.world.shared("gate"));
     rustix::fs::mkfifoat(rustix::fs::CWD, &gate, rustix::fs::Mode::RWXU).unwrap();
     let script = format!(
-        "#!/bin/sh\nif test -e {hold}; then touch {held}; read -r line < {gate}; fi\nexec {git} \"$@\"\n",
+        "#!/bin/sh\nif test -e {hold}; then touch {arrived}; read -r line < {gate}; fi\nexec {git} \"$@\"\n",
         hold = hold.display(),
-        held = held.display(),
+        arrived = arrived.display(),
         gate = gate.display(),
         git = git.display()
     );

@@ -1,1 +1,0 @@
-//! Sealed evidence is what was sealed, whatever happened to its file.
