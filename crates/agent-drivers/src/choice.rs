@@ -32,10 +32,7 @@ pub enum ChoiceError {
     #[error("agent `{text}` does not say which kind it is: write `command:{text}` to run that program")]
     NoKind { text: String },
     #[error("agent `{kind}:` names no {wanted}")]
-    NothingAfterKind {
-        kind: &'static str,
-        wanted: &'static str,
-    },
+    NothingAfterKind { kind: &'static str, wanted: &'static str },
     #[error("agent `{text}` cannot be split into words: {source}")]
     Words { text: String, source: WordsError },
     #[error("agent `{kind}:` contains a NUL character, which no program can be given")]
@@ -51,28 +48,16 @@ impl AgentChoice {
         }
         let Some((kind, rest)) = text.split_once(':') else {
             return Err(if nearest(text, &KINDS).is_some() {
-                ChoiceError::UnknownKind {
-                    given: text.to_owned(),
-                    text: text.to_owned(),
-                }
+                ChoiceError::UnknownKind { given: text.to_owned(), text: text.to_owned() }
             } else {
-                ChoiceError::NoKind {
-                    text: text.to_owned(),
-                }
+                ChoiceError::NoKind { text: text.to_owned() }
             });
         };
         match kind {
             "command" => parse_command(text, rest),
-            "shell" => Ok(Self::Shell {
-                text: non_empty("shell", "command", rest)?,
-            }),
-            "scripted" => Ok(Self::Scripted {
-                file: non_empty("scripted", "script file", rest)?,
-            }),
-            other => Err(ChoiceError::UnknownKind {
-                given: other.to_owned(),
-                text: text.to_owned(),
-            }),
+            "shell" => Ok(Self::Shell { text: non_empty("shell", "command", rest)? }),
+            "scripted" => Ok(Self::Scripted { file: non_empty("scripted", "script file", rest)? }),
+            other => Err(ChoiceError::UnknownKind { given: other.to_owned(), text: text.to_owned() }),
         }
     }
 
@@ -92,15 +77,12 @@ impl AgentChoice {
     pub fn anchored(&self, directory: &Path) -> Result<Self, ChoiceError> {
         let anchor = |path: &str| match directory.join(path).into_os_string().into_string() {
             Ok(joined) => Ok(joined),
-            Err(_) => Err(ChoiceError::DirectoryNotText {
-                directory: directory.to_owned(),
-            }),
+            Err(_) => Err(ChoiceError::DirectoryNotText { directory: directory.to_owned() }),
         };
         Ok(match self {
-            Self::Command { program, arguments } if program.contains('/') => Self::Command {
-                program: anchor(program)?,
-                arguments: arguments.clone(),
-            },
+            Self::Command { program, arguments } if program.contains('/') => {
+                Self::Command { program: anchor(program)?, arguments: arguments.clone() }
+            }
             Self::Scripted { file } => Self::Scripted { file: anchor(file)? },
             Self::Command { .. } | Self::Shell { .. } => self.clone(),
         })
@@ -108,20 +90,13 @@ impl AgentChoice {
 }
 
 fn parse_command(text: &str, rest: &str) -> Result<AgentChoice, ChoiceError> {
-    let words = split_words(rest).map_err(|source| ChoiceError::Words {
-        text: text.to_owned(),
-        source,
-    })?;
+    let words = split_words(rest).map_err(|source| ChoiceError::Words { text: text.to_owned(), source })?;
     let mut words = words.into_iter();
     match words.next() {
-        Some(program) if !program.is_empty() => Ok(AgentChoice::Command {
-            program,
-            arguments: words.collect(),
-        }),
-        _ => Err(ChoiceError::NothingAfterKind {
-            kind: "command",
-            wanted: "program",
-        }),
+        Some(program) if !program.is_empty() => {
+            Ok(AgentChoice::Command { program, arguments: words.collect() })
+        }
+        _ => Err(ChoiceError::NothingAfterKind { kind: "command", wanted: "program" }),
     }
 }
 
@@ -188,43 +163,27 @@ mod tests {
             AgentChoice::parse("command:/opt/agent --flag 'a b'").unwrap(),
             command(&["/opt/agent", "--flag", "a b"])
         );
-        assert_eq!(
-            AgentChoice::parse("command: agent ").unwrap(),
-            command(&["agent"])
-        );
+        assert_eq!(AgentChoice::parse("command: agent ").unwrap(), command(&["agent"]));
         assert_eq!(
             AgentChoice::parse("shell:cat > \"$WINDLASS_OUTBOX/x\"").unwrap(),
-            AgentChoice::Shell {
-                text: "cat > \"$WINDLASS_OUTBOX/x\"".to_owned()
-            }
+            AgentChoice::Shell { text: "cat > \"$WINDLASS_OUTBOX/x\"".to_owned() }
         );
         assert_eq!(
             AgentChoice::parse("scripted:my scripts/a:b.toml").unwrap(),
-            AgentChoice::Scripted {
-                file: "my scripts/a:b.toml".to_owned()
-            }
+            AgentChoice::Scripted { file: "my scripts/a:b.toml".to_owned() }
         );
     }
 
     #[test]
     fn each_mistake_says_what_to_do() {
         let table = [
-            (
-                "",
-                "no agent named; write one as KIND:REST, for example `command:/path/to/agent --flag`",
-            ),
-            (
-                " ",
-                "no agent named; write one as KIND:REST, for example `command:/path/to/agent --flag`",
-            ),
+            ("", "no agent named; write one as KIND:REST, for example `command:/path/to/agent --flag`"),
+            (" ", "no agent named; write one as KIND:REST, for example `command:/path/to/agent --flag`"),
             (
                 "comand:x",
                 "unknown kind of agent `comand` in `comand:x`: did you mean `command`? (known: command, shell, scripted)",
             ),
-            (
-                "docker:x",
-                "unknown kind of agent `docker` in `docker:x`: known: command, shell, scripted",
-            ),
+            ("docker:x", "unknown kind of agent `docker` in `docker:x`: known: command, shell, scripted"),
             (
                 "agent",
                 "agent `agent` does not say which kind it is: write `command:agent` to run that program",
@@ -245,33 +204,19 @@ mod tests {
                 "command:a 'b",
                 "agent `command:a 'b` cannot be split into words: the quote ' opened at character 3 is never closed",
             ),
-            (
-                "shell:a\0",
-                "agent `shell:` contains a NUL character, which no program can be given",
-            ),
+            ("shell:a\0", "agent `shell:` contains a NUL character, which no program can be given"),
         ];
         for (text, message) in table {
-            assert_eq!(
-                AgentChoice::parse(text).unwrap_err().to_string(),
-                message,
-                "{text:?}"
-            );
+            assert_eq!(AgentChoice::parse(text).unwrap_err().to_string(), message, "{text:?}");
         }
     }
 
     #[test]
     fn relative_paths_are_settled_and_bare_names_are_left_for_path() {
         let anchored = |text: &str| {
-            AgentChoice::parse(text)
-                .unwrap()
-                .anchored(Path::new("/home/me"))
-                .unwrap()
-                .to_string()
+            AgentChoice::parse(text).unwrap().anchored(Path::new("/home/me")).unwrap().to_string()
         };
-        assert_eq!(
-            anchored("command:./agent.sh x/y"),
-            "command:/home/me/./agent.sh x/y"
-        );
+        assert_eq!(anchored("command:./agent.sh x/y"), "command:/home/me/./agent.sh x/y");
         assert_eq!(anchored("command:/opt/agent"), "command:/opt/agent");
         assert_eq!(anchored("command:agent"), "command:agent");
         assert_eq!(anchored("scripted:a.toml"), "scripted:/home/me/a.toml");

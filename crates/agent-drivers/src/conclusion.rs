@@ -68,16 +68,12 @@ pub enum ClosingWord {
 pub(crate) fn conclude(ended: &HowItEnded, signals: &[Signal], closing_word: ClosingWord) -> Conclusion {
     match ended {
         HowItEnded::Exited { code } => conclude_exit(*code, signals, closing_word),
-        HowItEnded::Signaled { signal } => Conclusion::Failed {
-            reason: format!("the agent was ended by {}", signal_name(*signal)),
-        },
+        HowItEnded::Signaled { signal } => {
+            Conclusion::Failed { reason: format!("the agent was ended by {}", signal_name(*signal)) }
+        }
         HowItEnded::Stopped { by } => Conclusion::Stopped { by: *by },
-        HowItEnded::NotStarted { reason } => Conclusion::NotStarted {
-            reason: reason.clone(),
-        },
-        HowItEnded::Lost { reason } => Conclusion::Lost {
-            reason: reason.clone(),
-        },
+        HowItEnded::NotStarted { reason } => Conclusion::NotStarted { reason: reason.clone() },
+        HowItEnded::Lost { reason } => Conclusion::Lost { reason: reason.clone() },
     }
 }
 
@@ -105,10 +101,7 @@ fn conclude_exit(code: i32, signals: &[Signal], closing_word: ClosingWord) -> Co
 
 fn last_fatal(signals: &[Signal]) -> Option<&str> {
     signals.iter().rev().find_map(|signal| match signal {
-        Signal::Error {
-            severity: Severity::Fatal,
-            message,
-        } => Some(message.as_str()),
+        Signal::Error { severity: Severity::Fatal, message } => Some(message.as_str()),
         _ => None,
     })
 }
@@ -119,10 +112,7 @@ fn last_rate_limit(signals: &[Signal]) -> Option<RateLimitWait> {
         .iter()
         .rev()
         .take_while(|signal| {
-            !matches!(
-                signal,
-                Signal::Message { .. } | Signal::ToolCall { .. } | Signal::FileChange { .. }
-            )
+            !matches!(signal, Signal::Message { .. } | Signal::ToolCall { .. } | Signal::FileChange { .. })
         })
         .find_map(|signal| match signal {
             Signal::RateLimit { wait } => Some(*wait),
@@ -156,9 +146,7 @@ mod tests {
     }
 
     fn failed(reason: &str) -> Conclusion {
-        Conclusion::Failed {
-            reason: reason.to_owned(),
-        }
+        Conclusion::Failed { reason: reason.to_owned() }
     }
 
     fn end(claim: EndClaim) -> Signal {
@@ -166,15 +154,11 @@ mod tests {
     }
 
     fn message() -> Signal {
-        Signal::Message {
-            text: "working".to_owned(),
-        }
+        Signal::Message { text: "working".to_owned() }
     }
 
     fn limited() -> Signal {
-        Signal::RateLimit {
-            wait: RateLimitWait::ForMs(500),
-        }
+        Signal::RateLimit { wait: RateLimitWait::ForMs(500) }
     }
 
     #[test]
@@ -184,25 +168,14 @@ mod tests {
             exited(0, &[], ClosingWord::Required),
             failed("the agent exited with 0 but without its closing word")
         );
-        assert_eq!(
-            exited(0, &[end(EndClaim::Finished)], ClosingWord::Required),
-            Conclusion::Finished
-        );
+        assert_eq!(exited(0, &[end(EndClaim::Finished)], ClosingWord::Required), Conclusion::Finished);
     }
 
     #[test]
     fn a_failure_told_in_the_closing_word_outweighs_exit_code_zero() {
-        let signals = [end(EndClaim::Failed {
-            reason: "budget exhausted".to_owned(),
-        })];
-        assert_eq!(
-            exited(0, &signals, ClosingWord::Required),
-            failed("budget exhausted")
-        );
-        assert_eq!(
-            exited(1, &signals, ClosingWord::Optional),
-            failed("budget exhausted")
-        );
+        let signals = [end(EndClaim::Failed { reason: "budget exhausted".to_owned() })];
+        assert_eq!(exited(0, &signals, ClosingWord::Required), failed("budget exhausted"));
+        assert_eq!(exited(1, &signals, ClosingWord::Optional), failed("budget exhausted"));
     }
 
     #[test]
@@ -211,14 +184,8 @@ mod tests {
             exited(3, &[end(EndClaim::Finished)], ClosingWord::Required),
             failed("the agent exited with 3")
         );
-        let fatal = Signal::Error {
-            severity: Severity::Fatal,
-            message: "no credit".to_owned(),
-        };
-        assert_eq!(
-            exited(1, &[fatal], ClosingWord::Optional),
-            failed("the agent exited with 1: no credit")
-        );
+        let fatal = Signal::Error { severity: Severity::Fatal, message: "no credit".to_owned() };
+        assert_eq!(exited(1, &[fatal], ClosingWord::Optional), failed("the agent exited with 1: no credit"));
     }
 
     #[test]
@@ -232,21 +199,14 @@ mod tests {
             exited(1, &[limited(), message()], ClosingWord::Optional),
             failed("the agent exited with 1")
         );
-        assert_eq!(
-            exited(0, &[limited()], ClosingWord::Optional),
-            Conclusion::Finished
-        );
+        assert_eq!(exited(0, &[limited()], ClosingWord::Optional), Conclusion::Finished);
     }
 
     #[test]
     fn what_the_supervisor_saw_is_kept_apart() {
         let all = ClosingWord::Optional;
         assert_eq!(
-            conclude(
-                &HowItEnded::Signaled { signal: 11 },
-                &[end(EndClaim::Finished)],
-                all
-            ),
+            conclude(&HowItEnded::Signaled { signal: 11 }, &[end(EndClaim::Finished)], all),
             failed("the agent was ended by SIGSEGV")
         );
         assert_eq!(
@@ -254,34 +214,16 @@ mod tests {
             failed("the agent was ended by signal 63")
         );
         assert_eq!(
-            conclude(
-                &HowItEnded::Stopped { by: Limit::IdleTime },
-                &[end(EndClaim::Finished)],
-                all
-            ),
+            conclude(&HowItEnded::Stopped { by: Limit::IdleTime }, &[end(EndClaim::Finished)], all),
             Conclusion::Stopped { by: Limit::IdleTime }
         );
         let reason = "no such file".to_owned();
         assert_eq!(
-            conclude(
-                &HowItEnded::NotStarted {
-                    reason: reason.clone()
-                },
-                &[],
-                all
-            ),
-            Conclusion::NotStarted {
-                reason: reason.clone()
-            }
+            conclude(&HowItEnded::NotStarted { reason: reason.clone() }, &[], all),
+            Conclusion::NotStarted { reason: reason.clone() }
         );
         assert_eq!(
-            conclude(
-                &HowItEnded::Lost {
-                    reason: reason.clone()
-                },
-                &[end(EndClaim::Finished)],
-                all
-            ),
+            conclude(&HowItEnded::Lost { reason: reason.clone() }, &[end(EndClaim::Finished)], all),
             Conclusion::Lost { reason }
         );
     }

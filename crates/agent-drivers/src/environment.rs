@@ -31,12 +31,10 @@ pub fn environment_allow_list() -> &'static [&'static str] {
 
 /// Whether a variable of the user is handed to agents without being asked for.
 pub fn is_passed_through(name: &str) -> bool {
-    PASSED_THROUGH
-        .iter()
-        .any(|allowed| match allowed.strip_suffix('*') {
-            Some(beginning) => name.starts_with(beginning),
-            None => name == *allowed,
-        })
+    PASSED_THROUGH.iter().any(|allowed| match allowed.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => name == *allowed,
+    })
 }
 
 #[cfg(test)]
@@ -45,15 +43,7 @@ mod tests {
 
     #[test]
     fn what_programs_need_passes_and_secrets_and_git_settings_do_not() {
-        for name in [
-            "PATH",
-            "HOME",
-            "LANG",
-            "LC_ALL",
-            "LC_CTYPE",
-            "TMPDIR",
-            "SSL_CERT_FILE",
-        ] {
+        for name in ["PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "SSL_CERT_FILE"] {
             assert!(is_passed_through(name), "{name}");
         }
         let kept_back = [
@@ -78,12 +68,7 @@ mod tests {
     #[test]
     fn the_list_shown_to_people_names_no_key_and_no_token() {
         for name in environment_allow_list() {
-            assert!(
-                !["KEY", "TOKEN", "SECRET", "PASS"]
-                    .iter()
-                    .any(|word| name.contains(word)),
-                "{name}"
-            );
+            assert!(!["KEY", "TOKEN", "SECRET", "PASS"].iter().any(|word| name.contains(word)), "{name}");
         }
     }
 }

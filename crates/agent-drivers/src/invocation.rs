@@ -54,9 +54,7 @@ impl FromStr for Role {
         Self::ALL
             .into_iter()
             .find(|role| role.as_str() == text)
-            .ok_or_else(|| UnknownRole {
-                given: text.to_owned(),
-            })
+            .ok_or_else(|| UnknownRole { given: text.to_owned() })
     }
 }
 
@@ -134,12 +132,7 @@ impl Invocation {
 }
 
 pub(crate) fn text_of(what: &'static str, path: &Path) -> Result<String, BuildError> {
-    path.to_str()
-        .map(str::to_owned)
-        .ok_or_else(|| BuildError::PathNotText {
-            what,
-            path: path.to_owned(),
-        })
+    path.to_str().map(str::to_owned).ok_or_else(|| BuildError::PathNotText { what, path: path.to_owned() })
 }
 
 #[cfg(test)]

@@ -50,15 +50,11 @@ pub(crate) fn read_line(stream: Stream, line: &str) -> Vec<Signal> {
         return Vec::new();
     }
     if !line.trim_start().starts_with(r#"{"windlass_signal""#) {
-        return vec![Signal::Message {
-            text: line.to_owned(),
-        }];
+        return vec![Signal::Message { text: line.to_owned() }];
     }
     vec![match serde_json::from_str(line) {
         Ok(Report { windlass_signal }) => windlass_signal,
-        Err(_) => Signal::Unknown {
-            line: line.to_owned(),
-        },
+        Err(_) => Signal::Unknown { line: line.to_owned() },
     }]
 }
 
@@ -92,18 +88,9 @@ mod tests {
     #[test]
     fn commands_are_built_without_a_shell_unless_asked_for() {
         let table: [(&str, &[&str]); 3] = [
-            (
-                "command:/opt/agent --say '$HOME *'",
-                &["/opt/agent", "--say", "$HOME *"],
-            ),
-            (
-                "shell:echo \"$WINDLASS_ROLE\" | tee x",
-                &["/bin/sh", "-c", "echo \"$WINDLASS_ROLE\" | tee x"],
-            ),
-            (
-                "scripted:/s/a b.toml",
-                &["/usr/bin/windlass", "__play", "/s/a b.toml"],
-            ),
+            ("command:/opt/agent --say '$HOME *'", &["/opt/agent", "--say", "$HOME *"]),
+            ("shell:echo \"$WINDLASS_ROLE\" | tee x", &["/bin/sh", "-c", "echo \"$WINDLASS_ROLE\" | tee x"]),
+            ("scripted:/s/a b.toml", &["/usr/bin/windlass", "__play", "/s/a b.toml"]),
         ];
         for (choice, words) in table {
             let built = build(choice);
@@ -125,10 +112,8 @@ mod tests {
         ];
         for choice in ["command:a", "shell:a", "scripted:a"] {
             let environment = build(choice).environment;
-            let found: Vec<_> = environment
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.as_str()))
-                .collect();
+            let found: Vec<_> =
+                environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             assert_eq!(found, expected, "{choice}");
         }
     }
@@ -141,30 +126,15 @@ mod tests {
         let mut invocation = invocation();
         invocation.outbox = PathBuf::from(OsString::from_vec(b"/out\xff".to_vec()));
         let refused = driver::build(&AgentChoice::parse("command:a").unwrap(), &invocation).unwrap_err();
-        assert!(
-            refused
-                .to_string()
-                .starts_with("the outbox \"/out\\xFF\" is not valid UTF-8"),
-            "{refused}"
-        );
+        assert!(refused.to_string().starts_with("the outbox \"/out\\xFF\" is not valid UTF-8"), "{refused}");
     }
 
     #[test]
     fn plain_lines_are_messages_and_reports_are_understood() {
         let read = |line: &str| read_line(Stream::Stdout, line);
-        assert_eq!(
-            read("hello"),
-            [Signal::Message {
-                text: "hello".to_owned()
-            }]
-        );
+        assert_eq!(read("hello"), [Signal::Message { text: "hello".to_owned() }]);
         assert_eq!(read("  "), []);
-        assert_eq!(
-            read(r#"{"kind":"usage"}"#),
-            [Signal::Message {
-                text: r#"{"kind":"usage"}"#.to_owned()
-            }]
-        );
+        assert_eq!(read(r#"{"kind":"usage"}"#), [Signal::Message { text: r#"{"kind":"usage"}"#.to_owned() }]);
         assert_eq!(
             read(r#"{"windlass_signal":{"kind":"usage","input":12,"output":3,"cost_micros":900}}"#),
             [Signal::Usage {
@@ -178,26 +148,14 @@ mod tests {
         );
         assert_eq!(
             read(r#"{"windlass_signal":{"kind":"rate-limit","wait":{"until-ms":1700000000000}}}"#),
-            [Signal::RateLimit {
-                wait: RateLimitWait::UntilMs(1_700_000_000_000)
-            }]
+            [Signal::RateLimit { wait: RateLimitWait::UntilMs(1_700_000_000_000) }]
         );
         assert_eq!(
             read(r#"{"windlass_signal":{"kind":"end","claim":{"failed":{"reason":"no credit"}}}}"#),
-            [Signal::End {
-                claim: EndClaim::Failed {
-                    reason: "no credit".to_owned()
-                },
-                answer: None
-            }]
+            [Signal::End { claim: EndClaim::Failed { reason: "no credit".to_owned() }, answer: None }]
         );
         let strange = r#"{"windlass_signal":{"kind":"dance"}}"#;
-        assert_eq!(
-            read(strange),
-            [Signal::Unknown {
-                line: strange.to_owned()
-            }]
-        );
+        assert_eq!(read(strange), [Signal::Unknown { line: strange.to_owned() }]);
     }
 
     #[test]

@@ -23,10 +23,8 @@ pub fn split_words(line: &str) -> Result<Vec<String>, WordsError> {
         match character {
             ' ' | '\t' | '\n' => words.extend(word.take()),
             '\'' | '"' => {
-                let quoted = quoted_part(&mut characters, character).ok_or(WordsError::UnclosedQuote {
-                    quote: character,
-                    position: index + 1,
-                })?;
+                let quoted = quoted_part(&mut characters, character)
+                    .ok_or(WordsError::UnclosedQuote { quote: character, position: index + 1 })?;
                 word.get_or_insert_default().push_str(&quoted);
             }
             '\\' => match characters.next() {
@@ -93,10 +91,7 @@ mod tests {
             (r"\'", &["'"]),
             (r"'\n\'", &[r"\n\"]),
             (r#""\" \\ \$ \` \n""#, &[r#"" \ $ ` \n"#]),
-            (
-                "$HOME *.rs ~ `id` $(id)",
-                &["$HOME", "*.rs", "~", "`id`", "$(id)"],
-            ),
+            ("$HOME *.rs ~ `id` $(id)", &["$HOME", "*.rs", "~", "`id`", "$(id)"]),
             ("a;b|c>d #e", &["a;b|c>d", "#e"]),
             ("a\\\nb", &["ab"]),
             ("\"a\\\nb\"", &["ab"]),
@@ -109,30 +104,15 @@ mod tests {
 
     #[test]
     fn unfinished_lines_say_where() {
-        assert_eq!(
-            split_words("ab 'c"),
-            Err(WordsError::UnclosedQuote {
-                quote: '\'',
-                position: 4
-            })
-        );
-        assert_eq!(
-            split_words("\"a\\\""),
-            Err(WordsError::UnclosedQuote {
-                quote: '"',
-                position: 1
-            })
-        );
+        assert_eq!(split_words("ab 'c"), Err(WordsError::UnclosedQuote { quote: '\'', position: 4 }));
+        assert_eq!(split_words("\"a\\\""), Err(WordsError::UnclosedQuote { quote: '"', position: 1 }));
         assert_eq!(split_words("a\\"), Err(WordsError::TrailingBackslash));
         assert_eq!(split_words("ä\0"), Err(WordsError::Nul { position: 2 }));
     }
 
     #[test]
     fn plain_words_stay_readable() {
-        assert_eq!(
-            quote_words(["/bin/agent", "--model=x", "a b", ""]),
-            "/bin/agent --model=x 'a b' ''"
-        );
+        assert_eq!(quote_words(["/bin/agent", "--model=x", "a b", ""]), "/bin/agent --model=x 'a b' ''");
     }
 
     proptest! {

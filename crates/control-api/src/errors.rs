@@ -78,12 +78,7 @@ pub struct Fault {
 
 impl Fault {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            kept: String::new(),
-            hints: Vec::new(),
-        }
+        Self { code, message: message.into(), kept: String::new(), hints: Vec::new() }
     }
 
     #[must_use]

@@ -21,49 +21,13 @@ pub const NOT_VERIFIED: u8 = 15;
 
 /// Name, number and meaning, for the help text and the README.
 pub const TABLE: &[(&str, u8, &str)] = &[
-    (
-        "accepted",
-        ACCEPTED,
-        "the change was accepted, or the command did what it was asked",
-    ),
-    (
-        "fault",
-        FAULT,
-        "a fault of Windlass or of the machine; the message has a code and a hint",
-    ),
-    (
-        "usage",
-        USAGE,
-        "the command line or a settings file cannot be understood",
-    ),
-    (
-        "rejected",
-        REJECTED,
-        "the rounds are used up and the last word was no",
-    ),
-    (
-        "needs human",
-        NEEDS_HUMAN,
-        "the run waits for a person; `windlass explain` says why",
-    ),
-    (
-        "exhausted",
-        EXHAUSTED,
-        "a cap on minutes, tokens, money or output was reached",
-    ),
-    (
-        "stopped",
-        STOPPED,
-        "somebody stopped or interrupted the run; `windlass resume` goes on",
-    ),
-    (
-        "refused",
-        REFUSED,
-        "not allowed now: held by another process, not trusted, already ended",
-    ),
-    (
-        "not verified",
-        NOT_VERIFIED,
-        "`windlass verify` found a record that does not hold",
-    ),
+    ("accepted", ACCEPTED, "the change was accepted, or the command did what it was asked"),
+    ("fault", FAULT, "a fault of Windlass or of the machine; the message has a code and a hint"),
+    ("usage", USAGE, "the command line or a settings file cannot be understood"),
+    ("rejected", REJECTED, "the rounds are used up and the last word was no"),
+    ("needs human", NEEDS_HUMAN, "the run waits for a person; `windlass explain` says why"),
+    ("exhausted", EXHAUSTED, "a cap on minutes, tokens, money or output was reached"),
+    ("stopped", STOPPED, "somebody stopped or interrupted the run; `windlass resume` goes on"),
+    ("refused", REFUSED, "not allowed now: held by another process, not trusted, already ended"),
+    ("not verified", NOT_VERIFIED, "`windlass verify` found a record that does not hold"),
 ];

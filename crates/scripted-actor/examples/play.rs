@@ -3,7 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(windlass_scripted_actor::play_from_environment(
-        std::env::args_os().skip(2),
-    ))
+    ExitCode::from(windlass_scripted_actor::play_from_environment(std::env::args_os().skip(2)))
 }

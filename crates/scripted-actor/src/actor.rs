@@ -35,14 +35,9 @@ pub(crate) struct Actor<'p> {
 
 pub(crate) fn perform(performance: &Performance) -> Result<u8, ActorError> {
     let path = &performance.script_file;
-    let text = std::fs::read_to_string(path).map_err(|source| ActorError::ScriptUnreadable {
-        path: path.clone(),
-        source,
-    })?;
-    let script = Script::parse(&text).map_err(|source| ActorError::Script {
-        path: path.clone(),
-        source,
-    })?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| ActorError::ScriptUnreadable { path: path.clone(), source })?;
+    let script = Script::parse(&text).map_err(|source| ActorError::Script { path: path.clone(), source })?;
     let mut actor = Actor {
         performance,
         script_dir: path.parent().unwrap_or(&performance.workspace),
@@ -52,16 +47,9 @@ pub(crate) fn perform(performance: &Performance) -> Result<u8, ActorError> {
     };
     match &performance.part {
         Part::Agent => {
-            let Performance {
-                role, round, attempt, ..
-            } = *performance;
+            let Performance { role, round, attempt, .. } = *performance;
             let Some((index, step)) = script.step_for(role, round, attempt) else {
-                return Err(ActorError::NoStep {
-                    path: path.clone(),
-                    role,
-                    round,
-                    attempt,
-                });
+                return Err(ActorError::NoStep { path: path.clone(), role, round, attempt });
             };
             if step.prompt == PromptReading::ToTheEnd {
                 actor.read_prompt()?;
@@ -69,10 +57,9 @@ pub(crate) fn perform(performance: &Performance) -> Result<u8, ActorError> {
             actor.perform_all(&step.actions, &ForkAddress::of_step(index))
         }
         Part::Descendant { stage, address } => {
-            let actions = script.actions_at(address).ok_or_else(|| ActorError::NoFork {
-                path: path.clone(),
-                address: address.clone(),
-            })?;
+            let actions = script
+                .actions_at(address)
+                .ok_or_else(|| ActorError::NoFork { path: path.clone(), address: address.clone() })?;
             if descendants::enter(performance, *stage, address)? {
                 actor.perform_all(actions, address)
             } else {
@@ -108,31 +95,18 @@ impl Actor<'_> {
             }
             Action::Mkdir { path } => files::make_directory(&self.work_path(path))?,
             Action::Run { words, failure } => self.run(words, *failure)?,
-            Action::Claim {
-                artifact,
-                keys,
-                without,
-            } => {
+            Action::Claim { artifact, keys, without } => {
                 let task_id = self.performance.task_id.as_deref();
                 let claim = claims::compose(*artifact, keys, without, task_id, &self.touched)?;
                 files::write_bytes(&self.performance.outbox.join(artifact.file_name()), &claim)?;
             }
             Action::Artifact { name, thing, mode } => {
                 let place = self.performance.outbox.join(self.fill(name));
-                files::leave_thing(
-                    &place,
-                    thing,
-                    |target| self.fill(target),
-                    &self.performance.workspace,
-                )?;
+                files::leave_thing(&place, thing, |target| self.fill(target), &self.performance.workspace)?;
                 mode.map_or(Ok(()), |mode| files::set_mode(&place, mode))?;
             }
             Action::Say { stream, content } => streams::say(*stream, content)?,
-            Action::Flood {
-                stream,
-                bytes,
-                line_length,
-            } => streams::flood(*stream, *bytes, *line_length)?,
+            Action::Flood { stream, bytes, line_length } => streams::flood(*stream, *bytes, *line_length)?,
             Action::Hang(hang) => return waiting::hang(hang),
             Action::IgnoreTerm => self.deaf = Some(DeafToTerm::from_now_on()?),
             Action::Crash(signal) => return waiting::crash(*signal),
@@ -155,10 +129,7 @@ impl Actor<'_> {
             .lock()
             .read_to_end(&mut self.prompt)
             .map(drop)
-            .map_err(|source| ActorError::System {
-                doing: "read the prompt from stdin",
-                source,
-            })
+            .map_err(|source| ActorError::System { doing: "read the prompt from stdin", source })
     }
 
     fn fill(&self, template: &Template) -> OsString {
@@ -188,9 +159,7 @@ impl Actor<'_> {
     }
 
     fn count(&self, path: &Path) -> Result<(), ActorError> {
-        let Performance {
-            role, round, attempt, ..
-        } = self.performance;
+        let Performance { role, round, attempt, .. } = self.performance;
         files::append_bytes(path, format!("{role} {round} {attempt}\n").as_bytes())
     }
 
@@ -227,9 +196,6 @@ impl Actor<'_> {
             return Ok(());
         }
         let shown: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-        Err(ActorError::RunFailed {
-            command: shown.join(" "),
-            status: output.status,
-        })
+        Err(ActorError::RunFailed { command: shown.join(" "), status: output.status })
     }
 }

@@ -25,9 +25,7 @@ pub(crate) fn compose(
         Some(task_id) => claim["task_id"] = Value::from(task_id),
         None if leaves_task_out => {}
         None => {
-            return Err(ActorError::NoTaskId {
-                artifact: kind.file_name(),
-            });
+            return Err(ActorError::NoTaskId { artifact: kind.file_name() });
         }
     }
     lay_over(&mut claim, &Value::Object(keys.clone()));
@@ -52,10 +50,8 @@ fn sensible_handoff(touched: &BTreeSet<String>) -> Value {
 /// A verdict other than pass must have a reason, so it gets one.
 fn sensible_verdict(keys: &Map<String, Value>) -> Value {
     let complaints = complaints(keys, "verdict");
-    let reasons: Vec<Value> = complaints
-        .iter()
-        .map(|text| json!({ "check": "scripted", "details": text }))
-        .collect();
+    let reasons: Vec<Value> =
+        complaints.iter().map(|text| json!({ "check": "scripted", "details": text })).collect();
     json!({
         "task_id": null,
         "verdict": "pass",
@@ -70,10 +66,8 @@ fn sensible_verdict(keys: &Map<String, Value>) -> Value {
 
 fn sensible_audit(keys: &Map<String, Value>) -> Value {
     let complaints = complaints(keys, "gate");
-    let findings: Vec<Value> = complaints
-        .iter()
-        .map(|text| json!({ "category": "scripted", "details": text }))
-        .collect();
+    let findings: Vec<Value> =
+        complaints.iter().map(|text| json!({ "category": "scripted", "details": text })).collect();
     json!({
         "task_id": null,
         "gate": "pass",
@@ -110,9 +104,7 @@ mod tests {
     use super::*;
 
     fn composed(kind: ClaimKind, keys: Value, without: &[&str]) -> Value {
-        let Value::Object(keys) = keys else {
-            panic!("keys are a table")
-        };
+        let Value::Object(keys) = keys else { panic!("keys are a table") };
         let without: Vec<String> = without.iter().map(|&key| key.to_owned()).collect();
         let touched = BTreeSet::from(["src/lib.rs".to_owned()]);
         let bytes = compose(kind, &keys, &without, Some("TASK-9"), &touched).unwrap();
@@ -168,30 +160,18 @@ mod tests {
             assert_eq!(keys, order);
             assert_eq!(claim["task_id"], "TASK-9");
         }
-        assert_eq!(
-            composed(ClaimKind::Handoff, json!({}), &[])["files_touched"],
-            json!(["src/lib.rs"])
-        );
+        assert_eq!(composed(ClaimKind::Handoff, json!({}), &[])["files_touched"], json!(["src/lib.rs"]));
     }
 
     #[test]
     fn a_bad_decision_comes_with_a_reason_and_a_good_one_without() {
         let verdict = composed(ClaimKind::Verdict, json!({ "verdict": "reject" }), &[]);
-        assert_eq!(
-            verdict["reasons"],
-            json!([{ "check": "scripted", "details": "the script says reject" }])
-        );
+        assert_eq!(verdict["reasons"], json!([{ "check": "scripted", "details": "the script says reject" }]));
         assert_eq!(verdict["required_changes"], json!(["the script says reject"]));
         let audit = composed(ClaimKind::Audit, json!({ "gate": "needs-human" }), &[]);
         assert_eq!(audit["findings"][0]["details"], "the script says needs-human");
-        assert_eq!(
-            composed(ClaimKind::Verdict, json!({ "verdict": "pass" }), &[])["reasons"],
-            json!([])
-        );
-        assert_eq!(
-            composed(ClaimKind::Audit, json!({}), &[])["required_actions"],
-            json!([])
-        );
+        assert_eq!(composed(ClaimKind::Verdict, json!({ "verdict": "pass" }), &[])["reasons"], json!([]));
+        assert_eq!(composed(ClaimKind::Audit, json!({}), &[])["required_actions"], json!([]));
     }
 
     #[test]
@@ -201,10 +181,7 @@ mod tests {
             json!({ "gate": "fail", "risk": { "level": "high" }, "findings": [], "extra": 1 }),
             &["notes", "policy"],
         );
-        assert_eq!(
-            audit["risk"],
-            json!({ "level": "high", "reasons": ["the script says fail"] })
-        );
+        assert_eq!(audit["risk"], json!({ "level": "high", "reasons": ["the script says fail"] }));
         assert_eq!(audit["findings"], json!([]));
         assert_eq!(audit["extra"], 1);
         assert_eq!(audit.get("notes"), None);
@@ -215,17 +192,9 @@ mod tests {
     fn a_task_id_is_never_invented() {
         let touched = BTreeSet::new();
         let refused = compose(ClaimKind::Verdict, &Map::new(), &[], None, &touched).unwrap_err();
-        assert!(
-            refused.to_string().starts_with("verdict.json needs a task id"),
-            "{refused}"
-        );
-        let given: Map<String, Value> = [("task_id".to_owned(), Value::from("TASK-x"))]
-            .into_iter()
-            .collect();
+        assert!(refused.to_string().starts_with("verdict.json needs a task id"), "{refused}");
+        let given: Map<String, Value> = [("task_id".to_owned(), Value::from("TASK-x"))].into_iter().collect();
         let bytes = compose(ClaimKind::Verdict, &given, &[], None, &touched).unwrap();
-        assert_eq!(
-            serde_json::from_slice::<Value>(&bytes).unwrap()["task_id"],
-            "TASK-x"
-        );
+        assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap()["task_id"], "TASK-x");
     }
 }

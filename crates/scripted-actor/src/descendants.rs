@@ -38,36 +38,20 @@ pub enum Stage {
 const STAGES: [(&str, Stage); 4] = [
     ("arrived", Stage::Arrived),
     ("leaving", Stage::Leaving),
-    (
-        "between-kept",
-        Stage::Between {
-            stdout: HeldStdout::Kept,
-        },
-    ),
-    (
-        "between-closed",
-        Stage::Between {
-            stdout: HeldStdout::Closed,
-        },
-    ),
+    ("between-kept", Stage::Between { stdout: HeldStdout::Kept }),
+    ("between-closed", Stage::Between { stdout: HeldStdout::Closed }),
 ];
 
 impl Part {
     pub(crate) fn from_words(stage: &OsStr, address: &OsStr) -> Option<Self> {
         let stage = STAGES.iter().find(|(word, _)| stage == *word)?.1;
-        Some(Self::Descendant {
-            stage,
-            address: address.to_str()?.parse().ok()?,
-        })
+        Some(Self::Descendant { stage, address: address.to_str()?.parse().ok()? })
     }
 }
 
 impl Stage {
     fn word(self) -> &'static str {
-        STAGES
-            .iter()
-            .find(|(_, stage)| *stage == self)
-            .map_or("arrived", |(word, _)| word)
+        STAGES.iter().find(|(_, stage)| *stage == self).map_or("arrived", |(word, _)| word)
     }
 }
 
@@ -105,11 +89,7 @@ pub(crate) fn enter(
     stage: Stage,
     address: &ForkAddress,
 ) -> Result<bool, ActorError> {
-    let leave = || {
-        setsid()
-            .map(drop)
-            .map_err(|errno| system("open a session", errno))
-    };
+    let leave = || setsid().map(drop).map_err(|errno| system("open a session", errno));
     match stage {
         Stage::Arrived => Ok(true),
         Stage::Leaving => leave().map(|()| true),

@@ -14,9 +14,7 @@ const FILLER_CHUNK: usize = 64 * 1024;
 
 pub(crate) fn write(path: &Path, content: &Content) -> Result<(), ActorError> {
     make_parent(path)?;
-    File::create(path)
-        .and_then(|mut file| write_content(&mut file, content))
-        .map_err(failed("write", path))
+    File::create(path).and_then(|mut file| write_content(&mut file, content)).map_err(failed("write", path))
 }
 
 pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), ActorError> {
@@ -34,9 +32,7 @@ pub(crate) fn append(path: &Path, content: &Content) -> Result<(), ActorError> {
 /// One write call, so that lines of several processes do not mix.
 pub(crate) fn append_bytes(path: &Path, bytes: &[u8]) -> Result<(), ActorError> {
     make_parent(path)?;
-    open_to_append(path)
-        .and_then(|mut file| file.write_all(bytes))
-        .map_err(failed("append to", path))
+    open_to_append(path).and_then(|mut file| file.write_all(bytes)).map_err(failed("append to", path))
 }
 
 fn open_to_append(path: &Path) -> io::Result<File> {
@@ -45,13 +41,7 @@ fn open_to_append(path: &Path) -> io::Result<File> {
 
 pub(crate) fn delete(path: &Path) -> Result<(), ActorError> {
     fs::symlink_metadata(path)
-        .and_then(|found| {
-            if found.is_dir() {
-                fs::remove_dir_all(path)
-            } else {
-                fs::remove_file(path)
-            }
-        })
+        .and_then(|found| if found.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) })
         .map_err(failed("delete", path))
 }
 
@@ -112,16 +102,10 @@ pub(crate) fn write_filler(target: &mut impl Write, size: u64, line_length: Opti
     while written < size {
         if let Some(length) = line_length {
             for (place, byte) in (written..).zip(chunk.iter_mut()) {
-                *byte = if place % (length + 1) == length {
-                    b'\n'
-                } else {
-                    b'x'
-                };
+                *byte = if place % (length + 1) == length { b'\n' } else { b'x' };
             }
         }
-        let wanted = usize::try_from(size - written)
-            .unwrap_or(FILLER_CHUNK)
-            .min(FILLER_CHUNK);
+        let wanted = usize::try_from(size - written).unwrap_or(FILLER_CHUNK).min(FILLER_CHUNK);
         target.write_all(&chunk[..wanted])?;
         written += wanted as u64;
     }

@@ -48,39 +48,23 @@ pub(crate) enum ActorError {
     #[error("{name} is not set; the scripted agent is meant to be started by windlass")]
     NotSet { name: &'static str },
     #[error("{name} is `{value}`: {problem}")]
-    BadValue {
-        name: &'static str,
-        value: String,
-        problem: String,
-    },
+    BadValue { name: &'static str, value: String, problem: String },
     #[error("cannot read the script {}: {source}", path.display())]
     ScriptUnreadable { path: PathBuf, source: io::Error },
     #[error("script {}: {source}", path.display())]
     Script { path: PathBuf, source: ScriptError },
     #[error("script {} has no step for role {role}, round {round}, attempt {attempt}", path.display())]
-    NoStep {
-        path: PathBuf,
-        role: Role,
-        round: u32,
-        attempt: u32,
-    },
+    NoStep { path: PathBuf, role: Role, round: u32, attempt: u32 },
     #[error("script {} has no fork at {address}; was it changed while it was played?", path.display())]
     NoFork { path: PathBuf, address: ForkAddress },
     #[error("cannot find out where this program runs: {source}")]
     NoPlace { source: io::Error },
     #[error("cannot {doing} {}: {source}", path.display())]
-    File {
-        doing: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
+    File { doing: &'static str, path: PathBuf, source: io::Error },
     #[error("cannot {doing}: {source}")]
     System { doing: &'static str, source: io::Error },
     #[error("`{command}` ended with {status}")]
-    RunFailed {
-        command: String,
-        status: std::process::ExitStatus,
-    },
+    RunFailed { command: String, status: std::process::ExitStatus },
     #[error("{}", with_causes(.0))]
     Run(#[from] QuickError),
     #[error("cannot start a descendant: {}", with_causes(.0))]
@@ -142,24 +126,15 @@ fn from_environment(
         None => Ok(1),
         Some(text) => {
             let text = text.to_string_lossy();
-            text.parse::<u32>()
-                .map_err(|error| bad_value(name, &text, &error))
+            text.parse::<u32>().map_err(|error| bad_value(name, &text, &error))
         }
     };
-    let role = value("WINDLASS_ROLE")
-        .ok_or(ActorError::NotSet {
-            name: "WINDLASS_ROLE",
-        })?
-        .to_string_lossy();
-    let outbox = value("WINDLASS_OUTBOX").ok_or(ActorError::NotSet {
-        name: "WINDLASS_OUTBOX",
-    })?;
+    let role = value("WINDLASS_ROLE").ok_or(ActorError::NotSet { name: "WINDLASS_ROLE" })?.to_string_lossy();
+    let outbox = value("WINDLASS_OUTBOX").ok_or(ActorError::NotSet { name: "WINDLASS_OUTBOX" })?;
     Ok(Performance {
         script_file: workspace.join(Path::new(script_file)),
         part,
-        role: role
-            .parse()
-            .map_err(|error| bad_value("WINDLASS_ROLE", &role, &error))?,
+        role: role.parse().map_err(|error| bad_value("WINDLASS_ROLE", &role, &error))?,
         round: number("WINDLASS_ROUND")?,
         attempt: number("WINDLASS_ATTEMPT")?,
         task_id: value("WINDLASS_TASK").map(|task| task.to_string_lossy().into_owned()),
@@ -171,11 +146,7 @@ fn from_environment(
 }
 
 fn bad_value(name: &'static str, value: &str, problem: &dyn std::fmt::Display) -> ActorError {
-    ActorError::BadValue {
-        name,
-        value: value.to_owned(),
-        problem: problem.to_string(),
-    }
+    ActorError::BadValue { name, value: value.to_owned(), problem: problem.to_string() }
 }
 
 /// The errors of the supervisor keep their causes to themselves; one line must carry them all.

@@ -25,7 +25,5 @@ fn on(stream: Output, write: impl FnOnce(&mut Box<dyn Write>) -> io::Result<()>)
         Output::Stdout => (Box::new(io::stdout().lock()), "write to stdout"),
         Output::Stderr => (Box::new(io::stderr().lock()), "write to stderr"),
     };
-    write(&mut target)
-        .and_then(|()| target.flush())
-        .map_err(|source| ActorError::System { doing, source })
+    write(&mut target).and_then(|()| target.flush()).map_err(|source| ActorError::System { doing, source })
 }

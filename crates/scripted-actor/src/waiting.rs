@@ -35,11 +35,7 @@ pub(crate) fn wait_for(path: &Path) -> Result<(), ActorError> {
             Ok(_) => return Ok(()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => let_pass(LOOK_EVERY_MS),
             Err(source) => {
-                return Err(ActorError::File {
-                    doing: "look for",
-                    path: path.to_owned(),
-                    source,
-                });
+                return Err(ActorError::File { doing: "look for", path: path.to_owned(), source });
             }
         }
     }
@@ -56,13 +52,7 @@ pub(crate) fn let_pass(milliseconds: u64) {
     let seconds = i64::try_from(milliseconds / 1000).unwrap_or(i64::MAX);
     let nanoseconds = i64::try_from(milliseconds % 1000 * 1_000_000).unwrap_or_default();
     // Ends early on a signal, which only makes the next look come sooner.
-    let _ = poll(
-        &mut [],
-        Some(&Timespec {
-            tv_sec: seconds,
-            tv_nsec: nanoseconds,
-        }),
-    );
+    let _ = poll(&mut [], Some(&Timespec { tv_sec: seconds, tv_nsec: nanoseconds }));
 }
 
 pub(crate) fn crash(signal: CrashSignal) -> Result<Next, ActorError> {
@@ -72,10 +62,7 @@ pub(crate) fn crash(signal: CrashSignal) -> Result<Next, ActorError> {
         CrashSignal::Abrt => Signal::ABORT,
     };
     // A core file in the workspace would look like the agent's work.
-    let no_core = Rlimit {
-        current: Some(0),
-        maximum: Some(0),
-    };
+    let no_core = Rlimit { current: Some(0), maximum: Some(0) };
     setrlimit(Resource::Core, no_core).map_err(|errno| system("forbid a core file", errno))?;
     // Again and again: the handler the standard library keeps for stack overflows takes the first SEGV.
     loop {
@@ -90,14 +77,8 @@ pub(crate) struct DeafToTerm {
 
 impl DeafToTerm {
     pub(crate) fn from_now_on() -> Result<Self, ActorError> {
-        let failed = |source| ActorError::System {
-            doing: "take over SIGTERM",
-            source,
-        };
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
-            .build()
-            .map_err(failed)?;
+        let failed = |source| ActorError::System { doing: "take over SIGTERM", source };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
         let entered = runtime.enter();
         drop(signal(SignalKind::terminate()).map_err(failed)?);
         drop(entered);
@@ -106,8 +87,5 @@ impl DeafToTerm {
 }
 
 pub(crate) fn system(doing: &'static str, errno: rustix::io::Errno) -> ActorError {
-    ActorError::System {
-        doing,
-        source: errno.into(),
-    }
+    ActorError::System { doing, source: errno.into() }
 }

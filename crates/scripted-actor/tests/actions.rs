@@ -10,12 +10,7 @@ use stage::{Stage, stderr_of, stdout_of};
 use windlass_agent_drivers::Role;
 
 fn assert_success(output: &std::process::Output) {
-    assert!(
-        output.status.success(),
-        "{:?}: {}",
-        output.status,
-        stderr_of(output)
-    );
+    assert!(output.status.success(), "{:?}: {}", output.status, stderr_of(output));
 }
 
 #[test]
@@ -47,28 +42,15 @@ fn files_are_written_appended_renamed_and_deleted() {
     assert_eq!(fs::read(stage.work("new.log")).unwrap(), [0xff, 0]);
     assert_eq!(fs::read(stage.work("bytes.bin")).unwrap(), [0, 0xff, 0x0a]);
     assert_eq!(fs::metadata(stage.work("big.txt")).unwrap().len(), 100_000);
-    assert_eq!(
-        fs::metadata(stage.work("tool.sh")).unwrap().permissions().mode() & 0o7777,
-        0o750
-    );
+    assert_eq!(fs::metadata(stage.work("tool.sh")).unwrap().permissions().mode() & 0o7777, 0o750);
     assert!(!stage.work("gone.txt").exists());
     assert!(!stage.work("tree").exists());
     assert!(!stage.work("old").exists());
     assert_eq!(fs::read(stage.work("sub/new")).unwrap(), b"moved");
-    assert_eq!(
-        fs::read_link(stage.work("link")).unwrap().to_str(),
-        Some("../outside")
-    );
+    assert_eq!(fs::read_link(stage.work("link")).unwrap().to_str(), Some("../outside"));
     assert!(stage.work("empty/dir").is_dir());
-    assert_eq!(
-        fs::metadata(stage.work("plain")).unwrap().permissions().mode() & 0o7777,
-        0o444
-    );
-    assert_eq!(
-        fs::read(stage.work("doer-1-1.txt")).unwrap(),
-        b"{role}",
-        "text is never filled in"
-    );
+    assert_eq!(fs::metadata(stage.work("plain")).unwrap().permissions().mode() & 0o7777, 0o444);
+    assert_eq!(fs::read(stage.work("doer-1-1.txt")).unwrap(), b"{role}", "text is never filled in");
     assert_eq!(fs::read(stage.outbox("note")).unwrap(), b"by path");
 }
 
@@ -102,10 +84,7 @@ fn claims_are_complete_and_take_what_the_script_says() {
     assert_eq!(verdict["reasons"][0]["check"], "scripted");
     assert_eq!(verdict.get("notes"), None);
     let audit = stage.json("audit.json");
-    assert_eq!(
-        (&audit["gate"], &audit["risk"]["level"]),
-        (&json!("fail"), &json!("high"))
-    );
+    assert_eq!((&audit["gate"], &audit["risk"]["level"]), (&json!("fail"), &json!("high")));
     assert_eq!(audit["policy"]["eval_commands"], "pass");
 }
 
@@ -128,27 +107,12 @@ fn the_outbox_can_be_filled_with_traps() {
     assert_eq!(fs::read(stage.outbox("handoff.json")).unwrap(), b"{ not json");
     assert_eq!(fs::read(stage.outbox("verdict.json")).unwrap(), [0xff, 0xfe, 0]);
     assert_eq!(fs::metadata(stage.outbox("huge.json")).unwrap().len(), 2_000_000);
-    assert_eq!(
-        fs::read_link(stage.outbox("link.json")).unwrap().to_str(),
-        Some("/etc/hostname")
-    );
+    assert_eq!(fs::read_link(stage.outbox("link.json")).unwrap().to_str(), Some("/etc/hostname"));
     let inode = |path: std::path::PathBuf| fs::metadata(path).unwrap().ino();
     assert_eq!(inode(stage.outbox("hard.json")), inode(stage.work("kept")));
-    assert!(
-        fs::metadata(stage.outbox("pipe.json"))
-            .unwrap()
-            .file_type()
-            .is_fifo()
-    );
+    assert!(fs::metadata(stage.outbox("pipe.json")).unwrap().file_type().is_fifo());
     assert!(stage.outbox("dir.json").is_dir());
-    assert_eq!(
-        fs::metadata(stage.outbox("locked.json"))
-            .unwrap()
-            .permissions()
-            .mode()
-            & 0o7777,
-        0
-    );
+    assert_eq!(fs::metadata(stage.outbox("locked.json")).unwrap().permissions().mode() & 0o7777, 0);
 }
 
 #[test]
@@ -179,12 +143,7 @@ fn floods_have_the_size_and_shape_asked_for() {
     let output = stage.play();
     assert_success(&output);
     assert_eq!(output.stdout.len(), 300_000);
-    assert!(
-        output
-            .stdout
-            .split(|byte| *byte == b'\n')
-            .all(|line| line.len() <= 79)
-    );
+    assert!(output.stdout.split(|byte| *byte == b'\n').all(|line| line.len() <= 79));
     assert_eq!(output.stderr, vec![b'x'; 200_000]);
 }
 
@@ -203,10 +162,7 @@ fn programs_run_in_the_workspace_with_the_agents_environment() {
     );
     let output = stage.play();
     assert_success(&output);
-    let expected = format!(
-        "it's doer\nrun-1 TASK-1 doer 1 1\n{}\n",
-        stage.outbox("").display()
-    );
+    let expected = format!("it's doer\nrun-1 TASK-1 doer 1 1\n{}\n", stage.outbox("").display());
     assert_eq!(stdout_of(&output), expected);
 }
 
@@ -228,11 +184,7 @@ fn a_program_that_is_not_there_is_named() {
     let stage = Stage::with_actions("{ run = ['no-such-program-here'], may_fail = true },");
     let output = stage.play();
     assert_eq!(output.status.code(), Some(3));
-    assert!(
-        stderr_of(&output).contains("no-such-program-here"),
-        "{}",
-        stderr_of(&output)
-    );
+    assert!(stderr_of(&output).contains("no-such-program-here"), "{}", stderr_of(&output));
 }
 
 #[test]
@@ -255,18 +207,12 @@ fn the_step_for_role_round_and_attempt_is_played_and_counted() {
     assert_eq!(stdout_of(&stage.play_as(Role::Doer, 1, 1)), "doer\n");
     assert_eq!(stdout_of(&stage.play_as(Role::Doer, 2, 1)), "doer again\n");
     assert_eq!(stdout_of(&stage.play_as(Role::Judge, 3, 2)), "repaired\n");
-    assert_eq!(
-        fs::read_to_string(stage.note("steps")).unwrap(),
-        "doer 1 1\ndoer 2 1\njudge 3 2\n"
-    );
+    assert_eq!(fs::read_to_string(stage.note("steps")).unwrap(), "doer 1 1\ndoer 2 1\njudge 3 2\n");
 
     let output = stage.play_as(Role::Auditor, 7, 1);
     assert_eq!(output.status.code(), Some(2));
     let complaint = stderr_of(&output);
-    assert!(
-        complaint.contains("has no step for role auditor, round 7, attempt 1"),
-        "{complaint}"
-    );
+    assert!(complaint.contains("has no step for role auditor, round 7, attempt 1"), "{complaint}");
 }
 
 #[test]
@@ -303,40 +249,23 @@ fn a_script_that_is_not_there_is_named() {
     fs::remove_file(stage.note("agent.toml")).unwrap();
     let output = stage.play();
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        stderr_of(&output).contains("cannot read the script"),
-        "{}",
-        stderr_of(&output)
-    );
+    assert!(stderr_of(&output).contains("cannot read the script"), "{}", stderr_of(&output));
 }
 
 #[test]
 fn outside_of_windlass_it_says_what_is_missing() {
     let stage = Stage::with_actions("");
-    for (name, complaint) in [
-        ("WINDLASS_ROLE", "WINDLASS_ROLE is not set"),
-        ("WINDLASS_OUTBOX", "WINDLASS_OUTBOX is not set"),
-    ] {
+    for (name, complaint) in
+        [("WINDLASS_ROLE", "WINDLASS_ROLE is not set"), ("WINDLASS_OUTBOX", "WINDLASS_OUTBOX is not set")]
+    {
         let output = stage.command().env_remove(name).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{name}");
         assert!(stderr_of(&output).contains(complaint), "{}", stderr_of(&output));
     }
     let output = stage.command().env("WINDLASS_ROLE", "juge").output().unwrap();
-    assert!(
-        stderr_of(&output).contains("did you mean `judge`?"),
-        "{}",
-        stderr_of(&output)
-    );
+    assert!(stderr_of(&output).contains("did you mean `judge`?"), "{}", stderr_of(&output));
     let output = stage.command().env("WINDLASS_ROUND", "first").output().unwrap();
-    assert!(
-        stderr_of(&output).contains("WINDLASS_ROUND is `first`"),
-        "{}",
-        stderr_of(&output)
-    );
+    assert!(stderr_of(&output).contains("WINDLASS_ROUND is `first`"), "{}", stderr_of(&output));
     let output = stage.command().arg("more").output().unwrap();
-    assert!(
-        stderr_of(&output).contains("usage: windlass __play FILE"),
-        "{}",
-        stderr_of(&output)
-    );
+    assert!(stderr_of(&output).contains("usage: windlass __play FILE"), "{}", stderr_of(&output));
 }

@@ -1,9 +1,6 @@
 //! What a played script is as a process: how it reads, waits, hangs, dies and leaves others behind.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers among the tests are parts of tests"
-)]
+#![expect(clippy::unwrap_used, reason = "the helpers among the tests are parts of tests")]
 
 mod stage;
 
@@ -152,16 +149,8 @@ fn family_of_a_fork(kind: &str) -> (Stage, u32, Family) {
     let pid = stat.split(' ').next().unwrap().parse().unwrap();
     let after_name: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
     let number = |place: usize| after_name[place].parse().unwrap();
-    let family = Family {
-        pid,
-        parent: number(1),
-        group: number(2),
-        session: number(3),
-    };
-    assert!(
-        stage.alive().contains(&family.pid),
-        "the descendant outlives the agent"
-    );
+    let family = Family { pid, parent: number(1), group: number(2), session: number(3) };
+    assert!(stage.alive().contains(&family.pid), "the descendant outlives the agent");
     (stage, agent, family)
 }
 
@@ -175,10 +164,7 @@ fn a_forked_child_stays_in_the_group() {
 #[test]
 fn a_setsid_child_leads_a_session_of_its_own() {
     let (_stage, agent, family) = family_of_a_fork("setsid");
-    assert_eq!(
-        (family.parent, family.group, family.session),
-        (agent, family.pid, family.pid)
-    );
+    assert_eq!((family.parent, family.group, family.session), (agent, family.pid, family.pid));
 }
 
 #[test]
@@ -240,8 +226,6 @@ fn forks_may_fork() {
          ] } },",
     );
     assert!(stage.play().status.success());
-    eventually("the inner descendant has done its work", || {
-        stage.work("inner").exists()
-    });
+    eventually("the inner descendant has done its work", || stage.work("inner").exists());
     eventually("everybody has ended", || stage.alive().is_empty());
 }

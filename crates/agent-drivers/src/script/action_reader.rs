@@ -17,19 +17,7 @@ pub(super) const VERBS: [(&str, &[&str]); 25] = [
     ("handoff", &["without"]),
     ("verdict", &["without"]),
     ("audit", &["without"]),
-    (
-        "artifact",
-        &[
-            "text",
-            "hex",
-            "size",
-            "symlink_to",
-            "hardlink_to",
-            "fifo",
-            "directory",
-            "mode",
-        ],
-    ),
+    ("artifact", &["text", "hex", "size", "symlink_to", "hardlink_to", "fifo", "directory", "mode"]),
     ("say", &[]),
     ("complain", &[]),
     ("flood", &[]),
@@ -58,14 +46,8 @@ fn read_action(node: &Node<'_>) -> Result<Action, ScriptError> {
         "handoff" => read_claim(&fields, &value, ClaimKind::Handoff)?,
         "verdict" => read_claim(&fields, &value, ClaimKind::Verdict)?,
         "audit" => read_claim(&fields, &value, ClaimKind::Audit)?,
-        "say" => Action::Say {
-            stream: Output::Stdout,
-            content: read_words(&value)?,
-        },
-        "complain" => Action::Say {
-            stream: Output::Stderr,
-            content: read_words(&value)?,
-        },
+        "say" => Action::Say { stream: Output::Stdout, content: read_words(&value)? },
+        "complain" => Action::Say { stream: Output::Stderr, content: read_words(&value)? },
         "flood" => read_flood(&value)?,
         "hang" => Action::Hang(read_hang(&value)?),
         "ignore_term" => {
@@ -73,18 +55,13 @@ fn read_action(node: &Node<'_>) -> Result<Action, ScriptError> {
             Action::IgnoreTerm
         }
         "crash" => {
-            let signals = [
-                ("KILL", CrashSignal::Kill),
-                ("SEGV", CrashSignal::Segv),
-                ("ABRT", CrashSignal::Abrt),
-            ];
+            let signals =
+                [("KILL", CrashSignal::Kill), ("SEGV", CrashSignal::Segv), ("ABRT", CrashSignal::Abrt)];
             Action::Crash(value.one_of("signal", &signals)?)
         }
         "exit" => {
             let code = u8::try_from(value.number()?);
-            Action::Exit {
-                code: code.map_err(|_| value.wrong_type("an exit code from 0 to 255"))?,
-            }
+            Action::Exit { code: code.map_err(|_| value.wrong_type("an exit code from 0 to 255"))? }
         }
         "fork" => read_fork(&value)?,
         "fork_storm" => read_fork_storm(&value)?,
@@ -99,55 +76,32 @@ fn read_path_action(verb: &str, fields: &Fields<'_>, value: &Node<'_>) -> Result
     Ok(match verb {
         "write" => {
             let content = read_content(fields, &place)?;
-            Action::Write {
-                path: path_of_action,
-                content,
-                mode: read_mode(fields)?,
-            }
+            Action::Write { path: path_of_action, content, mode: read_mode(fields)? }
         }
-        "append" => Action::Append {
-            path: path_of_action,
-            content: read_content(fields, &place)?,
-        },
+        "append" => Action::Append { path: path_of_action, content: read_content(fields, &place)? },
         "delete" => Action::Delete { path: path_of_action },
         "rename" => {
             let to = fields.need("to", &place, "`to`: the new path")?;
-            Action::Rename {
-                from: path_of_action,
-                to: path(&to)?,
-            }
+            Action::Rename { from: path_of_action, to: path(&to)? }
         }
         "chmod" => {
             let mode = fields.need("mode", &place, "`mode`, such as 0o755")?;
-            Action::Chmod {
-                path: path_of_action,
-                mode: mode_from(&mode)?,
-            }
+            Action::Chmod { path: path_of_action, mode: mode_from(&mode)? }
         }
         "symlink" => {
             let target = fields.need("target", &place, "`target`: what the link points to")?;
-            Action::Symlink {
-                path: path_of_action,
-                target: path(&target)?,
-            }
+            Action::Symlink { path: path_of_action, target: path(&target)? }
         }
         "mkdir" => Action::Mkdir { path: path_of_action },
         "artifact" => {
             let thing = read_thing(fields, &place)?;
-            Action::Artifact {
-                name: path_of_action,
-                thing,
-                mode: read_mode(fields)?,
-            }
+            Action::Artifact { name: path_of_action, thing, mode: read_mode(fields)? }
         }
         "wait_for" => Action::WaitFor { path: path_of_action },
         "count" => Action::Count { path: path_of_action },
         "beat" => {
             let every_ms = fields.get("every_ms").map_or(Ok(50), |every| every.number())?;
-            Action::Beat {
-                path: path_of_action,
-                every_ms,
-            }
+            Action::Beat { path: path_of_action, every_ms }
         }
         "save_prompt" => Action::SavePrompt { path: path_of_action },
         other => {
@@ -158,10 +112,8 @@ fn read_path_action(verb: &str, fields: &Fields<'_>, value: &Node<'_>) -> Result
 
 /// The one verb of the table, after a look at the other keys.
 fn verb_of<'t>(fields: &Fields<'t>) -> Result<(&'static str, Node<'t>), ScriptError> {
-    let found: Vec<_> = VERBS
-        .iter()
-        .filter_map(|(verb, more)| Some((*verb, *more, fields.get(verb)?)))
-        .collect();
+    let found: Vec<_> =
+        VERBS.iter().filter_map(|(verb, more)| Some((*verb, *more, fields.get(verb)?))).collect();
     match found.as_slice() {
         [] => {
             // The further keys are let pass here, or a mistyped verb would be blamed on its innocent neighbour.
@@ -180,10 +132,7 @@ fn verb_of<'t>(fields: &Fields<'t>) -> Result<(&'static str, Node<'t>), ScriptEr
         }
         several => {
             let keys = several.iter().map(|(verb, ..)| format!("`{verb}`")).collect();
-            Err(fields.error(ScriptProblem::TooMany {
-                place: "an action".to_owned(),
-                keys,
-            }))
+            Err(fields.error(ScriptProblem::TooMany { place: "an action".to_owned(), keys }))
         }
     }
 }
@@ -214,10 +163,7 @@ fn at_most_one<'t>(fields: &Fields<'t>, place: &str, keys: &[&str]) -> Result<Op
         [node] => Ok(Some(*node)),
         several => {
             let keys = several.iter().map(|node| format!("`{}`", node.key)).collect();
-            Err(fields.error(ScriptProblem::TooMany {
-                place: place.to_owned(),
-                keys,
-            }))
+            Err(fields.error(ScriptProblem::TooMany { place: place.to_owned(), keys }))
         }
     }
 }
@@ -252,15 +198,7 @@ fn read_words(node: &Node<'_>) -> Result<Content, ScriptError> {
 }
 
 fn read_thing(fields: &Fields<'_>, place: &str) -> Result<Thing, ScriptError> {
-    let keys = [
-        "text",
-        "hex",
-        "size",
-        "symlink_to",
-        "hardlink_to",
-        "fifo",
-        "directory",
-    ];
+    let keys = ["text", "hex", "size", "symlink_to", "hardlink_to", "fifo", "directory"];
     let Some(node) = at_most_one(fields, place, &keys)? else {
         return Err(fields.error(ScriptProblem::Missing {
             place: place.to_owned(),
@@ -289,19 +227,12 @@ fn read_run(fields: &Fields<'_>, value: &Node<'_>) -> Result<Action, ScriptError
         .map(|word| Ok(Template::lenient(word.text()?)))
         .collect::<Result<_, ScriptError>>()?;
     if words.is_empty() {
-        return Err(fields.error(ScriptProblem::Missing {
-            place: "`run`".to_owned(),
-            wanted: "at least a program",
-        }));
+        return Err(
+            fields.error(ScriptProblem::Missing { place: "`run`".to_owned(), wanted: "at least a program" })
+        );
     }
-    let may_fail = fields
-        .get("may_fail")
-        .map_or(Ok(false), |may_fail| may_fail.boolean())?;
-    let failure = if may_fail {
-        RunFailure::IsIgnored
-    } else {
-        RunFailure::EndsTheScript
-    };
+    let may_fail = fields.get("may_fail").map_or(Ok(false), |may_fail| may_fail.boolean())?;
+    let failure = if may_fail { RunFailure::IsIgnored } else { RunFailure::EndsTheScript };
     Ok(Action::Run { words, failure })
 }
 
@@ -314,36 +245,21 @@ fn read_claim(fields: &Fields<'_>, value: &Node<'_>, artifact: ClaimKind) -> Res
                 ClaimKind::Verdict => "verdict",
                 ClaimKind::Audit => "gate",
             };
-            [(key.to_owned(), serde_json::Value::from(text))]
-                .into_iter()
-                .collect()
+            [(key.to_owned(), serde_json::Value::from(text))].into_iter().collect()
         }
         None => value.fields()?.json()?,
     };
     let without = fields.get("without").map_or(Ok(Vec::new()), |without| {
-        without
-            .list()?
-            .iter()
-            .map(|key| Ok(key.text()?.to_owned()))
-            .collect()
+        without.list()?.iter().map(|key| Ok(key.text()?.to_owned())).collect()
     })?;
-    Ok(Action::Claim {
-        artifact,
-        keys,
-        without,
-    })
+    Ok(Action::Claim { artifact, keys, without })
 }
 
 fn read_flood(value: &Node<'_>) -> Result<Action, ScriptError> {
     let fields = value.fields()?;
     fields.only("`flood`", &["bytes", "stream", "line_length", "newline"])?;
-    let newline = fields
-        .get("newline")
-        .map_or(Ok(true), |newline| newline.boolean())?;
-    let line_length = fields
-        .get("line_length")
-        .map(|length| length.number())
-        .transpose()?;
+    let newline = fields.get("newline").map_or(Ok(true), |newline| newline.boolean())?;
+    let line_length = fields.get("line_length").map(|length| length.number()).transpose()?;
     if let (false, Some(_)) = (newline, line_length) {
         return Err(fields.error(ScriptProblem::TooMany {
             place: "`flood`".to_owned(),
@@ -361,43 +277,26 @@ fn read_flood(value: &Node<'_>) -> Result<Action, ScriptError> {
 
 fn read_hang(value: &Node<'_>) -> Result<Hang, ScriptError> {
     if value.as_text().is_some() {
-        return value
-            .one_of("way to hang", &[("quiet", ())])
-            .map(|()| Hang::Quiet);
+        return value.one_of("way to hang", &[("quiet", ())]).map(|()| Hang::Quiet);
     }
     let fields = value.fields()?;
     fields.only("`hang`", &["every_ms", "text"])?;
     Ok(Hang::Chatty {
-        every_ms: fields
-            .need("every_ms", "`hang`", "`every_ms`, or to be \"quiet\"")?
-            .number()?,
-        text: fields
-            .get("text")
-            .map_or(Ok("still here"), |text| text.text())?
-            .to_owned(),
+        every_ms: fields.need("every_ms", "`hang`", "`every_ms`, or to be \"quiet\"")?.number()?,
+        text: fields.get("text").map_or(Ok("still here"), |text| text.text())?.to_owned(),
     })
 }
 
 fn read_fork(value: &Node<'_>) -> Result<Action, ScriptError> {
     let fields = value.fields()?;
     fields.only("`fork`", &["kind", "hold_stdout", "then"])?;
-    let kinds = [
-        ("child", ForkKind::Child),
-        ("setsid", ForkKind::Setsid),
-        ("double", ForkKind::Double),
-    ];
-    let held = fields
-        .get("hold_stdout")
-        .map_or(Ok(false), |held| held.boolean())?;
+    let kinds = [("child", ForkKind::Child), ("setsid", ForkKind::Setsid), ("double", ForkKind::Double)];
+    let held = fields.get("hold_stdout").map_or(Ok(false), |held| held.boolean())?;
     Ok(Action::Fork {
         kind: fields
             .need("kind", "`fork`", "`kind`: child, setsid or double")?
             .one_of("kind of fork", &kinds)?,
-        stdout: if held {
-            HeldStdout::Kept
-        } else {
-            HeldStdout::Closed
-        },
+        stdout: if held { HeldStdout::Kept } else { HeldStdout::Closed },
         then: read_then(&fields)?,
     })
 }
@@ -406,17 +305,13 @@ fn read_fork_storm(value: &Node<'_>) -> Result<Action, ScriptError> {
     let fields = value.fields()?;
     fields.only("`fork_storm`", &["count", "then"])?;
     Ok(Action::ForkStorm {
-        count: fields
-            .need("count", "`fork_storm`", "`count`: how many")?
-            .small_number()?,
+        count: fields.need("count", "`fork_storm`", "`count`: how many")?.small_number()?,
         then: read_then(&fields)?,
     })
 }
 
 fn read_then(fields: &Fields<'_>) -> Result<Vec<Action>, ScriptError> {
-    fields
-        .get("then")
-        .map_or(Ok(vec![Action::Hang(Hang::Quiet)]), |then| read_actions(&then))
+    fields.get("then").map_or(Ok(vec![Action::Hang(Hang::Quiet)]), |then| read_actions(&then))
 }
 
 #[cfg(test)]

@@ -21,27 +21,15 @@ pub enum ScriptProblem {
     #[error("{message}")]
     Syntax { message: String },
     #[error("unknown key `{key}` in {place}: {}", advice(nearest(.key, .known), .known))]
-    UnknownKey {
-        key: String,
-        place: String,
-        known: Vec<&'static str>,
-    },
+    UnknownKey { key: String, place: String, known: Vec<&'static str> },
     #[error("unknown {what} `{given}`: {}", advice(nearest(.given, .known), .known))]
-    UnknownWord {
-        what: &'static str,
-        given: String,
-        known: Vec<&'static str>,
-    },
+    UnknownWord { what: &'static str, given: String, known: Vec<&'static str> },
     #[error("unknown placeholder `{{{given}}}`: {}", advice(nearest(.given, .known), .known))]
     UnknownPlaceholder { given: String, known: Vec<&'static str> },
     #[error("a brace stands alone in `{text}`; write it twice to mean the brace itself")]
     LoneBrace { text: String },
     #[error("`{key}` must be {wanted}, but is {found}")]
-    WrongType {
-        key: String,
-        wanted: &'static str,
-        found: String,
-    },
+    WrongType { key: String, wanted: &'static str, found: String },
     #[error("{place} needs {wanted}")]
     Missing { place: String, wanted: &'static str },
     #[error("{place} can have only one of {}", .keys.join(", "))]
@@ -67,28 +55,16 @@ pub(super) struct Fields<'t> {
 
 pub(super) fn syntax_error(text: &str, error: &toml::de::Error) -> ScriptError {
     let line = error.span().map_or(1, |span| line_of(text, &span));
-    ScriptError {
-        line,
-        problem: ScriptProblem::Syntax {
-            message: error.message().to_owned(),
-        },
-    }
+    ScriptError { line, problem: ScriptProblem::Syntax { message: error.message().to_owned() } }
 }
 
 fn line_of(text: &str, span: &Range<usize>) -> usize {
-    text.bytes()
-        .take(span.start)
-        .filter(|byte| *byte == b'\n')
-        .count()
-        + 1
+    text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1
 }
 
 impl<'t> Node<'t> {
     pub(super) fn error(&self, problem: ScriptProblem) -> ScriptError {
-        ScriptError {
-            line: line_of(self.text, &self.value.span()),
-            problem,
-        }
+        ScriptError { line: line_of(self.text, &self.value.span()), problem }
     }
 
     pub(super) fn wrong_type(&self, wanted: &'static str) -> ScriptError {
@@ -100,11 +76,7 @@ impl<'t> Node<'t> {
             DeValue::Table(_) => "a table".to_owned(),
             other => format!("a {}", other.type_str()),
         };
-        self.error(ScriptProblem::WrongType {
-            key: self.key.to_owned(),
-            wanted,
-            found,
-        })
+        self.error(ScriptProblem::WrongType { key: self.key.to_owned(), wanted, found })
     }
 
     pub(super) fn as_text(&self) -> Option<&'t str> {
@@ -127,41 +99,22 @@ impl<'t> Node<'t> {
     }
 
     pub(super) fn boolean(&self) -> Result<bool, ScriptError> {
-        self.value
-            .get_ref()
-            .as_bool()
-            .ok_or_else(|| self.wrong_type("true or false"))
+        self.value.get_ref().as_bool().ok_or_else(|| self.wrong_type("true or false"))
     }
 
     /// For keys that only switch something on.
     pub(super) fn must_be_true(&self) -> Result<(), ScriptError> {
-        if self.boolean()? {
-            Ok(())
-        } else {
-            Err(self.wrong_type("true (leave it out otherwise)"))
-        }
+        if self.boolean()? { Ok(()) } else { Err(self.wrong_type("true (leave it out otherwise)")) }
     }
 
     pub(super) fn list(&self) -> Result<Vec<Self>, ScriptError> {
-        let items = self
-            .value
-            .get_ref()
-            .as_array()
-            .ok_or_else(|| self.wrong_type("a list"))?;
+        let items = self.value.get_ref().as_array().ok_or_else(|| self.wrong_type("a list"))?;
         Ok(items.iter().map(|value| Self { value, ..*self }).collect())
     }
 
     pub(super) fn fields(&self) -> Result<Fields<'t>, ScriptError> {
-        let table = self
-            .value
-            .get_ref()
-            .as_table()
-            .ok_or_else(|| self.wrong_type("a table"))?;
-        Ok(Fields {
-            text: self.text,
-            line: line_of(self.text, &self.value.span()),
-            table,
-        })
+        let table = self.value.get_ref().as_table().ok_or_else(|| self.wrong_type("a table"))?;
+        Ok(Fields { text: self.text, line: line_of(self.text, &self.value.span()), table })
     }
 
     pub(super) fn one_of<T: Copy>(
@@ -170,39 +123,20 @@ impl<'t> Node<'t> {
         words: &[(&'static str, T)],
     ) -> Result<T, ScriptError> {
         let given = self.text()?;
-        words
-            .iter()
-            .find(|(word, _)| *word == given)
-            .map(|(_, meaning)| *meaning)
-            .ok_or_else(|| {
-                let known = words.iter().map(|(word, _)| *word).collect();
-                self.error(ScriptProblem::UnknownWord {
-                    what,
-                    given: given.to_owned(),
-                    known,
-                })
-            })
+        words.iter().find(|(word, _)| *word == given).map(|(_, meaning)| *meaning).ok_or_else(|| {
+            let known = words.iter().map(|(word, _)| *word).collect();
+            self.error(ScriptProblem::UnknownWord { what, given: given.to_owned(), known })
+        })
     }
 
     pub(super) fn hex(&self) -> Result<Vec<u8>, ScriptError> {
-        let not_hex = || {
-            self.error(ScriptProblem::NotHex {
-                key: self.key.to_owned(),
-            })
-        };
-        let digits: Vec<char> = self
-            .text()?
-            .chars()
-            .filter(|character| !character.is_whitespace())
-            .collect();
+        let not_hex = || self.error(ScriptProblem::NotHex { key: self.key.to_owned() });
+        let digits: Vec<char> = self.text()?.chars().filter(|character| !character.is_whitespace()).collect();
         digits
             .chunks(2)
             .map(|pair| match pair {
                 [high, low] => {
-                    let value = high
-                        .to_digit(16)
-                        .zip(low.to_digit(16))
-                        .map(|(high, low)| high * 16 + low);
+                    let value = high.to_digit(16).zip(low.to_digit(16)).map(|(high, low)| high * 16 + low);
                     value.and_then(|value| u8::try_from(value).ok())
                 }
                 _ => None,
@@ -244,20 +178,11 @@ impl<'t> Fields<'t> {
 
     fn nodes(&self) -> impl Iterator<Item = Node<'t>> + use<'t> {
         let text = self.text;
-        self.table.iter().map(move |(key, value)| Node {
-            text,
-            key: key.get_ref().as_ref(),
-            value,
-        })
+        self.table.iter().map(move |(key, value)| Node { text, key: key.get_ref().as_ref(), value })
     }
 
     pub(super) fn need(&self, key: &str, place: &str, wanted: &'static str) -> Result<Node<'t>, ScriptError> {
-        self.get(key).ok_or_else(|| {
-            self.error(ScriptProblem::Missing {
-                place: place.to_owned(),
-                wanted,
-            })
-        })
+        self.get(key).ok_or_else(|| self.error(ScriptProblem::Missing { place: place.to_owned(), wanted }))
     }
 
     /// Refuses keys nobody would read: a slip must not silently change what a script does.
@@ -287,15 +212,10 @@ impl<'t> Fields<'t> {
     }
 
     pub(super) fn error(&self, problem: ScriptProblem) -> ScriptError {
-        ScriptError {
-            line: self.line,
-            problem,
-        }
+        ScriptError { line: self.line, problem }
     }
 
     pub(super) fn json(&self) -> Result<serde_json::Map<String, serde_json::Value>, ScriptError> {
-        self.nodes()
-            .map(|node| Ok((node.key.to_owned(), node.json()?)))
-            .collect()
+        self.nodes().map(|node| Ok((node.key.to_owned(), node.json()?))).collect()
     }
 }

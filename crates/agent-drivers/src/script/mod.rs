@@ -269,10 +269,7 @@ impl FromStr for ForkAddress {
     type Err = std::num::ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.split('.')
-            .map(str::parse)
-            .collect::<Result<_, _>>()
-            .map(Self)
+        text.split('.').map(str::parse).collect::<Result<_, _>>().map(Self)
     }
 }
 
@@ -340,10 +337,7 @@ mod tests {
         let fork = ForkAddress::of_step(0).inside(1);
         assert_eq!(script.actions_at(&fork).map(<[_]>::len), Some(1));
         let storm: ForkAddress = fork.inside(0).to_string().parse().unwrap();
-        assert_eq!(
-            script.actions_at(&storm),
-            Some([Action::Exit { code: 7 }].as_slice())
-        );
+        assert_eq!(script.actions_at(&storm), Some([Action::Exit { code: 7 }].as_slice()));
         for nowhere in ["0.0", "1", "0.1.0.0", "0.9"] {
             assert_eq!(script.actions_at(&nowhere.parse().unwrap()), None, "{nowhere}");
         }
@@ -354,11 +348,8 @@ mod tests {
 
     #[test]
     fn every_script_in_the_manual_can_be_played() {
-        let scripts: Vec<&str> = MANUAL
-            .split("```toml\n")
-            .skip(1)
-            .filter_map(|rest| rest.split("```").next())
-            .collect();
+        let scripts: Vec<&str> =
+            MANUAL.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
         assert_eq!(scripts.len(), 2);
         for script in scripts {
             assert!(Script::parse(script).is_ok(), "{:?}", Script::parse(script));
@@ -369,17 +360,12 @@ mod tests {
     fn every_report_in_the_manual_is_understood() {
         use crate::{AgentChoice, Signal, Stream, driver};
         let choice = AgentChoice::parse("command:agent").unwrap();
-        let reports: Vec<&str> = MANUAL
-            .lines()
-            .filter(|line| line.starts_with("{\"windlass_signal\""))
-            .collect();
+        let reports: Vec<&str> =
+            MANUAL.lines().filter(|line| line.starts_with("{\"windlass_signal\"")).collect();
         assert_eq!(reports.len(), 4);
         for report in reports {
             let signals = driver::read_line(&choice, Stream::Stdout, report);
-            assert!(
-                !matches!(signals[0], Signal::Unknown { .. } | Signal::Message { .. }),
-                "{report}"
-            );
+            assert!(!matches!(signals[0], Signal::Unknown { .. } | Signal::Message { .. }), "{report}");
         }
     }
 

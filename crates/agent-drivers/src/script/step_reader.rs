@@ -13,38 +13,22 @@ pub(super) fn read_script(text: &str) -> Result<Script, ScriptError> {
     let root = Fields::root(text, document.get_ref());
     root.only("the script", &["step"])?;
     let steps = root.need("step", "the script", "at least one [[step]]")?.list()?;
-    Ok(Script {
-        steps: steps.iter().map(read_step).collect::<Result<_, _>>()?,
-    })
+    Ok(Script { steps: steps.iter().map(read_step).collect::<Result<_, _>>()? })
 }
 
 fn read_step(node: &Node<'_>) -> Result<Step, ScriptError> {
     let fields = node.fields()?;
     fields.only("a step", &["role", "round", "attempt", "stdin", "do"])?;
     let roles = Role::ALL.map(|role| (role.as_str(), role));
-    let readings = [
-        ("read", PromptReading::ToTheEnd),
-        ("ignore", PromptReading::Ignored),
-    ];
+    let readings = [("read", PromptReading::ToTheEnd), ("ignore", PromptReading::Ignored)];
     Ok(Step {
-        role: fields
-            .get("role")
-            .map(|role| role.one_of("role", &roles))
-            .transpose()?,
-        round: fields
-            .get("round")
-            .map(|round| counted_from_one(&round))
-            .transpose()?,
-        attempt: fields
-            .get("attempt")
-            .map(|attempt| counted_from_one(&attempt))
-            .transpose()?,
-        prompt: fields.get("stdin").map_or(Ok(PromptReading::ToTheEnd), |stdin| {
-            stdin.one_of("use of stdin", &readings)
-        })?,
-        actions: fields
-            .get("do")
-            .map_or(Ok(Vec::new()), |actions| read_actions(&actions))?,
+        role: fields.get("role").map(|role| role.one_of("role", &roles)).transpose()?,
+        round: fields.get("round").map(|round| counted_from_one(&round)).transpose()?,
+        attempt: fields.get("attempt").map(|attempt| counted_from_one(&attempt)).transpose()?,
+        prompt: fields
+            .get("stdin")
+            .map_or(Ok(PromptReading::ToTheEnd), |stdin| stdin.one_of("use of stdin", &readings))?,
+        actions: fields.get("do").map_or(Ok(Vec::new()), |actions| read_actions(&actions))?,
     })
 }
 
@@ -75,14 +59,8 @@ mod tests {
                 "[[step]]\nrole = 'dooer'",
                 "line 2: unknown role `dooer`: did you mean `doer`? (known: doer, judge, auditor)",
             ),
-            (
-                "[[step]]\nrole = 3",
-                "line 2: `role` must be text, but is the number 3",
-            ),
-            (
-                "[[step]]\nround = 0",
-                "line 2: `round` must be a whole number from 1 up, but is the number 0",
-            ),
+            ("[[step]]\nrole = 3", "line 2: `role` must be text, but is the number 3"),
+            ("[[step]]\nround = 0", "line 2: `round` must be a whole number from 1 up, but is the number 0"),
             (
                 "[[step]]\nround = -1",
                 "line 2: `round` must be a whole number from 0 up, but is the number -1",
@@ -95,10 +73,7 @@ mod tests {
                 "[[step]]\nstdin = 'ignored'",
                 "line 2: unknown use of stdin `ignored`: did you mean `ignore`? (known: read, ignore)",
             ),
-            (
-                "[[step]]\ndo = 'x'",
-                "line 2: `do` must be a list, but is the text `x`",
-            ),
+            ("[[step]]\ndo = 'x'", "line 2: `do` must be a list, but is the text `x`"),
             ("step = 3", "line 1: `step` must be a list, but is the number 3"),
         ];
         for (text, message) in table {

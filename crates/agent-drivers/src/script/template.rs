@@ -8,15 +8,7 @@ use crate::invocation::Role;
 
 use super::fields::ScriptProblem;
 
-const PLACEHOLDERS: [&str; 7] = [
-    "workspace",
-    "outbox",
-    "script_dir",
-    "task",
-    "role",
-    "round",
-    "attempt",
-];
+const PLACEHOLDERS: [&str; 7] = ["workspace", "outbox", "script_dir", "task", "role", "round", "attempt"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
@@ -58,9 +50,7 @@ impl Template {
             }
             let name = from.strip_prefix('{').and_then(|inner| inner.split_once('}'));
             let Some((name, after)) = name else {
-                return Err(ScriptProblem::LoneBrace {
-                    text: text.to_owned(),
-                });
+                return Err(ScriptProblem::LoneBrace { text: text.to_owned() });
             };
             let Some(known) = PLACEHOLDERS.into_iter().find(|known| *known == name) else {
                 return Err(ScriptProblem::UnknownPlaceholder {
@@ -81,10 +71,7 @@ impl Template {
     pub(super) fn lenient(text: &str) -> Self {
         let mut parts = vec![Part::Text(text.to_owned())];
         for name in PLACEHOLDERS {
-            parts = parts
-                .into_iter()
-                .flat_map(|part| replace_in(part, name))
-                .collect();
+            parts = parts.into_iter().flat_map(|part| replace_in(part, name)).collect();
         }
         Self { parts }
     }
@@ -175,9 +162,7 @@ mod tests {
         for text in ["a{", "a}b", "{role", "}{"] {
             assert_eq!(
                 Template::strict(text).unwrap_err(),
-                ScriptProblem::LoneBrace {
-                    text: text.to_owned()
-                },
+                ScriptProblem::LoneBrace { text: text.to_owned() },
                 "{text}"
             );
         }

@@ -28,12 +28,7 @@ impl Stage {
         for name in ["work space", "out box", "scripts"] {
             fs::create_dir(directory.path().join(name)).unwrap();
         }
-        let stage = Self {
-            directory,
-            role: Role::Doer,
-            round: 1,
-            attempt: 1,
-        };
+        let stage = Self { directory, role: Role::Doer, round: 1, attempt: 1 };
         fs::write(stage.note("agent.toml"), script).unwrap();
         stage
     }
@@ -61,18 +56,10 @@ impl Stage {
 
     /// Unique to this stage, and in the environment of everything it starts.
     fn cookie(&self) -> String {
-        self.directory
-            .path()
-            .file_name()
-            .unwrap()
-            .to_string_lossy()
-            .into_owned()
+        self.directory.path().file_name().unwrap().to_string_lossy().into_owned()
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the test stands where the supervisor stands"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the test stands where the supervisor stands")]
     pub(crate) fn command(&self) -> Command {
         let choice = AgentChoice::parse(&format!("scripted:{}", self.note("agent.toml").display())).unwrap();
         let line = driver::build(
@@ -92,19 +79,9 @@ impl Stage {
         )
         .unwrap();
         let mut command = Command::new(line.program);
-        command
-            .args(line.arguments)
-            .current_dir(self.work(""))
-            .env_clear()
-            .envs(line.environment);
-        command
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("WINDLASS_COOKIE", self.cookie());
-        command
-            .process_group(0)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.args(line.arguments).current_dir(self.work("")).env_clear().envs(line.environment);
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("WINDLASS_COOKIE", self.cookie());
+        command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
@@ -123,11 +100,7 @@ impl Stage {
 
     /// Everything of this stage that still runs.
     pub(crate) fn alive(&self) -> Vec<u32> {
-        escapees(&self.cookie())
-            .unwrap()
-            .iter()
-            .map(|process| process.pid)
-            .collect()
+        escapees(&self.cookie()).unwrap().iter().map(|process| process.pid).collect()
     }
 }
 
@@ -143,16 +116,8 @@ impl Drop for Stage {
 /// The example `play` of this package, which Cargo builds beside the tests.
 fn player() -> PathBuf {
     let test = std::env::current_exe().unwrap();
-    let built = test
-        .parent()
-        .and_then(Path::parent)
-        .unwrap()
-        .join("examples/play");
-    assert!(
-        built.exists(),
-        "{} is missing: build the examples of this package first",
-        built.display()
-    );
+    let built = test.parent().and_then(Path::parent).unwrap().join("examples/play");
+    assert!(built.exists(), "{} is missing: build the examples of this package first", built.display());
     built
 }
 
@@ -174,13 +139,7 @@ pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
         if is_so() {
             return;
         }
-        let _ = poll(
-            &mut [],
-            Some(&Timespec {
-                tv_sec: 0,
-                tv_nsec: 5_000_000,
-            }),
-        );
+        let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 5_000_000 }));
     }
     panic!("it never came to be that {what}");
 }
