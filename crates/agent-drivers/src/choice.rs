@@ -214,12 +214,12 @@ mod tests {
     #[test]
     fn relative_paths_are_settled_and_bare_names_are_left_for_path() {
         let anchored = |text: &str| {
-            AgentChoice::parse(text).unwrap().anchored(Path::new("/home/me")).unwrap().to_string()
+            AgentChoice::parse(text).unwrap().anchored(Path::new("/anywhere/me")).unwrap().to_string()
         };
-        assert_eq!(anchored("command:./agent.sh x/y"), "command:/home/me/./agent.sh x/y");
+        assert_eq!(anchored("command:./agent.sh x/y"), "command:/anywhere/me/./agent.sh x/y");
         assert_eq!(anchored("command:/opt/agent"), "command:/opt/agent");
         assert_eq!(anchored("command:agent"), "command:agent");
-        assert_eq!(anchored("scripted:a.toml"), "scripted:/home/me/a.toml");
+        assert_eq!(anchored("scripted:a.toml"), "scripted:/anywhere/me/a.toml");
         assert_eq!(anchored("shell:./x"), "shell:./x");
     }
 

@@ -1,9 +1,7 @@
-//! The only place that runs git: snapshots as tree ids, patches, workspaces, commits and references.
-//! Agents may write the user's git directory, so no git process started here ever reads its configuration, hooks or
-//! attributes; it must not know what a workspace is used for.
-//!
-//! A [`Checkout`] says where the user's repository is (plain files, no process). A [`Repository`] adds the private
-//! control directory in which all the work happens.
+//! The only place that runs git: snapshots as tree ids, patches, workspaces, commits and references. Agents may write the
+//! user's git directory, so no git process started here ever reads its configuration, hooks or attributes; it must not
+//! know what a workspace is used for. A [`Checkout`] says where the user's repository is (plain files, no process), a
+//! [`Repository`] adds the private control directory in which all the work happens.
 
 mod blockers;
 mod checkout;

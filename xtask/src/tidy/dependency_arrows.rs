@@ -34,8 +34,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("test-support", &["process-supervisor"]),
 ];
 
-/// What any crate's tests may use besides.
-const FOR_TESTS: &str = "test-support";
+/// What any crate's tests may use besides: the hermetic world, and the pure reader of the files they look at.
+const FOR_TESTS: [&str; 2] = ["test-support", "artifact-formats"];
 
 /// The package whose name is not its folder with the prefix.
 const BINARY: (&str, &str) = ("windlass", "cli");
@@ -74,7 +74,7 @@ fn outward_arrows(manifest: &toml::Table, allowed: &[&str]) -> Vec<String> {
     for table in std::iter::once(manifest).chain(platform_tables) {
         for section in ["dependencies", "build-dependencies", "dev-dependencies"] {
             let for_tests = section == "dev-dependencies";
-            let permitted = |name: &str| allowed.contains(&name) || (for_tests && name == FOR_TESTS);
+            let permitted = |name: &str| allowed.contains(&name) || (for_tests && FOR_TESTS.contains(&name));
             outward.extend(our_crates(table, section).into_iter().filter(|name| !permitted(name)));
         }
     }
