@@ -3,7 +3,7 @@
 use crate::context::RunContext;
 use crate::control;
 use crate::evidence::EvidenceStore;
-use crate::fault::git_fault;
+use crate::fault::{file_fault, git_fault};
 use crate::settings::{self, Environment, Settings};
 use crate::shutdown::ShutdownListener;
 use crate::state_dir::StateDir;
@@ -42,6 +42,8 @@ impl Host {
             )
             .hint("set WINDLASS_STATE_DIR to a directory of your own")
         })?;
+        // Agents are started elsewhere and are told paths in it: a relative one would mean another place to each.
+        let path = std::path::absolute(&path).map_err(|error| file_fault("find", &path, &error))?;
         let state = StateDir::open(path)?;
         let journal = SqliteJournal::open(state.journal()).map_err(open_fault)?;
         let evidence = EvidenceStore::new(state.evidence());

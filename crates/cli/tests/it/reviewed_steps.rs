@@ -78,6 +78,16 @@ fn an_agent_that_stops_its_own_keeper_has_failed() {
 }
 
 #[test]
+fn a_relative_state_directory_means_the_same_place_to_everybody() {
+    let mut scene = Scene::new();
+    scene.world.set("WINDLASS_STATE_DIR", "beside");
+    let agent = scene.world.agent("script.toml", &Script::that_passes());
+    let words = ["run", "Add done.txt", "--repo", scene.repository.text(), "--agent", &agent];
+    let _ = scene.world.windlass_in(scene.world.path(), &words, "").exits_with(0);
+    assert!(scene.world.path().join("beside").join("journal.db").is_file());
+}
+
+#[test]
 fn a_check_that_is_not_started_for_want_of_output_room_is_red() {
     let scene = Scene::new();
     let flood = "head -c 1048570 /dev/zero | tr '\\0' x; true";
