@@ -8,7 +8,7 @@ use std::path::Path;
 use std::str::FromStr;
 use windlass_control_api::commands::{ResumeRun, StartRun};
 use windlass_control_api::views::{RunOutcome, Status};
-use windlass_control_api::{Control, Fault, exit_codes};
+use windlass_control_api::{Code, Control, Fault, exit_codes};
 
 const MICROS: u64 = 1_000_000;
 const MEGABYTE: u64 = 1024 * 1024;
@@ -153,6 +153,12 @@ async fn resume(
 
 async fn meant(args: &ResumeArgs, run: String, control: &dyn Control) -> Result<ResumeRun, Fault> {
     let directory = Path::new(&run).is_dir();
+    if !args.work.given().is_empty() && (!directory || control.show(&run).await.is_ok()) {
+        return Err(Fault::new(Code::BadArgument, "a run keeps the agents and checks it was started with")
+            .kept("nothing was changed")
+            .hint("leave these flags out; they count only for a run directory of the original")
+            .hint("a run that was given the wrong agent is started anew with `windlass run`"));
+    }
     let more_rounds = match args.rounds {
         Some(Rounds::More(more)) => more,
         Some(Rounds::InAll(all)) => match control.show(&run).await {

@@ -78,6 +78,16 @@ fn an_agent_that_stops_its_own_keeper_has_failed() {
 }
 
 #[test]
+fn flags_that_a_run_cannot_take_up_are_refused_and_not_ignored() {
+    let scene = Scene::new();
+    let played = scene.run(&["--rounds", "1", "--no-audit", "--agent", "command:no-such-program"]);
+    assert_eq!(played.code, 11, "{}", played.outcome);
+    let id = played.outcome["run"].as_str().unwrap();
+    let refused = scene.world.windlass(&["resume", id, "--agent", "shell:true"]).exits_with(2);
+    assert!(refused.stderr.contains("keeps the agents and checks"), "{}", refused.stderr);
+}
+
+#[test]
 fn a_relative_state_directory_means_the_same_place_to_everybody() {
     let mut scene = Scene::new();
     scene.world.set("WINDLASS_STATE_DIR", "beside");
