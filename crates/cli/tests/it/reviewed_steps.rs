@@ -97,19 +97,21 @@ fn a_relative_state_directory_means_the_same_place_to_everybody() {
     assert!(scene.world.path().join("beside").join("journal.db").is_file());
 }
 
+/// The caps are the run's: four checks may not print four times as much.
 #[test]
-fn a_check_that_is_not_started_for_want_of_output_room_is_red() {
+fn checks_share_the_output_that_is_left() {
     let scene = Scene::new();
-    let flood = "head -c 1048570 /dev/zero | tr '\\0' x; true";
-    let script = Script::that_passes();
-    let agent = scene.world.agent("script.toml", &script);
-    scene.repository.write("windlass.toml", "max-output-mb = 3\n");
+    scene.repository.write("windlass.toml", "max-output-mb = 2\n");
     scene.repository.commit("settings");
+    let agent = scene.world.agent("script.toml", &Script::that_passes());
+    let flood = "head -c 1048570 /dev/zero | tr '\\0' x";
     let flags = [
         "--rounds", "1", "--agent", &agent, "--check", flood, "--check", flood, "--check", flood, "--check",
-        "true",
+        flood,
     ];
     let played = scene.run(&flags);
-    // The caps are the run's: four checks may not print four times as much.
     assert_eq!(played.code, 12, "{}", played.outcome);
+    let shown = scene.world.windlass(&["show", played.outcome["run"].as_str().unwrap(), "--json"]).json();
+    let printed = shown["used"]["output_bytes"].as_u64().unwrap();
+    assert!(printed < 3 * 1024 * 1024, "{printed} bytes were printed under a cap of two megabytes");
 }
