@@ -34,6 +34,12 @@ impl ProcessIdentity {
         self.entry().is_some_and(|entry| !entry.is_zombie())
     }
 
+    /// Whether it leads a session of its own. Asked of the process table, because the system call has no answer for a
+    /// session whose leader lies outside our pid namespace, as in a container.
+    pub fn leads_session(&self) -> bool {
+        self.entry().is_some_and(|entry| entry.session == entry.pid)
+    }
+
     /// Its line in the process table, when that is still the same process.
     pub(crate) fn entry(&self) -> Option<ProcessEntry> {
         if process_table::boot_id().is_ok_and(|boot_id| boot_id == self.boot_id) {

@@ -4,10 +4,12 @@
 use std::ffi::{OsStr, OsString};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitOptions, getsid, setsid, waitpid};
+use rustix::process::{Pid, WaitOptions, setsid, waitpid};
 use windlass_agent_drivers::PLAY_COMMAND;
 use windlass_agent_drivers::script::{ForkAddress, ForkKind, HeldStdout};
-use windlass_process_supervisor::{DetachedCommand, DetachedGroup, DetachedStdio, spawn_detached};
+use windlass_process_supervisor::{
+    DetachedCommand, DetachedGroup, DetachedStdio, ProcessIdentity, spawn_detached,
+};
 
 use crate::waiting::{let_pass, system};
 use crate::{ActorError, Performance};
@@ -71,8 +73,8 @@ pub(crate) fn fork(
     let child = start(performance, stage, stdout, address)?;
     match kind {
         ForkKind::Child => Ok(()),
-        ForkKind::Setsid => wait_for_session(child),
-        ForkKind::Double => wait_for_end(child),
+        ForkKind::Setsid => wait_for_session(&child),
+        ForkKind::Double => wait_for_end(&child),
     }
 }
 
@@ -105,12 +107,12 @@ fn start(
     stage: Stage,
     stdout: HeldStdout,
     address: &ForkAddress,
-) -> Result<Pid, ActorError> {
+) -> Result<ProcessIdentity, ActorError> {
     let output = match stdout {
         HeldStdout::Kept => DetachedStdio::Inherit,
         HeldStdout::Closed => DetachedStdio::Null,
     };
-    let identity = spawn_detached(&DetachedCommand {
+    Ok(spawn_detached(&DetachedCommand {
         program: performance.program.clone(),
         args: vec![
             OsString::from(PLAY_COMMAND),
@@ -125,29 +127,33 @@ fn start(
         stdout: output.clone(),
         stderr: output,
         group: DetachedGroup::Inherited,
-    })?;
-    let pid = i32::try_from(identity.pid).ok().and_then(Pid::from_raw);
-    pid.ok_or_else(|| system("read the id of a descendant", Errno::INVAL))
+    })?)
 }
 
-fn wait_for_session(child: Pid) -> Result<(), ActorError> {
+fn wait_for_session(child: &ProcessIdentity) -> Result<(), ActorError> {
+    let pid = pid_of(child)?;
     loop {
-        let session = getsid(Some(child)).map_err(|errno| system("look at a descendant", errno))?;
-        let ended = waitpid(Some(child), WaitOptions::NOHANG);
+        let ended = waitpid(Some(pid), WaitOptions::NOHANG);
         let ended = ended.map_err(|errno| system("look at a descendant", errno))?;
-        if session == child || ended.is_some() {
+        if ended.is_some() || child.leads_session() {
             return Ok(());
         }
         let_pass(1);
     }
 }
 
-fn wait_for_end(child: Pid) -> Result<(), ActorError> {
+fn wait_for_end(child: &ProcessIdentity) -> Result<(), ActorError> {
+    let pid = pid_of(child)?;
     loop {
-        match waitpid(Some(child), WaitOptions::empty()) {
+        match waitpid(Some(pid), WaitOptions::empty()) {
             Ok(_) => return Ok(()),
             Err(Errno::INTR) => {}
             Err(errno) => return Err(system("wait for a descendant", errno)),
         }
     }
+}
+
+fn pid_of(child: &ProcessIdentity) -> Result<Pid, ActorError> {
+    let pid = i32::try_from(child.pid).ok().and_then(Pid::from_raw);
+    pid.ok_or_else(|| system("read the id of a descendant", Errno::INVAL))
 }

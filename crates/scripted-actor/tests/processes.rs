@@ -7,7 +7,7 @@ mod stage;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rustix::process::{Signal, kill_process};
 use stage::{Stage, eventually, pid_of};
@@ -228,4 +228,27 @@ fn forks_may_fork() {
     assert!(stage.play().status.success());
     eventually("the inner descendant has done its work", || stage.work("inner").exists());
     eventually("everybody has ended", || stage.alive().is_empty());
+}
+
+/// In a container the session's leader may lie outside the pid namespace; then the session has no number inside.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test stands where the supervisor stands")]
+fn a_session_led_from_outside_the_pid_namespace_confuses_nobody() {
+    let stage = Stage::with_actions(
+        "{ fork = { kind = 'setsid', then = [{ run = ['touch', '{script_dir}/done'] }] } },
+         { wait_for = 'done' },",
+    );
+    let namespace = ["--map-root-user", "--pid", "--fork", "--mount-proc"];
+    let possible = Command::new("unshare").args(namespace).arg("true").output();
+    if !possible.is_ok_and(|probe| probe.status.success()) {
+        // Nobody can be in such a place on this machine either.
+        return;
+    }
+    let played = stage.command();
+    let mut command = Command::new("unshare");
+    command.args(namespace).arg(played.get_program()).args(played.get_args()).env_clear();
+    command.envs(played.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.current_dir(stage.work("")).stdin(Stdio::null());
+    assert!(command.status().unwrap().success());
+    assert!(stage.note("done").exists(), "the descendant has done its work");
 }
