@@ -272,6 +272,7 @@ const fn actor(effect: &Effect) -> &'static str {
         Effect::PrepareWorkspaces => "workspaces",
         Effect::CaptureChange { .. } => "snapshot",
         Effect::LandChange(_) => "landing",
+        Effect::Wait(_) => "waiting",
         Effect::CloseRun(_) => "summary",
     }
 }

@@ -4,10 +4,11 @@ use windlass_control_api::events::{LogEntry, Tone};
 use windlass_engine::{JournalError, Stored};
 use windlass_protocols::effect::{Ask, Purpose};
 use windlass_protocols::explain;
-use windlass_protocols::outcome::{Outcome, StepEnd, VerdictWord};
+use windlass_protocols::kernel::availability::FOR_GOOD;
+use windlass_protocols::outcome::{Outcome, StepEnd, Trouble, VerdictWord};
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::end::End;
-use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, RetryKind, Source};
+use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, OutKind, RetryKind, Source};
 use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Effect, Fact, Role, Run, RunId};
 
@@ -106,6 +107,10 @@ fn requested(request: &Effect) -> (String, Tone) {
             };
             (format!("the engine runs {count} {plural} {place}"), Tone::Plain)
         }
+        Effect::Wait(wait) => {
+            let until = local_time(wait.until.0);
+            (format!("waiting until {until} to ask the {}: {}", wait.role, wait.why), Tone::Attention)
+        }
         Effect::LandChange(_) => ("landing".to_owned(), Tone::Quiet),
         Effect::PrepareWorkspaces => ("preparing the workspaces".to_owned(), Tone::Quiet),
         Effect::CaptureChange { .. } => ("taking the snapshot".to_owned(), Tone::Quiet),
@@ -115,9 +120,10 @@ fn requested(request: &Effect) -> (String, Tone) {
 
 fn settled(outcome: &Outcome) -> (String, Tone) {
     match outcome {
-        Outcome::AgentEnded(report) => match &report.end {
-            StepEnd::Exited { code: 0 } => (format!("the {} is done", report.role), Tone::Quiet),
-            other => (format!("the {} {}", report.role, ended(other)), Tone::Bad),
+        Outcome::AgentEnded(report) => match (&report.trouble, &report.end) {
+            (Some(trouble), _) => (format!("the {} {}", report.role, troubled(trouble)), Tone::Bad),
+            (None, StepEnd::Exited { code: 0 }) => (format!("the {} is done", report.role), Tone::Quiet),
+            (None, other) => (format!("the {} {}", report.role, ended(other)), Tone::Bad),
         },
         Outcome::ChecksRan(report) => {
             let red: Vec<String> =
@@ -137,9 +143,21 @@ fn settled(outcome: &Outcome) -> (String, Tone) {
         }
         Outcome::Interrupted { .. } => ("the step was interrupted".to_owned(), Tone::Attention),
         Outcome::Refused { reason } => (reason.clone(), Tone::Bad),
-        Outcome::Prepared { .. } | Outcome::ChangeCaptured(_) | Outcome::Landed(_) | Outcome::Closed => {
-            (String::new(), Tone::Quiet)
-        }
+        Outcome::Prepared { .. }
+        | Outcome::ChangeCaptured(_)
+        | Outcome::Landed(_)
+        | Outcome::Waited
+        | Outcome::Closed => (String::new(), Tone::Quiet),
+    }
+}
+
+fn troubled(trouble: &Trouble) -> String {
+    match trouble {
+        Trouble::Limited { why, .. } => format!("was told to wait: {why}"),
+        Trouble::Unavailable { why } => format!("could not reach its provider: {why}"),
+        Trouble::Misconfigured { why } => format!("cannot work as it is set up: {why}"),
+        Trouble::CapPassed { dimension } => format!("used up its {dimension} and was ended"),
+        Trouble::Failed { why } => why.clone(),
     }
 }
 
@@ -179,6 +197,12 @@ fn task(fact: &TaskFact) -> (String, Tone) {
                 RetryKind::Lost | RetryKind::Failed => "tried again",
             };
             (format!("{}: {why}; {again}", stage_words(*stage)), Tone::Attention)
+        }
+        TaskFact::AgentOut { agent, until, kind: OutKind::Misconfigured, .. } if *until == FOR_GOOD => {
+            (format!("{agent} is not asked again before a person has looked"), Tone::Attention)
+        }
+        TaskFact::AgentOut { agent, until, .. } => {
+            (format!("{agent} is not asked before {}", local_time(until.0)), Tone::Attention)
         }
         TaskFact::VerdictTaken { role, word, source, .. } => verdict(*role, *word, source),
         TaskFact::RoundRejected { round, by, .. } => {

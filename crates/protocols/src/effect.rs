@@ -1,6 +1,7 @@
 //! Everything a run can ask the world for: a closed list. Carrying one out twice under the same id must do no harm;
 //! that is what the handlers promise and what recovery rests on.
 
+use crate::outcome::AgentSession;
 use crate::protocol::judged_task::spec::Landing;
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::string::String;
@@ -20,6 +21,8 @@ pub enum Effect {
     CaptureChange { round: u32 },
     /// Make the accepted tree a commit where the user wants it.
     LandChange(LandChange),
+    /// Let time pass until an agent can be asked.
+    Wait(Wait),
     /// Write the summary and leave the workspaces as a finished run leaves them.
     CloseRun(CloseRun),
 }
@@ -57,6 +60,21 @@ pub struct RunAgent {
     /// Sealed artifacts of earlier steps that the prompt quotes.
     pub inputs: Vec<ArtifactRef>,
     pub limits: StepLimits,
+    /// Which agent of the role's chain; absent in old records, where a role had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The conversation to go on with; absent for a fresh one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<AgentSession>,
+}
+
+/// Nobody of the role's chain can be asked before this moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    pub role: Role,
+    /// Since 1970.
+    pub until: Millis,
+    pub why: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +116,11 @@ pub struct StepLimits {
     pub total: Millis,
     pub idle: Option<Millis>,
     pub output_bytes: Option<u64>,
+    /// What is left of the run's tokens and money; an agent that passes it is ended in the middle of its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
 }
 
 impl Effect {
@@ -109,6 +132,7 @@ impl Effect {
             Self::RunAgent(_) => "run-agent",
             Self::CaptureChange { .. } => "capture-change",
             Self::LandChange(_) => "land-change",
+            Self::Wait(_) => "wait",
             Self::CloseRun(_) => "close-run",
         }
     }

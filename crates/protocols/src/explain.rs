@@ -67,6 +67,7 @@ fn describe(request: &Effect) -> String {
         }
         Effect::RunChecks(checks) => format!("{} checks on tree {}", checks.commands.len(), checks.tree),
         Effect::CaptureChange { round } => format!("the snapshot of round {round}"),
+        Effect::Wait(wait) => format!("the {}'s provider: {}", wait.role, wait.why),
         Effect::PrepareWorkspaces => "the workspaces".to_string(),
         Effect::LandChange(land) => format!("landing tree {}", land.tree),
         Effect::CloseRun(_) => "the summary".to_string(),
@@ -153,6 +154,13 @@ fn more_room(budget: &Budget, dimension: Dimension) -> String {
     let (used, caps) = (&budget.used, &budget.caps);
     match dimension {
         Dimension::Rounds => " --rounds +1".to_string(),
+        // Never caps of the run itself; `Budget::exhausted` does not name them.
+        Dimension::StepTokens
+        | Dimension::StepMoney
+        | Dimension::DayTokens
+        | Dimension::DayMoney
+        | Dimension::RepositoryTokens
+        | Dimension::RepositoryMoney => String::new(),
         Dimension::Minutes => {
             let minutes = beyond(used.duration.0, caps.time.map(|time| time.0), Millis::minutes(1).0);
             format!(" --minutes +{}", minutes.saturating_add(30))

@@ -1,6 +1,7 @@
 //! How effects end. An outcome is a journaled result, good or bad; what could not be found out is `Lost`, never a success.
 
 use crate::effect::{Effect, Purpose};
+use crate::kernel::budget::Dimension;
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,6 +18,8 @@ pub enum Outcome {
     AgentEnded(AgentReport),
     ChangeCaptured(CapturedChange),
     Landed(LandedCommit),
+    /// The moment that was waited for is here.
+    Waited,
     Closed,
     /// The world said no, and will say it again: a branch that moved, a worktree that cannot be made.
     Refused {
@@ -40,6 +43,7 @@ impl Outcome {
             (Self::Lost { .. } | Self::Interrupted { .. }, _)
             | (Self::Prepared { .. }, Effect::PrepareWorkspaces)
             | (Self::Closed, Effect::CloseRun(_))
+            | (Self::Waited, Effect::Wait(_))
             | (
                 Self::Refused { .. },
                 Effect::PrepareWorkspaces | Effect::LandChange(_) | Effect::CaptureChange { .. },
@@ -58,6 +62,7 @@ impl Outcome {
                 | Self::AgentEnded(_)
                 | Self::ChangeCaptured(_)
                 | Self::Landed(_)
+                | Self::Waited
                 | Self::Closed
                 | Self::Refused { .. },
                 _,
@@ -74,6 +79,7 @@ impl Outcome {
             Self::Prepared { .. }
             | Self::ChangeCaptured(_)
             | Self::Landed(_)
+            | Self::Waited
             | Self::Closed
             | Self::Refused { .. } => Usage::default(),
         }
@@ -84,9 +90,41 @@ impl Outcome {
 pub struct Usage {
     pub duration: Millis,
     pub output_bytes: u64,
+    /// All of them: input, cached or not, and output.
     pub tokens: u64,
     /// Millionths of the currency's unit; integers only.
     pub cost_micros: u64,
+    /// What `tokens` is made of, where the agent told it.
+    #[serde(default, skip_serializing_if = "TokenKinds::is_untold")]
+    pub kinds: TokenKinds,
+}
+
+impl Usage {
+    /// Adds tokens and money; time and output are counted by whoever measured them.
+    pub(crate) fn spend(&mut self, more: &Self) {
+        self.tokens = self.tokens.saturating_add(more.tokens);
+        self.cost_micros = self.cost_micros.saturating_add(more.cost_micros);
+        self.kinds.input = self.kinds.input.saturating_add(more.kinds.input);
+        self.kinds.cached = self.kinds.cached.saturating_add(more.kinds.cached);
+        self.kinds.output = self.kinds.output.saturating_add(more.kinds.output);
+        self.kinds.reasoning = self.kinds.reasoning.saturating_add(more.kinds.reasoning);
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenKinds {
+    /// Cached ones included.
+    pub input: u64,
+    pub cached: u64,
+    /// Reasoning included.
+    pub output: u64,
+    pub reasoning: u64,
+}
+
+impl TokenKinds {
+    pub const fn is_untold(&self) -> bool {
+        self.input == 0 && self.cached == 0 && self.output == 0 && self.reasoning == 0
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,6 +190,42 @@ pub struct AgentReport {
     /// Prompt, final message, logs and the artifact as it was found.
     pub evidence: Vec<ArtifactRef>,
     pub usage: Usage,
+    /// What its stream said beyond its exit code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<Trouble>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<AgentSession>,
+    /// The model that answered, in the program's own word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// A conversation that can be gone on with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentSession {
+    pub id: String,
+    /// What the program says the conversation used since it began; some count from there when it goes on.
+    pub so_far: Usage,
+}
+
+/// What kept an agent from doing its step, in so far as the loop has to treat it in its own way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trouble {
+    /// The provider says: not now. No attempt is charged.
+    Limited {
+        /// Since 1970; absent where nobody told.
+        until: Option<Millis>,
+        why: String,
+    },
+    /// The provider or the way to it is out of order.
+    Unavailable { why: String },
+    /// A key, a flag, a login: the same again would end the same.
+    Misconfigured { why: String },
+    /// It was ended in the middle of its turn because a cap was passed.
+    CapPassed { dimension: Dimension },
+    /// It failed by its own word, was cut off, or was ended because it did the same thing over and over.
+    Failed { why: String },
 }
 
 /// What the agent left in its outbox, read and validated by the engine.

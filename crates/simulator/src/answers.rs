@@ -5,9 +5,10 @@ use crate::choices::Choices;
 use crate::temper::{Capturing, Leaning, Temper};
 use crate::world::{World, place};
 use windlass_protocols::effect::{LandChange, Purpose, RunAgent, RunChecks};
+use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::outcome::{
-    AgentReport, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff, LandedCommit, StepEnd,
-    Usage, Verdict, VerdictWord, WorkspaceAfter,
+    AgentReport, AgentSession, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff,
+    LandedCommit, StepEnd, TokenKinds, Trouble, Usage, Verdict, VerdictWord, WorkspaceAfter,
 };
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::{
@@ -42,6 +43,7 @@ impl Answering<'_> {
             Effect::RunAgent(asked) => self.agent(world, effect, asked),
             Effect::CaptureChange { round } => self.capture(world, *round),
             Effect::LandChange(asked) => self.land(world, asked),
+            Effect::Wait(_) => Outcome::Waited,
             Effect::CloseRun(_) => Outcome::Closed,
         }
     }
@@ -73,6 +75,7 @@ impl Answering<'_> {
             output_bytes: u64::from(self.choices.below(2_000)) * much,
             tokens: u64::from(self.choices.below(1_000)) * much,
             cost_micros: u64::from(self.choices.below(500)) * much,
+            kinds: TokenKinds::default(),
         }
     }
 
@@ -165,7 +168,8 @@ impl Answering<'_> {
     fn agent(&mut self, world: &mut World, effect: EffectId, asked: &RunAgent) -> Outcome {
         let leaning = self.temper.of(asked.role);
         let end = self.agent_end(leaning);
-        let sound_end = end == StepEnd::Exited { code: 0 };
+        let trouble = self.trouble(leaning);
+        let sound_end = end == StepEnd::Exited { code: 0 } && trouble.is_none();
         let workspace = if asked.role.may_write() {
             WorkspaceAfter::MayDiffer
         } else if self.choices.once_in(30) {
@@ -201,14 +205,57 @@ impl Answering<'_> {
             workspace,
             evidence: vec![artifact("log.txt", effect)],
             usage: self.usage(),
+            trouble,
+            session: self.session(effect),
+            model: None,
         })
+    }
+
+    fn session(&mut self, effect: EffectId) -> Option<AgentSession> {
+        let told = self.choices.once_in(2);
+        told.then(|| AgentSession { id: format!("session-{effect}"), so_far: Usage::default() })
+    }
+
+    /// Of the provider rather than of the work.
+    fn trouble(&mut self, leaning: Leaning) -> Option<Trouble> {
+        let bad = match leaning {
+            Leaning::Unserved => 30,
+            Leaning::Good => 0,
+            Leaning::Mixed | Leaning::Failing | Leaning::Unreadable | Leaning::AskingForPeople => 1,
+        };
+        let why = "the provider said so".to_owned();
+        let what = self.choices.weighted(&[
+            (60, "none"),
+            (bad, "limited"),
+            (bad, "untold"),
+            (bad, "unavailable"),
+            (bad.min(3), "misconfigured"),
+            (bad, "failed"),
+            (bad.min(2), "cap"),
+        ]);
+        match what {
+            "limited" => {
+                let until = Some(Millis(u64::from(self.choices.below(1_000_000))));
+                Some(Trouble::Limited { until, why })
+            }
+            "untold" => Some(Trouble::Limited { until: None, why }),
+            "unavailable" => Some(Trouble::Unavailable { why }),
+            "misconfigured" => Some(Trouble::Misconfigured { why }),
+            "failed" => Some(Trouble::Failed { why }),
+            "cap" => {
+                let dimension =
+                    self.choices.weighted(&[(1, Dimension::StepTokens), (1, Dimension::DayMoney)]);
+                Some(Trouble::CapPassed { dimension })
+            }
+            _ => None,
+        }
     }
 
     fn agent_end(&mut self, leaning: Leaning) -> StepEnd {
         let bad = match leaning {
             Leaning::Failing => 30,
             Leaning::Good => 0,
-            Leaning::Mixed | Leaning::Unreadable | Leaning::AskingForPeople => 1,
+            Leaning::Mixed | Leaning::Unreadable | Leaning::AskingForPeople | Leaning::Unserved => 1,
         };
         let what =
             self.choices.weighted(&[(60, 0), (3 * bad, 1), (bad, 2), (bad, 3), (bad, 4), (bad, 5), (1, 6)]);
@@ -227,7 +274,7 @@ impl Answering<'_> {
         let bad = match leaning {
             Leaning::Unreadable => 60,
             Leaning::Good => 0,
-            Leaning::Mixed | Leaning::Failing | Leaning::AskingForPeople => 3,
+            Leaning::Mixed | Leaning::Failing | Leaning::AskingForPeople | Leaning::Unserved => 3,
         };
         let what = self.choices.weighted(&[
             (60, "readable"),

@@ -16,12 +16,21 @@ pub struct Coverage {
 pub const EXPECTED: [(&str, &[&str]); 7] = [
     (
         "effect",
-        &["prepare-workspaces", "run-checks", "run-agent", "capture-change", "land-change", "close-run"],
+        &[
+            "prepare-workspaces",
+            "run-checks",
+            "run-agent",
+            "capture-change",
+            "land-change",
+            "wait",
+            "close-run",
+        ],
     ),
     (
         "outcome",
         &[
             "prepared",
+            "waited",
             "checks-ran",
             "agent-ended",
             "change-captured",
@@ -166,6 +175,7 @@ const fn effect_name(effect: &Effect) -> &'static str {
         Effect::RunAgent(_) => "run-agent",
         Effect::CaptureChange { .. } => "capture-change",
         Effect::LandChange(_) => "land-change",
+        Effect::Wait(_) => "wait",
         Effect::CloseRun(_) => "close-run",
     }
 }
@@ -177,6 +187,7 @@ pub(crate) const fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::AgentEnded(_) => "agent-ended",
         Outcome::ChangeCaptured(_) => "change-captured",
         Outcome::Landed(_) => "landed",
+        Outcome::Waited => "waited",
         Outcome::Closed => "closed",
         Outcome::Refused { .. } => "refused",
         Outcome::Interrupted { .. } => "interrupted",

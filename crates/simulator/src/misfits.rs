@@ -27,6 +27,9 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
                 workspace: WorkspaceAfter::Unchanged,
                 evidence: Vec::new(),
                 usage: Usage::default(),
+                trouble: None,
+                session: None,
+                model: None,
             })
         }
         Effect::CaptureChange { round } => Outcome::ChangeCaptured(CapturedChange {
@@ -46,6 +49,7 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
                 reference: "somewhere".to_owned(),
             })
         }
+        Effect::Wait(_) => Outcome::Closed,
         Effect::CloseRun(_) => Outcome::Refused { reason: "no room for the summary".to_owned() },
     }
 }

@@ -4,7 +4,8 @@
 use crate::choices::Choices;
 use crate::planted::PlantedBug;
 use std::collections::BTreeMap;
-use windlass_protocols::kernel::budget::Caps;
+use windlass_protocols::kernel::availability::Patience;
+use windlass_protocols::kernel::budget::{Caps, Spend};
 use windlass_protocols::outcome::{Audit, Handoff, Verdict, VerdictWord};
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::spec::{
@@ -54,6 +55,9 @@ fn task(choices: &mut Choices) -> TaskSpec {
         output_bytes: cap(choices, 80_000),
         step_time: Millis::minutes(30),
         step_idle: if choices.once_in(2) { Some(Millis::minutes(5)) } else { None },
+        step: Spend::default(),
+        day: Spend::default(),
+        repository: Spend::default(),
     };
     TaskSpec {
         task: TaskId::new("TASK-1"),
@@ -64,6 +68,7 @@ fn task(choices: &mut Choices) -> TaskSpec {
         audit: choices.weighted(&[(3, AuditPolicy::Required), (1, AuditPolicy::Skipped)]),
         on_needs_human: choices.weighted(&[(2, OnNeedsHuman::Stop), (1, OnNeedsHuman::Continue)]),
         landing: landing(choices),
+        patience: Patience::default(),
         place: Place {
             repository: "/r".to_owned(),
             common_dir: "/r/.git".to_owned(),
@@ -72,12 +77,20 @@ fn task(choices: &mut Choices) -> TaskSpec {
             base: CommitId::new("commit-base"),
             doer_branch: "doer".to_owned(),
             judge_branch: "judge".to_owned(),
-            agents: BTreeMap::from([(Role::Doer, "scripted".to_owned())]),
+            agents: ROLES.map(|role| (role, "first".to_owned())).into(),
+            fallbacks: fallbacks(choices),
             prompts: BTreeMap::new(),
             author: None,
         },
         adopted: if choices.once_in(6) { Some(adopted(choices)) } else { None },
     }
+}
+
+const ROLES: [Role; 3] = [Role::Doer, Role::Judge, Role::Auditor];
+
+fn fallbacks(choices: &mut Choices) -> BTreeMap<Role, Vec<String>> {
+    let roles = ROLES.into_iter().filter(|_| choices.once_in(3));
+    roles.map(|role| (role, vec!["second".to_owned()])).collect()
 }
 
 fn cap(choices: &mut Choices, up_to: u32) -> Option<u64> {

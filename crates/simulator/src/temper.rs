@@ -11,6 +11,8 @@ pub(crate) enum Leaning {
     Failing,
     Unreadable,
     AskingForPeople,
+    /// Its provider is limited or out of order.
+    Unserved,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,7 @@ impl Temper {
             (1, Leaning::Failing),
             (1, Leaning::Unreadable),
             (1, Leaning::AskingForPeople),
+            (1, Leaning::Unserved),
         ];
         Self {
             doer: choices.weighted(&leaning),

@@ -207,6 +207,7 @@ fn of_outcome(outcome: Outcome) -> Vec<ArtifactRef> {
         Outcome::ChangeCaptured(change) => vec![change.patch],
         Outcome::Prepared { .. }
         | Outcome::Landed(_)
+        | Outcome::Waited
         | Outcome::Closed
         | Outcome::Refused { .. }
         | Outcome::Interrupted { .. }

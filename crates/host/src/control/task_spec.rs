@@ -10,7 +10,8 @@ use windlass_artifact_formats::task_loop::{derive_task_id, validate_task_id};
 use windlass_control_api::commands::StartRun;
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Checkout, Repository};
-use windlass_protocols::kernel::budget::Caps;
+use windlass_protocols::kernel::availability::Patience;
+use windlass_protocols::kernel::budget::{Caps, Spend};
 use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec};
 use windlass_protocols::{CommitId, Millis, Role, TaskId};
 
@@ -47,6 +48,7 @@ impl Wanted<'_> {
                 _ => OnNeedsHuman::Stop,
             },
             landing: self.landing(),
+            patience: Patience::default(),
             place: Place {
                 repository: text(self.checkout.work_tree())?,
                 common_dir: text(self.checkout.common_dir())?,
@@ -56,6 +58,7 @@ impl Wanted<'_> {
                 doer_branch: String::new(),
                 judge_branch: String::new(),
                 agents: self.agents(audit)?,
+                fallbacks: BTreeMap::new(),
                 prompts: self.prompts()?,
                 author: settings.text("author").map(str::to_owned),
             },
@@ -191,5 +194,8 @@ fn caps(settings: &Settings) -> Caps {
         output_bytes: settings.number("max-output-mb").map(|mb| mb.saturating_mul(1024 * 1024)),
         step_time: Millis::minutes(settings.number("step-minutes").unwrap_or(60)),
         step_idle: settings.number("idle-minutes").map(Millis::minutes),
+        step: Spend::default(),
+        day: Spend::default(),
+        repository: Spend::default(),
     }
 }

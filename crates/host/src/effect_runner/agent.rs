@@ -173,6 +173,9 @@ fn conclude(
         workspace,
         evidence,
         usage,
+        trouble: None,
+        session: None,
+        model: None,
     }))
 }
 

@@ -10,6 +10,7 @@ mod land;
 mod prepare;
 mod prompt;
 mod step;
+mod wait;
 
 pub(crate) use land::author;
 pub(crate) use prepare::restore as restore_worktrees;
@@ -112,6 +113,7 @@ impl HostRunner {
                 // The change stays accepted; who stops a run does not want their branch moved by that.
                 Effect::LandChange(_) => (!land::has_begun(&self.context, effect))
                     .then(|| Outcome::Refused { reason: "the run was stopped before it landed".to_owned() }),
+                Effect::Wait(_) => Some(Outcome::Interrupted { usage: Usage::default() }),
                 Effect::CloseRun(_) => None,
             };
             if let Some(outcome) = answer {
@@ -168,6 +170,7 @@ async fn carry_out(
         Effect::RunAgent(asked) => agent::run(context, effect, asked, run, told).await,
         Effect::CaptureChange { round } => step::blocking(move || capture::run(&context, round, &run)).await,
         Effect::LandChange(asked) => step::blocking(move || land::run(&context, effect, &asked, &run)).await,
+        Effect::Wait(asked) => Ok(wait::run(&asked, told).await),
         Effect::CloseRun(asked) => step::blocking(move || close::run(&context, &asked)).await,
     }
 }

@@ -14,7 +14,7 @@ use windlass_control_api::Fault;
 use windlass_engine::Clock;
 use windlass_process_supervisor::{ChildEnd, ChildSpec, EndedBy, Found, HowEnded, KeptChild, start, sweep};
 use windlass_protocols::effect::StepLimits;
-use windlass_protocols::outcome::{StepEnd, Usage};
+use windlass_protocols::outcome::{StepEnd, TokenKinds, Usage};
 use windlass_protocols::{EffectId, Millis};
 
 /// What everything under way is told, from the moment it is told.
@@ -142,6 +142,7 @@ pub(super) fn usage(end: &ChildEnd, limits: StepLimits) -> Usage {
         output_bytes: end.stdout_bytes.saturating_add(end.stderr_bytes),
         tokens: 0,
         cost_micros: 0,
+        kinds: TokenKinds::default(),
     }
 }
 

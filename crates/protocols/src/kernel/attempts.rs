@@ -20,6 +20,12 @@ pub struct Attempts {
     pub interrupted: u32,
     pub failed: u32,
     pub repairs: u32,
+    /// The provider did not answer.
+    #[serde(default)]
+    pub unserved: u32,
+    /// The provider said: not now.
+    #[serde(default)]
+    pub limited: u32,
 }
 
 impl Attempts {

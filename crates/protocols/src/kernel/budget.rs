@@ -14,6 +14,15 @@ pub enum Dimension {
     Tokens,
     Money,
     OutputBytes,
+    /// Of one step.
+    StepTokens,
+    StepMoney,
+    /// Of all runs of one day.
+    DayTokens,
+    DayMoney,
+    /// Of all runs on one repository.
+    RepositoryTokens,
+    RepositoryMoney,
 }
 
 impl Dimension {
@@ -24,6 +33,12 @@ impl Dimension {
             Self::Tokens => "tokens",
             Self::Money => "money",
             Self::OutputBytes => "output bytes",
+            Self::StepTokens => "tokens for one step",
+            Self::StepMoney => "money for one step",
+            Self::DayTokens => "tokens for one day",
+            Self::DayMoney => "money for one day",
+            Self::RepositoryTokens => "tokens for this repository",
+            Self::RepositoryMoney => "money for this repository",
         }
     }
 }
@@ -46,6 +61,30 @@ pub struct Caps {
     pub step_time: Millis,
     /// No single step may be silent longer than this.
     pub step_idle: Option<Millis>,
+    /// What one agent may spend in one step.
+    #[serde(default, skip_serializing_if = "Spend::is_uncapped")]
+    pub step: Spend,
+    /// What all runs together may spend in one day; measured by the host, which knows the other runs.
+    #[serde(default, skip_serializing_if = "Spend::is_uncapped")]
+    pub day: Spend,
+    /// What all runs on this repository may spend together, ever.
+    #[serde(default, skip_serializing_if = "Spend::is_uncapped")]
+    pub repository: Spend,
+}
+
+/// A cap on what agents cost. `None` means: no cap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spend {
+    #[serde(default)]
+    pub tokens: Option<u64>,
+    #[serde(default)]
+    pub cost_micros: Option<u64>,
+}
+
+impl Spend {
+    pub const fn is_uncapped(&self) -> bool {
+        self.tokens.is_none() && self.cost_micros.is_none()
+    }
 }
 
 /// More room for a run that is taken up again. Caps only ever grow: nothing a person adds can shorten a running step.
@@ -68,8 +107,7 @@ impl Budget {
     pub fn charge(&mut self, usage: Usage) {
         self.used.duration = Millis(self.used.duration.0.saturating_add(usage.duration.0));
         self.used.output_bytes = self.used.output_bytes.saturating_add(usage.output_bytes);
-        self.used.tokens = self.used.tokens.saturating_add(usage.tokens);
-        self.used.cost_micros = self.used.cost_micros.saturating_add(usage.cost_micros);
+        self.used.spend(&usage);
     }
 
     pub fn extend(&mut self, more: CapChange) {
@@ -101,7 +139,14 @@ impl Budget {
     /// Forgets the cap of one dimension, to see which other one is reached.
     pub(crate) fn lift(&mut self, dimension: Dimension) {
         match dimension {
-            Dimension::Rounds => {}
+            // Not caps of the run itself: the loop counts rounds, a step has its own, the host adds up the others.
+            Dimension::Rounds
+            | Dimension::StepTokens
+            | Dimension::StepMoney
+            | Dimension::DayTokens
+            | Dimension::DayMoney
+            | Dimension::RepositoryTokens
+            | Dimension::RepositoryMoney => {}
             Dimension::Minutes => self.caps.time = None,
             Dimension::Tokens => self.caps.tokens = None,
             Dimension::Money => self.caps.cost_micros = None,
@@ -120,6 +165,8 @@ impl Budget {
             total: Millis(total),
             idle: self.caps.step_idle,
             output_bytes: self.caps.output_bytes.map(|cap| left(self.used.output_bytes, cap)),
+            tokens: self.caps.tokens.map(|cap| left(self.used.tokens, cap)),
+            cost_micros: self.caps.cost_micros.map(|cap| left(self.used.cost_micros, cap)),
         }
     }
 }

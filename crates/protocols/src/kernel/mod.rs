@@ -1,4 +1,5 @@
-//! Mechanisms the loops share: attempts and budget. A loop uses them; they know no loop.
+//! Mechanisms the loops share: attempts, availability of agents, budget. A loop uses them; they know no loop.
 
 pub mod attempts;
+pub mod availability;
 pub mod budget;

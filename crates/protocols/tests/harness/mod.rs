@@ -259,6 +259,11 @@ impl Script {
 
 /// What there is to see.
 impl Script {
+    /// The moment of the last observation.
+    pub(crate) fn now(&self) -> u64 {
+        self.now
+    }
+
     pub(crate) fn run(&self) -> &Run {
         &self.run
     }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use windlass_protocols::effect::Effect;
-use windlass_protocols::kernel::budget::Caps;
+use windlass_protocols::kernel::availability::Patience;
+use windlass_protocols::kernel::budget::{Caps, Spend};
 use windlass_protocols::outcome::{
-    AgentReport, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff, StepEnd, Usage, Verdict,
-    VerdictWord, WorkspaceAfter,
+    AgentReport, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff, StepEnd, TokenKinds,
+    Usage, Verdict, VerdictWord, WorkspaceAfter,
 };
 use windlass_protocols::protocol::judged_task::spec::{
     Adopted, AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec,
@@ -28,6 +29,7 @@ pub(crate) fn spec() -> TaskSpec {
         audit: AuditPolicy::Required,
         on_needs_human: OnNeedsHuman::Stop,
         landing: Landing::None,
+        patience: Patience::default(),
         place: Place {
             repository: "/repo".to_owned(),
             common_dir: "/repo/.git".to_owned(),
@@ -37,6 +39,7 @@ pub(crate) fn spec() -> TaskSpec {
             doer_branch: "doer".to_owned(),
             judge_branch: "judge".to_owned(),
             agents: BTreeMap::from([(Role::Doer, "agent".to_owned())]),
+            fallbacks: BTreeMap::new(),
             prompts: BTreeMap::new(),
             author: None,
         },
@@ -80,12 +83,17 @@ pub(crate) fn caps(rounds: u32) -> Caps {
         output_bytes: None,
         step_time: Millis::minutes(10),
         step_idle: Some(Millis::minutes(2)),
+        step: Spend::default(),
+        day: Spend::default(),
+        repository: Spend::default(),
     }
 }
 
 /// What each answered step of a script uses unless it says otherwise.
 pub(crate) const STEP: Usage =
-    Usage { duration: Millis(1_000), output_bytes: 100, tokens: 10, cost_micros: 5 };
+    Usage { duration: Millis(1_000), output_bytes: 100, tokens: 10, cost_micros: 5, kinds: UNTOLD };
+
+const UNTOLD: TokenKinds = TokenKinds { input: 0, cached: 0, output: 0, reasoning: 0 };
 
 pub(crate) fn artifact(name: &str) -> ArtifactRef {
     ArtifactRef { name: name.to_owned(), digest: Digest::new(format!("digest of {name}")), bytes: 7 }
@@ -139,6 +147,9 @@ pub(crate) fn agent_report(role: Role, end: StepEnd, answer: Answer, usage: Usag
         workspace: if role.may_write() { WorkspaceAfter::MayDiffer } else { WorkspaceAfter::Unchanged },
         evidence: vec![artifact("prompt.md")],
         usage,
+        trouble: None,
+        session: None,
+        model: None,
     }
 }
 

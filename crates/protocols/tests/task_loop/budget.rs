@@ -4,7 +4,7 @@ use crate::harness::words::{CHECK, STEP, caps, full_spec, spec};
 use crate::harness::{NO_MORE, Script, accepted, reopen};
 use windlass_protocols::effect::{Effect, StepLimits};
 use windlass_protocols::kernel::budget::{CapChange, Caps, Dimension};
-use windlass_protocols::outcome::{Outcome, Usage};
+use windlass_protocols::outcome::{Outcome, TokenKinds, Usage};
 use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::spec::TaskSpec;
 use windlass_protocols::protocol::judged_task::stage::Stage;
@@ -21,7 +21,7 @@ fn room_for(steps: u64, dimension: Dimension) -> TaskSpec {
         Dimension::Tokens => Caps { tokens: Some(steps * STEP.tokens), ..roomy },
         Dimension::Money => Caps { cost_micros: Some(steps * STEP.cost_micros), ..roomy },
         Dimension::OutputBytes => Caps { output_bytes: Some(steps * STEP.output_bytes), ..roomy },
-        Dimension::Rounds => panic!("rounds are counted by the loop"),
+        other => panic!("{other} are not counted by the run's budget"),
     };
     TaskSpec { caps: capped, ..full_spec() }
 }
@@ -33,6 +33,7 @@ fn more_of(dimension: Dimension) -> CapChange {
         Dimension::Tokens => CapChange { more_tokens: 1_000, ..NO_MORE },
         Dimension::Money => CapChange { more_cost_micros: 1_000, ..NO_MORE },
         Dimension::OutputBytes => CapChange { more_output_bytes: 10_000, ..NO_MORE },
+        other => panic!("{other} are not caps of the run"),
     }
 }
 
@@ -200,8 +201,9 @@ fn a_step_that_overshoots_is_charged_in_full_and_is_the_last() {
 
 #[test]
 fn endless_usage_is_counted_without_overflow() {
-    let all =
-        Usage { duration: Millis(u64::MAX), output_bytes: u64::MAX, tokens: u64::MAX, cost_micros: u64::MAX };
+    let most = u64::MAX;
+    let kinds = TokenKinds { input: most, cached: most, output: most, reasoning: most };
+    let all = Usage { duration: Millis(most), output_bytes: most, tokens: most, cost_micros: most, kinds };
     let script = Script::at_doer(spec())
         .answer(Outcome::Interrupted { usage: all })
         .answer(Outcome::Interrupted { usage: all });

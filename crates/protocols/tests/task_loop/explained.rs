@@ -37,7 +37,7 @@ fn out_of(dimension: Dimension) -> Script {
         Dimension::Tokens => spec.caps.tokens = Some(STEP.tokens),
         Dimension::Money => spec.caps.cost_micros = Some(STEP.cost_micros),
         Dimension::OutputBytes => spec.caps.output_bytes = Some(STEP.output_bytes),
-        Dimension::Rounds => panic!("running out of rounds is a rejection"),
+        other => panic!("running out of {other} has no room to add here"),
     }
     Script::at_doer(spec)
 }

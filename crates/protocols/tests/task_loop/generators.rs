@@ -6,16 +6,18 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use windlass_protocols::effect::{
-    Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks, StepLimits,
+    Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks, StepLimits, Wait,
 };
 use windlass_protocols::kernel::budget::{CapChange, Caps, Dimension};
 use windlass_protocols::outcome::{
-    AgentReport, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff, LandedCommit, Outcome,
-    StepEnd, Usage, Verdict, VerdictWord, WorkspaceAfter,
+    AgentReport, AgentSession, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff,
+    LandedCommit, Outcome, StepEnd, TokenKinds, Trouble, Usage, Verdict, VerdictWord, WorkspaceAfter,
 };
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::end::{Cause, End};
-use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, RejectedBy, RetryKind, Source};
+use windlass_protocols::protocol::judged_task::facts::{
+    Fact as TaskFact, OutKind, RejectedBy, RetryKind, Source,
+};
 use windlass_protocols::protocol::judged_task::spec::{
     Adopted, AuditPolicy, Landing, OnNeedsHuman, TaskSpec,
 };
@@ -83,6 +85,7 @@ pub(crate) fn usage() -> BoxedStrategy<Usage> {
             output_bytes,
             tokens,
             cost_micros,
+            kinds: TokenKinds { input: tokens, cached: output_bytes, output: cost_micros, reasoning: 0 },
         })
         .boxed()
 }
@@ -144,16 +147,39 @@ fn agent_report() -> BoxedStrategy<AgentReport> {
         Just(WorkspaceAfter::Unchanged),
         texts().prop_map(|paths| WorkspaceAfter::Changed { paths }),
     ];
-    (role(), step_end(), answer(), workspace, artifacts(), usage())
-        .prop_map(|(role, end, answer, workspace, evidence, usage)| AgentReport {
-            role,
-            end,
-            answer,
-            workspace,
-            evidence,
-            usage,
+    let told = (option::weighted(0.2, trouble()), option::of(session()), option::of(text()));
+    (role(), step_end(), answer(), workspace, artifacts(), usage(), told)
+        .prop_map(|(role, end, answer, workspace, evidence, usage, told)| {
+            let (trouble, session, model) = told;
+            AgentReport { role, end, answer, workspace, evidence, usage, trouble, session, model }
         })
         .boxed()
+}
+
+fn session() -> BoxedStrategy<AgentSession> {
+    (text(), usage()).prop_map(|(id, so_far)| AgentSession { id, so_far }).boxed()
+}
+
+fn trouble() -> BoxedStrategy<Trouble> {
+    let dimension = select(vec![
+        Dimension::Tokens,
+        Dimension::Money,
+        Dimension::StepTokens,
+        Dimension::StepMoney,
+        Dimension::DayTokens,
+        Dimension::DayMoney,
+        Dimension::RepositoryTokens,
+        Dimension::RepositoryMoney,
+    ]);
+    prop_oneof![
+        (option::of(number()), text())
+            .prop_map(|(until, why)| Trouble::Limited { until: until.map(Millis), why }),
+        text().prop_map(|why| Trouble::Unavailable { why }),
+        text().prop_map(|why| Trouble::Misconfigured { why }),
+        dimension.prop_map(|dimension| Trouble::CapPassed { dimension }),
+        text().prop_map(|why| Trouble::Failed { why }),
+    ]
+    .boxed()
 }
 
 fn checks_report() -> BoxedStrategy<ChecksReport> {
@@ -187,6 +213,7 @@ pub(crate) fn outcome() -> BoxedStrategy<Outcome> {
             Outcome::Landed(LandedCommit { commit, tree, reference })
         }),
         Just(Outcome::Closed),
+        Just(Outcome::Waited),
         text().prop_map(|reason| Outcome::Refused { reason }),
         usage().prop_map(|usage| Outcome::Interrupted { usage }),
         (text(), usage()).prop_map(|(reason, usage)| Outcome::Lost { reason, usage }),
@@ -195,11 +222,13 @@ pub(crate) fn outcome() -> BoxedStrategy<Outcome> {
 }
 
 fn limits() -> BoxedStrategy<StepLimits> {
-    (number(), option::of(number()), option::of(number()))
-        .prop_map(|(total, idle, output_bytes)| StepLimits {
+    (number(), option::of(number()), option::of(number()), option::of(number()))
+        .prop_map(|(total, idle, output_bytes, spend)| StepLimits {
             total: Millis(total),
             idle: idle.map(Millis),
             output_bytes,
+            tokens: spend,
+            cost_micros: spend,
         })
         .boxed()
 }
@@ -209,16 +238,22 @@ fn effect() -> BoxedStrategy<Effect> {
         (texts(), texts()).prop_map(|(feedback, history)| Ask::Fresh { feedback, history }),
         texts().prop_map(|faults| Ask::Repair { faults }),
     ];
-    let agent = (role(), small(), option::of(tree()), ask, artifacts(), limits());
+    let agent = (role(), small(), option::of(tree()), ask, artifacts(), limits(), option::of(session()));
     prop_oneof![
         Just(Effect::PrepareWorkspaces),
+        (role(), number(), text()).prop_map(|(role, until, why)| Effect::Wait(Wait {
+            role,
+            until: Millis(until),
+            why
+        })),
         (purpose(), small(), tree(), texts(), limits()).prop_map(
             |(purpose, round, tree, commands, limits)| {
                 Effect::RunChecks(RunChecks { purpose, round, tree, commands, limits })
             }
         ),
-        agent.prop_map(|(role, round, tree, ask, inputs, limits)| {
-            Effect::RunAgent(RunAgent { role, round, attempt: round, tree, ask, inputs, limits })
+        agent.prop_map(|(role, round, tree, ask, inputs, limits, session)| {
+            let (attempt, agent) = (round, session.as_ref().map(|session| session.id.clone()));
+            Effect::RunAgent(RunAgent { role, round, attempt, tree, ask, inputs, limits, agent, session })
         }),
         small().prop_map(|round| Effect::CaptureChange { round }),
         (tree(), commit(), landing(), small(), artifacts(), number()).prop_map(
@@ -345,6 +380,13 @@ fn task_fact() -> BoxedStrategy<TaskFact> {
         }),
         (role(), texts()).prop_map(|(role, faults)| TaskFact::RepairAsked { role, faults }),
         (stage(), text(), kind).prop_map(|(stage, why, kind)| TaskFact::StepRetried { stage, why, kind }),
+        (role(), text(), number(), text()).prop_map(|(role, agent, until, why)| TaskFact::AgentOut {
+            role,
+            agent,
+            until: Millis(until),
+            kind: if until % 2 == 0 { OutKind::Limited } else { OutKind::Unavailable },
+            why,
+        }),
         (role(), word(), tree(), source, texts()).prop_map(|(role, word, tree, source, feedback)| {
             TaskFact::VerdictTaken { role, word, tree, source, feedback }
         }),

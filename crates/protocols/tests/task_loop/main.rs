@@ -12,6 +12,7 @@ mod generators;
 mod golden;
 mod landing;
 mod lost_steps;
+mod outages;
 mod properties;
 mod refused;
 mod reopening;

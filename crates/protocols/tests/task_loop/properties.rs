@@ -9,13 +9,13 @@ use crate::harness::{Script, start, stop};
 use proptest::prelude::*;
 use windlass_protocols::effect::Effect;
 use windlass_protocols::explain::explain;
-use windlass_protocols::kernel::budget::{Budget, CapChange};
+use windlass_protocols::kernel::budget::{Budget, CapChange, Dimension};
 use windlass_protocols::outcome::{
-    Answer, Audit, CapturedChange, LandedCommit, Outcome, StepEnd, Usage, Verdict, WorkspaceAfter,
+    Answer, Audit, CapturedChange, LandedCommit, Outcome, StepEnd, Trouble, Usage, Verdict, WorkspaceAfter,
 };
 use windlass_protocols::protocol::judged_task::spec::{Landing, TaskSpec};
 use windlass_protocols::protocol::judged_task::stage::Stage;
-use windlass_protocols::{CommitId, EffectId, Fact, Observation, Role, Run, TreeId, invariants};
+use windlass_protocols::{CommitId, EffectId, Fact, Millis, Observation, Role, Run, TreeId, invariants};
 
 /// What the world does next, before it is known what is waited for.
 #[derive(Clone, Debug)]
@@ -87,6 +87,20 @@ fn checker_answer(role: Role, how: u8) -> Answer {
     }
 }
 
+fn trouble(how: u8) -> Option<Trouble> {
+    let why = "of the provider".to_owned();
+    match how % 23 {
+        0 => Some(Trouble::Limited { until: Some(Millis(u64::from(how) * 100)), why }),
+        1 => Some(Trouble::Limited { until: None, why }),
+        2 => Some(Trouble::Unavailable { why }),
+        3 => Some(Trouble::Misconfigured { why }),
+        4 => Some(Trouble::Failed { why }),
+        5 => Some(Trouble::CapPassed { dimension: Dimension::StepTokens }),
+        6 => Some(Trouble::CapPassed { dimension: Dimension::DayMoney }),
+        _ => None,
+    }
+}
+
 /// An outcome that fits the request: well, badly, lost or interrupted.
 fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
     let works = matches!(request, Effect::RunAgent(_) | Effect::RunChecks(_));
@@ -96,7 +110,7 @@ fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
             return Outcome::Lost { reason: "gone".to_owned(), usage };
         }
         10..20 => return Outcome::Interrupted { usage },
-        20..25 if !works && !matches!(request, Effect::CloseRun(_)) => {
+        20..25 if !works && !matches!(request, Effect::CloseRun(_) | Effect::Wait(_)) => {
             return Outcome::Refused { reason: "no".to_owned() };
         }
         _ => {}
@@ -124,6 +138,7 @@ fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
             if how.is_multiple_of(11) {
                 report.workspace = WorkspaceAfter::Changed { paths: lines(&["a"]) };
             }
+            report.trouble = trouble(how);
             Outcome::AgentEnded(report)
         }
         Effect::CaptureChange { round } => Outcome::ChangeCaptured(CapturedChange {
@@ -135,6 +150,7 @@ fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
             tree: asked.tree.clone(),
             reference: "refs/heads/main".to_owned(),
         }),
+        Effect::Wait(_) => Outcome::Waited,
         Effect::CloseRun(_) => Outcome::Closed,
     }
 }
@@ -214,6 +230,9 @@ fn play(spec: TaskSpec, happenings: &[Happening]) -> Option<Script> {
 }
 
 fn answer_well(script: Script) -> Script {
+    if matches!(script.waiting(), Effect::Wait(_)) {
+        return script.answer(Outcome::Waited);
+    }
     match script.state().stage {
         Stage::Preparing => script.prepared(),
         Stage::Baseline | Stage::Checking | Stage::AuditChecking => script.checks_pass(),

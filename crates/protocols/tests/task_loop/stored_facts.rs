@@ -5,16 +5,19 @@ use crate::harness::words::{
 };
 use std::collections::BTreeSet;
 use windlass_protocols::effect::{
-    Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks, StepLimits,
+    Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks, StepLimits, Wait,
 };
 use windlass_protocols::fact::FACT_VERSION;
 use windlass_protocols::kernel::budget::{CapChange, Dimension};
 use windlass_protocols::outcome::{
-    Answer, CheckResult, ChecksReport, LandedCommit, Outcome, StepEnd, VerdictWord, WorkspaceAfter,
+    AgentSession, Answer, CheckResult, ChecksReport, LandedCommit, Outcome, StepEnd, TokenKinds, Trouble,
+    Usage, VerdictWord, WorkspaceAfter,
 };
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::end::{Cause, End};
-use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, RejectedBy, RetryKind, Source};
+use windlass_protocols::protocol::judged_task::facts::{
+    Fact as TaskFact, OutKind, RejectedBy, RetryKind, Source,
+};
 use windlass_protocols::protocol::judged_task::spec::{Adopted, Landing};
 use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Actor, CommitId, EffectId, Fact, Millis, Role, RunId, TreeId};
@@ -54,6 +57,78 @@ fn examples() -> Vec<Fact> {
     ]);
     facts.extend(task_facts().into_iter().map(Fact::JudgedTask));
     facts.extend(ends().into_iter().map(|end| Fact::JudgedTask(TaskFact::Concluded { end })));
+    facts.extend(of_outages());
+    facts
+}
+
+/// What came when agents got providers: limits, chains, conversations, kinds of tokens.
+fn of_outages() -> Vec<Fact> {
+    let kinds = TokenKinds { input: 7, cached: 2, output: 3, reasoning: 1 };
+    let session = AgentSession { id: "session-1".to_owned(), so_far: Usage { kinds, ..STEP } };
+    let limits = StepLimits {
+        total: Millis(60_000),
+        idle: None,
+        output_bytes: None,
+        tokens: Some(100),
+        cost_micros: Some(200),
+    };
+    let why = || "try again later".to_owned();
+    let mut facts = vec![
+        Fact::EffectRequested {
+            effect: EffectId(100),
+            request: Effect::RunAgent(RunAgent {
+                role: Role::Doer,
+                round: 1,
+                attempt: 1,
+                tree: None,
+                ask: Ask::Repair { faults: Vec::new() },
+                inputs: Vec::new(),
+                limits,
+                agent: Some("codex".to_owned()),
+                session: Some(session.clone()),
+            }),
+        },
+        Fact::EffectRequested {
+            effect: EffectId(101),
+            request: Effect::Wait(Wait { role: Role::Judge, until: Millis(1_700_000_000_000), why: why() }),
+        },
+        Fact::EffectSettled { effect: EffectId(101), outcome: Outcome::Waited },
+    ];
+    let troubles = [
+        Trouble::Limited { until: Some(Millis(1_700_000_000_000)), why: why() },
+        Trouble::Unavailable { why: why() },
+        Trouble::Misconfigured { why: why() },
+        Trouble::CapPassed { dimension: Dimension::DayMoney },
+        Trouble::Failed { why: why() },
+    ];
+    facts.extend(troubles.map(|trouble| {
+        let mut report = agent_report(Role::Doer, StepEnd::Exited { code: 1 }, Answer::Missing, STEP);
+        report.usage.kinds = kinds;
+        report.trouble = Some(trouble);
+        report.session = Some(session.clone());
+        report.model = Some("a-model".to_owned());
+        Fact::EffectSettled { effect: EffectId(100), outcome: Outcome::AgentEnded(report) }
+    }));
+    let kinds_of_outage = [OutKind::Limited, OutKind::Unavailable, OutKind::Misconfigured];
+    facts.extend(kinds_of_outage.map(|kind| {
+        Fact::JudgedTask(TaskFact::AgentOut {
+            role: Role::Doer,
+            agent: "codex".to_owned(),
+            until: Millis(1_700_000_000_000),
+            kind,
+            why: why(),
+        })
+    }));
+    let dimensions = [
+        Dimension::StepTokens,
+        Dimension::StepMoney,
+        Dimension::DayTokens,
+        Dimension::DayMoney,
+        Dimension::RepositoryTokens,
+        Dimension::RepositoryMoney,
+    ];
+    let ends = dimensions.map(|dimension| End::Exhausted { dimension });
+    facts.extend(ends.map(|end| Fact::JudgedTask(TaskFact::Concluded { end })));
     facts
 }
 
@@ -74,7 +149,13 @@ fn started() -> Fact {
 }
 
 fn requests() -> Vec<Effect> {
-    let limits = StepLimits { total: Millis(60_000), idle: Some(Millis(1_000)), output_bytes: Some(4_096) };
+    let limits = StepLimits {
+        total: Millis(60_000),
+        idle: Some(Millis(1_000)),
+        output_bytes: Some(4_096),
+        tokens: None,
+        cost_micros: None,
+    };
     let agent = |role, tree, ask| {
         Effect::RunAgent(RunAgent {
             role,
@@ -84,6 +165,8 @@ fn requests() -> Vec<Effect> {
             ask,
             inputs: vec![artifact("handoff.json")],
             limits,
+            agent: None,
+            session: None,
         })
     };
     let repair = Ask::Repair { faults: lines(&["not JSON"]) };
@@ -278,11 +361,12 @@ const fn variant(fact: &Fact) -> usize {
             TaskFact::RoundRejected { .. } => 16,
             TaskFact::Concluded { .. } => 17,
             TaskFact::Landed { .. } => 18,
+            TaskFact::AgentOut { .. } => 19,
         },
     }
 }
 
-const COUNT: usize = 19;
+const COUNT: usize = 20;
 
 fn stored() -> Vec<Fact> {
     let read = |(number, line): (usize, &str)| {

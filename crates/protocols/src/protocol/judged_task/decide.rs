@@ -5,6 +5,7 @@ use super::facts::{Fact as TaskFact, RejectedBy, RetryKind, Source};
 use super::next::{describe, go_on, in_words, record, said, state};
 use super::spec::OnNeedsHuman;
 use super::stage::Stage;
+use super::trouble::{Treated, treat};
 use crate::draft::Draft;
 use crate::effect::{Effect, Purpose};
 use crate::fact::Fact;
@@ -51,6 +52,8 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
             Role::Doer => doer_ended(draft, report),
             Role::Judge | Role::Auditor => checker_ended(draft, report),
         },
+        // Whoever was waited for is asked by `go_on`.
+        (Effect::Wait(_), Outcome::Waited) => {}
         (Effect::CaptureChange { .. }, Outcome::ChangeCaptured(change)) => captured(draft, change),
         (Effect::CaptureChange { .. }, Outcome::Refused { reason }) => {
             needs_human(draft, Cause::CaptureRefused { reason: reason.clone() });
@@ -111,17 +114,15 @@ fn lost(draft: &mut Draft, request: &Effect, reason: &str) {
 }
 
 fn doer_ended(draft: &mut Draft, report: &AgentReport) {
-    match (&report.end, &report.answer) {
-        (StepEnd::NotStarted { .. }, _) if draft.stop().is_some() => {
-            stopped_before_it_began(draft, Role::Doer);
-        }
-        (StepEnd::NotStarted { reason }, _) => {
-            needs_human(draft, Cause::AgentNotStarted { role: Role::Doer, reason: reason.clone() });
-        }
-        (StepEnd::Exited { code: 0 }, Answer::Handoff(handoff)) => {
+    if never_began(draft, report) {
+        return;
+    }
+    match (treat(draft, report), &report.answer) {
+        (Treated::Done, _) => {}
+        (Treated::Sound, Answer::Handoff(handoff)) => {
             record(draft, TaskFact::HandoffTaken { handoff: handoff.clone() });
         }
-        (StepEnd::Exited { code: 0 }, answer) => {
+        (Treated::Sound, answer) => {
             let faults = faults(answer, "handoff.json");
             if state(draft).attempts.may_repair() {
                 record(draft, TaskFact::RepairAsked { role: Role::Doer, faults });
@@ -131,16 +132,12 @@ fn doer_ended(draft: &mut Draft, report: &AgentReport) {
                 reject(draft, RejectedBy::Handoff, feedback);
             }
         }
-        (end, _) => {
-            let line = format!(
-                "- [doer] the doer {}; what it changed so far is still in its worktree",
-                describe(end)
-            );
+        (Treated::Failed(why), _) => {
+            let line = format!("- [doer] the doer {why}; what it changed so far is still in its worktree");
             let failures = state(draft).maker_failures_in_a_row + 1;
             let feedback = still_open(draft, [line]);
             reject(draft, RejectedBy::DoerFailed, feedback);
             if failures >= MAX_MAKER_FAILURES_IN_A_ROW && draft.exhausted().is_none() {
-                let why = describe(end);
                 needs_human(draft, Cause::AgentKeepsFailing { role: Role::Doer, why });
             }
         }
@@ -148,9 +145,20 @@ fn doer_ended(draft: &mut Draft, report: &AgentReport) {
 }
 
 /// A request to stop can end a step before its program runs; nobody has to look at that.
-fn stopped_before_it_began(draft: &mut Draft, role: Role) {
-    let (stage, kind) = (Stage::of_role(role), RetryKind::Interrupted);
-    record(draft, TaskFact::StepRetried { stage, why: "stopped before it began".to_string(), kind });
+fn never_began(draft: &mut Draft, report: &AgentReport) -> bool {
+    let role = report.role;
+    match &report.end {
+        StepEnd::NotStarted { .. } if draft.stop().is_some() => {
+            let (stage, kind) = (Stage::of_role(role), RetryKind::Interrupted);
+            record(draft, TaskFact::StepRetried { stage, why: "stopped before it began".to_string(), kind });
+            true
+        }
+        StepEnd::NotStarted { reason } if report.trouble.is_none() => {
+            needs_human(draft, Cause::AgentNotStarted { role, reason: reason.clone() });
+            true
+        }
+        _ => false,
+    }
 }
 
 /// A round that said nothing about the change leaves what was said before open; only such rounds' own lines are
@@ -233,15 +241,13 @@ fn checker_ended(draft: &mut Draft, report: &AgentReport) {
         engine_says_needs_human(draft, role, "the step is void: a reader changed what it looked at");
         return needs_human(draft, Cause::WorkspaceChanged { role, paths: paths.clone() });
     }
-    match (&report.end, &report.answer) {
-        (StepEnd::NotStarted { .. }, _) if draft.stop().is_some() => stopped_before_it_began(draft, role),
-        (StepEnd::NotStarted { reason }, _) => {
-            needs_human(draft, Cause::AgentNotStarted { role, reason: reason.clone() });
-        }
-        (StepEnd::Exited { code: 0 }, Answer::Verdict(verdict)) if role == Role::Judge => {
-            judged(draft, verdict);
-        }
-        (StepEnd::Exited { code: 0 }, Answer::Audit(audit)) if role == Role::Auditor => {
+    if never_began(draft, report) {
+        return;
+    }
+    match (treat(draft, report), &report.answer) {
+        (Treated::Done, _) => {}
+        (Treated::Sound, Answer::Verdict(verdict)) if role == Role::Judge => judged(draft, verdict),
+        (Treated::Sound, Answer::Audit(audit)) if role == Role::Auditor => {
             let word = (audit.word, &audit.artifact, &audit.feedback);
             match (audit.word, audit.contradictions.is_empty()) {
                 (VerdictWord::Pass, false) => {
@@ -254,12 +260,11 @@ fn checker_ended(draft: &mut Draft, report: &AgentReport) {
                 }
             }
         }
-        (StepEnd::Exited { code: 0 }, answer) => {
+        (Treated::Sound, answer) => {
             let file = if role == Role::Judge { "verdict.json" } else { "audit.json" };
             unreadable(draft, role, faults(answer, file));
         }
-        (end, _) => {
-            let why = describe(end);
+        (Treated::Failed(why), _) => {
             if state(draft).attempts.may_retry_checker() {
                 let stage = Stage::of_role(role);
                 record(draft, TaskFact::StepRetried { stage, why, kind: RetryKind::Failed });

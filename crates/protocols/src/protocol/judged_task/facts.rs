@@ -3,7 +3,7 @@
 use super::end::End;
 use super::stage::Stage;
 use crate::outcome::{CapturedChange, Handoff, VerdictWord};
-use crate::vocabulary::{ArtifactRef, CommitId, Role, TreeId};
+use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,14 @@ pub enum Fact {
         why: String,
         kind: RetryKind,
     },
+    /// This agent is not asked before that moment; the next of the chain is, or it is waited for.
+    AgentOut {
+        role: Role,
+        agent: String,
+        until: Millis,
+        kind: OutKind,
+        why: String,
+    },
     /// A verdict about exactly this tree.
     VerdictTaken {
         role: Role,
@@ -78,6 +86,14 @@ pub enum RetryKind {
     Lost,
     Failed,
     Interrupted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutKind {
+    Limited,
+    Unavailable,
+    Misconfigured,
 }
 
 /// Who the words of a verdict come from.
@@ -131,6 +147,7 @@ impl Fact {
             Self::ChecksPassed { .. } => "checks-passed",
             Self::RepairAsked { .. } => "repair-asked",
             Self::StepRetried { .. } => "step-retried",
+            Self::AgentOut { .. } => "agent-out",
             Self::VerdictTaken { .. } => "verdict-taken",
             Self::RoundRejected { .. } => "round-rejected",
             Self::Concluded { .. } => "concluded",

@@ -108,7 +108,7 @@ impl<'a> Watch<'a> {
         }
         self.open.insert(effect);
         self.requests.insert(effect, request.clone());
-        let begins_work = matches!(request, Effect::RunAgent(_) | Effect::RunChecks(_));
+        let begins_work = matches!(request, Effect::RunAgent(_) | Effect::RunChecks(_) | Effect::Wait(_));
         if begins_work && self.stop_asked {
             self.say("a step began after somebody asked to stop");
         }
@@ -140,6 +140,7 @@ impl<'a> Watch<'a> {
             Effect::PrepareWorkspaces
             | Effect::RunChecks(_)
             | Effect::CaptureChange { .. }
+            | Effect::Wait(_)
             | Effect::CloseRun(_) => {}
         }
     }
@@ -157,7 +158,8 @@ impl<'a> Watch<'a> {
             (Some(Effect::RunAgent(asked)), Outcome::AgentEnded(report)) => {
                 let kept_to_its_place =
                     asked.role.may_write() || !matches!(report.workspace, WorkspaceAfter::Changed { .. });
-                let sound = report.end == StepEnd::Exited { code: 0 } && kept_to_its_place;
+                let ended_well = report.end == StepEnd::Exited { code: 0 } && report.trouble.is_none();
+                let sound = ended_well && kept_to_its_place;
                 match &report.answer {
                     Answer::Verdict(verdict)
                         if sound
@@ -239,6 +241,7 @@ impl<'a> Watch<'a> {
             | TaskFact::ChecksPassed { .. }
             | TaskFact::RepairAsked { .. }
             | TaskFact::StepRetried { .. }
+            | TaskFact::AgentOut { .. }
             | TaskFact::Landed { .. } => {}
         }
     }

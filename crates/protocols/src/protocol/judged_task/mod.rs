@@ -11,3 +11,4 @@ pub mod reopen;
 pub mod spec;
 pub mod stage;
 pub mod state;
+mod trouble;

@@ -6,9 +6,10 @@ use super::facts::{Fact as TaskFact, RejectedBy, Source};
 use super::spec::{AuditPolicy, Landing};
 use super::state::State;
 use crate::draft::Draft;
-use crate::effect::{Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks};
+use crate::effect::{Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks, Wait};
 use crate::fact::Fact;
-use crate::outcome::VerdictWord;
+use crate::kernel::availability::Available;
+use crate::outcome::{AgentSession, VerdictWord};
 use crate::protocol::Protocol;
 use crate::vocabulary::{ArtifactRef, Role, TreeId};
 use alloc::string::{String, ToString};
@@ -73,7 +74,7 @@ fn in_round(draft: &Draft) -> Next {
     if state.handoff.is_none() {
         return match adopted.and_then(|adopted| adopted.handoff.as_ref()) {
             Some(handoff) => Next::Decided(TaskFact::HandoffTaken { handoff: handoff.clone() }),
-            None => Next::Ask(agent(draft, Role::Doer)),
+            None => agent(draft, Role::Doer),
         };
     }
     let Some(change) = &state.change else {
@@ -95,7 +96,7 @@ fn in_round(draft: &Draft) -> Next {
                 source: Source::Agent { artifact: verdict.artifact.clone() },
                 feedback: said(state, verdict.word, &verdict.feedback),
             }),
-            None => Next::Ask(agent(draft, Role::Judge)),
+            None => agent(draft, Role::Judge),
         },
         Some((VerdictWord::Pass, _)) => before_gate(draft, &change.tree),
         // Only a verdict that was taken over can stand here unconsumed; ours is routed when it is taken.
@@ -121,7 +122,7 @@ fn before_gate(draft: &Draft, tree: &TreeId) -> Next {
                 source: Source::Agent { artifact: audit.artifact.clone() },
                 feedback: said(state, audit.word, &audit.feedback),
             }),
-            None => Next::Ask(agent(draft, Role::Auditor)),
+            None => agent(draft, Role::Auditor),
         },
         Some((VerdictWord::Pass, _)) => {
             Next::Decided(TaskFact::Concluded { end: End::Accepted { tree: tree.clone() } })
@@ -254,7 +255,21 @@ fn checks(draft: &Draft, purpose: Purpose, tree: TreeId) -> Effect {
     })
 }
 
-fn agent(draft: &Draft, role: Role) -> Effect {
+/// Asks the first agent of the role's chain that can be asked now, or waits for it.
+fn agent(draft: &Draft, role: Role) -> Next {
+    let state = state(draft);
+    match state.availability.choose(state.spec.place.chain(role), draft.now()) {
+        Available::Now(agent) => Next::Ask(ask_agent(draft, role, Some(agent))),
+        // A run without any agent is refused by whoever carries the request out, in the user's words.
+        Available::Never => Next::Ask(ask_agent(draft, role, None)),
+        Available::From(until) => {
+            let why = state.last_outage.clone();
+            Next::Ask(Effect::Wait(Wait { role, until, why }))
+        }
+    }
+}
+
+fn ask_agent(draft: &Draft, role: Role, agent: Option<&str>) -> Effect {
     let state = state(draft);
     let ask = match &state.repairing {
         Some(faults) => Ask::Repair { faults: faults.clone() },
@@ -271,7 +286,17 @@ fn agent(draft: &Draft, role: Role) -> Effect {
         ask,
         inputs: inputs(state, role),
         limits: draft.budget().step_limits(),
+        agent: agent.map(ToString::to_string),
+        session: session_to_go_on_with(state, role, agent),
     })
+}
+
+/// Only a repair goes on with a conversation, and only with the agent it was with; every other step begins afresh.
+fn session_to_go_on_with(state: &State, role: Role, agent: Option<&str>) -> Option<AgentSession> {
+    state.repairing.as_ref()?;
+    let last =
+        state.session.as_ref().filter(|last| last.role == role && Some(last.agent.as_str()) == agent)?;
+    last.session.clone()
 }
 
 /// What a checker is shown: sealed artifacts of this round, never files that somebody could have changed since.

@@ -1,6 +1,7 @@
 //! The task as it was given: what to do, how far to go, where everything lives. Complete before the first fact; nothing
 //! is looked up later.
 
+use crate::kernel::availability::Patience;
 use crate::kernel::budget::Caps;
 use crate::observation::Rejection;
 use crate::outcome::{Audit, Handoff, Verdict, VerdictWord};
@@ -22,6 +23,9 @@ pub struct TaskSpec {
     pub audit: AuditPolicy,
     pub on_needs_human: OnNeedsHuman,
     pub landing: Landing,
+    /// How agents are waited for that cannot be asked now.
+    #[serde(default, skip_serializing_if = "Patience::is_usual")]
+    pub patience: Patience,
     pub place: Place,
     /// Where a run begun by another program stood when it is taken over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,11 +56,22 @@ pub struct Place {
     pub judge_branch: String,
     /// How each role's agent is started, as the user said it.
     pub agents: BTreeMap<Role, String>,
+    /// Who is asked, in this order, while the role's own agent cannot be asked.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fallbacks: BTreeMap<Role, Vec<String>>,
     /// Text of user prompt files that replace the built-in bodies, by role.
     pub prompts: BTreeMap<Role, String>,
     /// Who landed commits are by. Part of a commit's id, so a landing that is repeated must not look it up anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
+}
+
+impl Place {
+    /// The agents of a role in the order in which they are asked.
+    pub fn chain(&self, role: Role) -> impl Iterator<Item = &str> {
+        let first = self.agents.get(&role).into_iter();
+        first.chain(self.fallbacks.get(&role).into_iter().flatten()).map(String::as_str)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

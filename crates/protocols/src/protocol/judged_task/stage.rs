@@ -33,6 +33,8 @@ impl Stage {
                 Role::Judge => Self::Judging,
                 Role::Auditor => Self::Auditing,
             },
+            // Waiting belongs to the step that is waited for, whose attempts go on being counted.
+            Effect::Wait(wait) => Self::of_role(wait.role),
             Effect::CaptureChange { .. } => Self::Capturing,
             Effect::LandChange(_) => Self::Landing,
             Effect::CloseRun(_) => Self::Closing,

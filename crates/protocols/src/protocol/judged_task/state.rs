@@ -2,14 +2,15 @@
 //! many rounds there were: long texts stay in sealed artifacts.
 
 use super::end::{Cause, End};
-use super::facts::{Fact as TaskFact, RetryKind};
+use super::facts::{Fact as TaskFact, OutKind, RetryKind};
 use super::spec::TaskSpec;
 use super::stage::Stage;
 use crate::effect::Effect;
 use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
+use crate::kernel::availability::Availability;
 use crate::kernel::budget::Dimension;
-use crate::outcome::{CapturedChange, Handoff, VerdictWord};
+use crate::outcome::{AgentSession, CapturedChange, Handoff, Outcome, VerdictWord};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -29,6 +30,9 @@ pub struct State {
     pub red_at_base: Option<Vec<String>>,
     pub baseline_evidence: Vec<ArtifactRef>,
     pub attempts: Attempts,
+    pub availability: Availability,
+    /// The last conversation of the role that is being asked.
+    pub session: Option<LastSession>,
     /// How often each role was asked in this round; a reopening does not start it again.
     pub asked_in_round: BTreeMap<Role, u32>,
     pub maker_failures_in_a_row: u32,
@@ -57,6 +61,17 @@ pub struct State {
     /// When the first landing was asked for: one that is tried again must make the same commit.
     pub landing_decided_at: Option<Millis>,
     pub landed: Option<(CommitId, String)>,
+    pub waiting_until: Option<Millis>,
+    /// Why an agent could not be asked the last time one could not.
+    pub last_outage: String,
+}
+
+/// A conversation, and with whom; one with another agent cannot be gone on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastSession {
+    pub role: Role,
+    pub agent: String,
+    pub session: Option<AgentSession>,
 }
 
 impl State {
@@ -70,6 +85,8 @@ impl State {
             red_at_base: None,
             baseline_evidence: Vec::new(),
             attempts: Attempts::default(),
+            availability: Availability::default(),
+            session: None,
             asked_in_round: BTreeMap::new(),
             maker_failures_in_a_row: 0,
             feedback: Vec::new(),
@@ -89,6 +106,8 @@ impl State {
             end: None,
             landing_decided_at: None,
             landed: None,
+            waiting_until: None,
+            last_outage: String::new(),
         }
     }
 
@@ -109,6 +128,7 @@ impl State {
                 self.end = None;
                 self.landing_decided_at = None;
                 self.attempts = Attempts::default();
+                self.availability.forget();
                 self.maker_failures_in_a_row = 0;
                 self.repetitions = 0;
                 self.repairing = None;
@@ -122,10 +142,8 @@ impl State {
             }
             Fact::LandingAsked { landing, .. } => self.spec.landing = landing.clone(),
             Fact::JudgedTask(fact) => self.evolve_task(fact),
-            Fact::RunStarted { .. }
-            | Fact::EffectSettled { .. }
-            | Fact::StopAsked { .. }
-            | Fact::RunEnded => {}
+            Fact::EffectSettled { outcome, .. } => self.settle(outcome),
+            Fact::RunStarted { .. } | Fact::StopAsked { .. } | Fact::RunEnded => {}
         }
     }
 
@@ -167,6 +185,15 @@ impl State {
                 RetryKind::Failed => self.attempts.failed += 1,
                 RetryKind::Interrupted => self.attempts.interrupted += 1,
             },
+            TaskFact::AgentOut { agent, until, kind, why, .. } => {
+                self.last_outage.clone_from(why);
+                self.availability.is_out(agent, *until);
+                match kind {
+                    OutKind::Limited => self.attempts.limited += 1,
+                    OutKind::Unavailable => self.attempts.unserved += 1,
+                    OutKind::Misconfigured => {}
+                }
+            }
             TaskFact::VerdictTaken { role, word, source, feedback, .. } => {
                 if *word == VerdictWord::NeedsHuman && !feedback.is_empty() {
                     self.feedback.clone_from(feedback);
@@ -212,7 +239,13 @@ impl State {
                 if agent.role == Role::Doer {
                     self.unsaid_notes.clear();
                 }
+                self.session = agent.agent.as_ref().map(|text| LastSession {
+                    role: agent.role,
+                    agent: text.clone(),
+                    session: agent.session.clone(),
+                });
             }
+            Effect::Wait(wait) => self.waiting_until = Some(wait.until),
             Effect::LandChange(land) => {
                 self.landing_decided_at.get_or_insert(land.decided_at);
             }
@@ -220,6 +253,29 @@ impl State {
             | Effect::RunChecks(_)
             | Effect::CaptureChange { .. }
             | Effect::CloseRun(_) => {}
+        }
+    }
+
+    fn settle(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Waited => {
+                if let Some(until) = self.waiting_until.take() {
+                    self.availability.waited_until(until);
+                }
+            }
+            Outcome::AgentEnded(report) => {
+                if let Some(last) = &mut self.session {
+                    last.session.clone_from(&report.session);
+                }
+            }
+            Outcome::Prepared { .. }
+            | Outcome::ChecksRan(_)
+            | Outcome::ChangeCaptured(_)
+            | Outcome::Landed(_)
+            | Outcome::Closed
+            | Outcome::Refused { .. }
+            | Outcome::Interrupted { .. }
+            | Outcome::Lost { .. } => {}
         }
     }
 
