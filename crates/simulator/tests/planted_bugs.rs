@@ -44,7 +44,8 @@ fn believing_although_the_append_failed_differs_from_the_journal() {
 
 #[test]
 fn ids_that_start_again_name_two_effects() {
-    caught_by(PlantedBug::CountsEffectsFromZeroAfterARestart, &[Check::IdNamesOneEffect, Check::Invariants]);
+    let seen_by = [Check::IdNamesOneEffect, Check::StartedOnce, Check::Invariants];
+    caught_by(PlantedBug::CountsEffectsFromZeroAfterARestart, &seen_by);
 }
 
 #[test]
