@@ -8,9 +8,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::nearest::{advice, nearest};
+use crate::program::{AgentProgram, Efforts};
+use crate::vendor::{self, Vendor};
 use crate::words::{WordsError, quote_words, split_words};
 
-const KINDS: [&str; 3] = ["command", "shell", "scripted"];
+const KINDS: [&str; 9] =
+    ["codex", "claude", "gemini", "opencode", "copilot", "acp", "command", "shell", "scripted"];
 
 /// The agent to start for a role.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -21,15 +24,25 @@ pub enum AgentChoice {
     Shell { text: String },
     /// `scripted:FILE`: this program plays a script.
     Scripted { file: String },
+    /// `codex`, `codex:MODEL`, `codex:MODEL@EFFORT`, `codex:@EFFORT`: a program with a dialect of its own.
+    Known { program: AgentProgram, model: Option<String>, effort: Option<String> },
+    /// `acp:gemini --acp`: anything that speaks the Agent Client Protocol on its stdin and stdout.
+    Acp { program: String, arguments: Vec<String> },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChoiceError {
-    #[error("no agent named; write one as KIND:REST, for example `command:/path/to/agent --flag`")]
+    #[error(
+        "no agent named; write one of {}, or KIND:REST, for example `command:/path/to/agent --flag`",
+        programs()
+    )]
     Empty,
     #[error("unknown kind of agent `{given}` in `{text}`: {}", advice(nearest(.given, &KINDS), &KINDS))]
     UnknownKind { given: String, text: String },
-    #[error("agent `{text}` does not say which kind it is: write `command:{text}` to run that program")]
+    #[error(
+        "agent `{text}` does not say which kind it is: write `command:{text}` to run that program, or one of {}",
+        programs()
+    )]
     NoKind { text: String },
     #[error("agent `{kind}:` names no {wanted}")]
     NothingAfterKind { kind: &'static str, wanted: &'static str },
@@ -37,6 +50,16 @@ pub enum ChoiceError {
     Words { text: String, source: WordsError },
     #[error("agent `{kind}:` contains a NUL character, which no program can be given")]
     Nul { kind: &'static str },
+    #[error("agent `{text}` names no model that {program} could be given: {}", model_shape(*program))]
+    BadModel { program: AgentProgram, text: String },
+    #[error("agent `{text}` names no effort after the `@`: leave the `@` out, or write {}", effort_words(*program))]
+    NoEffort { program: AgentProgram, text: String },
+    #[error("{program} does not know the effort `{given}` in `{text}`: {}", effort_advice(*program, given))]
+    UnknownEffort { program: AgentProgram, given: String, text: String },
+    #[error(
+        "{program} cannot be told an effort, so `@{given}` in `{text}` means nothing: write `{program}:MODEL`"
+    )]
+    EffortUnsupported { program: AgentProgram, given: String, text: String },
     #[error("the directory {directory:?} is not valid UTF-8, so no agent can be found relative to it")]
     DirectoryNotText { directory: std::path::PathBuf },
 }
@@ -47,14 +70,27 @@ impl AgentChoice {
             return Err(ChoiceError::Empty);
         }
         let Some((kind, rest)) = text.split_once(':') else {
+            if let Some(program) = named(text) {
+                return Ok(Self::Known { program, model: None, effort: None });
+            }
             return Err(if nearest(text, &KINDS).is_some() {
                 ChoiceError::UnknownKind { given: text.to_owned(), text: text.to_owned() }
             } else {
                 ChoiceError::NoKind { text: text.to_owned() }
             });
         };
+        if let Some(program) = named(kind) {
+            return parse_known(text, program, rest);
+        }
         match kind {
-            "command" => parse_command(text, rest),
+            "command" => {
+                let (program, arguments) = command_words("command", text, rest)?;
+                Ok(Self::Command { program, arguments })
+            }
+            "acp" => {
+                let (program, arguments) = command_words("acp", text, rest)?;
+                Ok(Self::Acp { program, arguments })
+            }
             "shell" => Ok(Self::Shell { text: non_empty("shell", "command", rest)? }),
             "scripted" => Ok(Self::Scripted { file: non_empty("scripted", "script file", rest)? }),
             other => Err(ChoiceError::UnknownKind { given: other.to_owned(), text: text.to_owned() }),
@@ -64,9 +100,29 @@ impl AgentChoice {
     /// The word before the colon.
     pub const fn kind(&self) -> &'static str {
         match self {
-            Self::Command { .. } => KINDS[0],
-            Self::Shell { .. } => KINDS[1],
-            Self::Scripted { .. } => KINDS[2],
+            Self::Command { .. } => "command",
+            Self::Shell { .. } => "shell",
+            Self::Scripted { .. } => "scripted",
+            Self::Known { program, .. } => program.as_str(),
+            Self::Acp { .. } => "acp",
+        }
+    }
+
+    /// Who makes the model behind it; `None` where the text does not tell.
+    pub fn vendor(&self) -> Option<Vendor> {
+        match self {
+            Self::Known { program, model, .. } => Some(vendor::vendor(*program, model.as_deref())),
+            Self::Command { .. } | Self::Shell { .. } | Self::Scripted { .. } | Self::Acp { .. } => None,
+        }
+    }
+
+    /// What must be on PATH, or at that path if it has a slash; `None` for scripts, which this program plays itself.
+    pub fn program_name(&self) -> Option<&str> {
+        match self {
+            Self::Command { program, .. } | Self::Acp { program, .. } => Some(program),
+            Self::Shell { .. } => Some("/bin/sh"),
+            Self::Known { program, .. } => Some(program.as_str()),
+            Self::Scripted { .. } => None,
         }
     }
 
@@ -83,20 +139,85 @@ impl AgentChoice {
             Self::Command { program, arguments } if program.contains('/') => {
                 Self::Command { program: anchor(program)?, arguments: arguments.clone() }
             }
+            Self::Acp { program, arguments } if program.contains('/') => {
+                Self::Acp { program: anchor(program)?, arguments: arguments.clone() }
+            }
             Self::Scripted { file } => Self::Scripted { file: anchor(file)? },
-            Self::Command { .. } | Self::Shell { .. } => self.clone(),
+            Self::Command { .. } | Self::Shell { .. } | Self::Known { .. } | Self::Acp { .. } => self.clone(),
         })
     }
 }
 
-fn parse_command(text: &str, rest: &str) -> Result<AgentChoice, ChoiceError> {
+fn named(kind: &str) -> Option<AgentProgram> {
+    AgentProgram::ALL.into_iter().find(|program| program.as_str() == kind)
+}
+
+fn parse_known(text: &str, program: AgentProgram, rest: &str) -> Result<AgentChoice, ChoiceError> {
+    let (model, effort) = match rest.rsplit_once('@') {
+        // `name@20250929` is how one provider writes the version of a model; no effort begins with a digit.
+        Some((model, effort)) if !effort.starts_with(|first: char| first.is_ascii_digit()) => {
+            (model, Some(effort))
+        }
+        _ => (rest, None),
+    };
+    if let Some(effort) = effort {
+        check_effort(text, program, effort)?;
+    }
+    if model.is_empty() && effort.is_some() {
+        return Ok(AgentChoice::Known { program, model: None, effort: effort.map(str::to_owned) });
+    }
+    let is_word =
+        !model.starts_with(['-', '@']) && model.chars().all(|c| !c.is_whitespace() && !c.is_control());
+    let has_provider =
+        model.split_once('/').is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty());
+    if model.is_empty() || !is_word || (program == AgentProgram::OpenCode && !has_provider) {
+        return Err(ChoiceError::BadModel { program, text: text.to_owned() });
+    }
+    Ok(AgentChoice::Known { program, model: Some(model.to_owned()), effort: effort.map(str::to_owned) })
+}
+
+fn check_effort(text: &str, program: AgentProgram, effort: &str) -> Result<(), ChoiceError> {
+    let (given, text) = (effort.to_owned(), text.to_owned());
+    let known = match program.efforts() {
+        Efforts::None => return Err(ChoiceError::EffortUnsupported { program, given, text }),
+        _ if effort.is_empty() => return Err(ChoiceError::NoEffort { program, text }),
+        Efforts::Words(words) => words.contains(&effort),
+        Efforts::ByProvider => effort.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_'),
+    };
+    if known { Ok(()) } else { Err(ChoiceError::UnknownEffort { program, given, text }) }
+}
+
+fn programs() -> String {
+    AgentProgram::ALL.map(AgentProgram::as_str).join(", ")
+}
+
+fn model_shape(program: AgentProgram) -> String {
+    match program {
+        AgentProgram::OpenCode => "write `opencode:PROVIDER/MODEL`, or `opencode` for its default".to_owned(),
+        _ => format!("write `{program}:MODEL`, or `{program}` for its default"),
+    }
+}
+
+fn effort_words(program: AgentProgram) -> String {
+    match program.efforts() {
+        Efforts::Words(words) => format!("one of {}", words.join(", ")),
+        Efforts::None | Efforts::ByProvider => "the word its model's provider uses".to_owned(),
+    }
+}
+
+fn effort_advice(program: AgentProgram, given: &str) -> String {
+    match program.efforts() {
+        Efforts::Words(words) => advice(nearest(given, words), words),
+        Efforts::None | Efforts::ByProvider => "write one word of letters and digits".to_owned(),
+    }
+}
+
+fn command_words(kind: &'static str, text: &str, rest: &str) -> Result<(String, Vec<String>), ChoiceError> {
     let words = split_words(rest).map_err(|source| ChoiceError::Words { text: text.to_owned(), source })?;
     let mut words = words.into_iter();
     match words.next() {
-        Some(program) if !program.is_empty() => {
-            Ok(AgentChoice::Command { program, arguments: words.collect() })
-        }
-        _ => Err(ChoiceError::NothingAfterKind { kind: "command", wanted: "program" }),
+        Some(program) if !program.is_empty() => Ok((program, words.collect())),
+        _ => Err(ChoiceError::NothingAfterKind { kind, wanted: "program" }),
     }
 }
 
@@ -113,11 +234,16 @@ fn non_empty(kind: &'static str, wanted: &'static str, rest: &str) -> Result<Str
 impl fmt::Display for AgentChoice {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rest = match self {
-            Self::Command { program, arguments } => {
+            Self::Command { program, arguments } | Self::Acp { program, arguments } => {
                 &quote_words(std::iter::once(program).chain(arguments).map(String::as_str))
             }
             Self::Shell { text } => text,
             Self::Scripted { file } => file,
+            Self::Known { program, model: None, effort: None } => return program.fmt(formatter),
+            Self::Known { model, effort, .. } => {
+                let effort = effort.as_ref().map(|effort| format!("@{effort}"));
+                &format!("{}{}", model.as_deref().unwrap_or_default(), effort.unwrap_or_default())
+            }
         };
         write!(formatter, "{}:{rest}", self.kind())
     }

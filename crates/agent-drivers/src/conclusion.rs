@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::signal::{EndClaim, RateLimitWait, Severity, Signal};
+use crate::signal::{EndClaim, ErrorKind, RateLimitWait, Severity, Signal};
 
 /// How the process came to its end, as the supervisor saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,12 +40,28 @@ pub enum Limit {
 pub enum Conclusion {
     /// The agent says it did its step. What it left behind is judged from the files alone.
     Finished,
+    /// The agent tried and gave up, or did what cannot count. Costs an attempt.
     Failed {
+        #[serde(default, rename = "error")]
+        kind: ErrorKind,
         reason: String,
     },
     /// Not the agent's fault and not the task's: the same step may be tried again later.
     RateLimited {
         wait: RateLimitWait,
+    },
+    /// The model's service or the way to it failed: to be tried again, a little later each time.
+    Unavailable {
+        reason: String,
+    },
+    /// Trying again changes nothing before a person has changed something.
+    Misconfigured {
+        reason: String,
+        hint: String,
+    },
+    /// It ended without its closing word, so nobody knows how far it came.
+    CutOff {
+        reason: String,
     },
     Stopped {
         by: Limit,
@@ -65,11 +81,20 @@ pub enum ClosingWord {
     Optional,
 }
 
-pub(crate) fn conclude(ended: &HowItEnded, signals: &[Signal], closing_word: ClosingWord) -> Conclusion {
+/// What a dialect adds to the common reading of an end.
+pub(crate) struct EndReading {
+    pub(crate) closing_word: ClosingWord,
+    /// What an exit code says by itself where nothing better was said.
+    pub(crate) exit_code: fn(i32) -> Option<(ErrorKind, &'static str)>,
+    /// Who is to blame for a refused login and what to do.
+    pub(crate) login_hint: &'static str,
+}
+
+pub(crate) fn conclude(ended: &HowItEnded, signals: &[Signal], reading: &EndReading) -> Conclusion {
     match ended {
-        HowItEnded::Exited { code } => conclude_exit(*code, signals, closing_word),
+        HowItEnded::Exited { code } => conclude_exit(*code, signals, reading),
         HowItEnded::Signaled { signal } => {
-            Conclusion::Failed { reason: format!("the agent was ended by {}", signal_name(*signal)) }
+            Conclusion::CutOff { reason: format!("the agent was ended by {}", signal_name(*signal)) }
         }
         HowItEnded::Stopped { by } => Conclusion::Stopped { by: *by },
         HowItEnded::NotStarted { reason } => Conclusion::NotStarted { reason: reason.clone() },
@@ -77,31 +102,82 @@ pub(crate) fn conclude(ended: &HowItEnded, signals: &[Signal], closing_word: Clo
     }
 }
 
-fn conclude_exit(code: i32, signals: &[Signal], closing_word: ClosingWord) -> Conclusion {
+fn conclude_exit(code: i32, signals: &[Signal], reading: &EndReading) -> Conclusion {
     let end = signals.iter().rev().find_map(|signal| match signal {
         Signal::End { claim, .. } => Some(claim),
         _ => None,
     });
-    let fault = match (code, end) {
-        (0, Some(EndClaim::Finished)) => None,
-        (0, None) if closing_word == ClosingWord::Optional => None,
-        (0, None) => Some("the agent exited with 0 but without its closing word".to_owned()),
-        (_, Some(EndClaim::Failed { reason })) => Some(reason.clone()),
-        (code, _) => Some(match last_fatal(signals) {
-            Some(message) => format!("the agent exited with {code}: {message}"),
-            None => format!("the agent exited with {code}"),
-        }),
+    let told = last_fatal(signals);
+    let by_code = (reading.exit_code)(code);
+    let (kind, reason) = match (code, end, told) {
+        // A program that is told to end may still say that all is well.
+        (_, _, Some((ErrorKind::Interrupted, message))) => (ErrorKind::Interrupted, message.to_owned()),
+        (0, Some(EndClaim::Finished), _) => return Conclusion::Finished,
+        (0, None, None) if reading.closing_word == ClosingWord::Optional => return Conclusion::Finished,
+        (_, Some(EndClaim::Failed { reason, kind }), told) => {
+            // The closing word often says that, the lines before it why.
+            let kind = [Some(*kind), told.map(|(kind, _)| kind), by_code.map(|(kind, _)| kind)]
+                .into_iter()
+                .flatten()
+                .find(|kind| *kind != ErrorKind::Other);
+            (kind.unwrap_or_default(), reason.clone())
+        }
+        (code, _, Some((kind, message))) => {
+            let kind = if kind == ErrorKind::Other { by_code.map_or(kind, |(kind, _)| kind) } else { kind };
+            (kind, format!("the agent exited with {code}: {message}"))
+        }
+        (code, _, None) if by_code.is_some() => {
+            let (kind, words) = by_code.unwrap_or_default();
+            (kind, format!("the agent exited with {code}: {words}"))
+        }
+        (0, None, None) => {
+            let reason = "the agent exited with 0 but without its closing word".to_owned();
+            return match last_rate_limit(signals) {
+                Some(wait) => Conclusion::RateLimited { wait },
+                None => Conclusion::CutOff { reason },
+            };
+        }
+        (code, _, None) => (ErrorKind::Other, format!("the agent exited with {code}")),
     };
-    match (fault, last_rate_limit(signals)) {
-        (None, _) => Conclusion::Finished,
-        (Some(_), Some(wait)) => Conclusion::RateLimited { wait },
-        (Some(reason), None) => Conclusion::Failed { reason },
+    by_kind(kind, reason, last_rate_limit(signals), reading)
+}
+
+fn by_kind(
+    kind: ErrorKind,
+    reason: String,
+    limit: Option<RateLimitWait>,
+    reading: &EndReading,
+) -> Conclusion {
+    match kind {
+        ErrorKind::RateLimit => Conclusion::RateLimited { wait: limit.unwrap_or_default() },
+        ErrorKind::Server | ErrorKind::Network => Conclusion::Unavailable { reason },
+        ErrorKind::Authentication => {
+            Conclusion::Misconfigured { reason, hint: reading.login_hint.to_owned() }
+        }
+        ErrorKind::Interrupted => Conclusion::CutOff { reason },
+        ErrorKind::Setup => Conclusion::Misconfigured { reason, hint: SETUP_HINT.to_owned() },
+        // A plan's allowance comes back at a stated time; credit comes back when somebody pays.
+        ErrorKind::Quota => match limit {
+            Some(wait) => Conclusion::RateLimited { wait },
+            None => Conclusion::Misconfigured { reason, hint: QUOTA_HINT.to_owned() },
+        },
+        ErrorKind::BadRequest | ErrorKind::Refused | ErrorKind::TokenLimit => {
+            Conclusion::Failed { kind, reason }
+        }
+        ErrorKind::Other => match limit {
+            Some(wait) => Conclusion::RateLimited { wait },
+            None => Conclusion::Failed { kind, reason },
+        },
     }
 }
 
-fn last_fatal(signals: &[Signal]) -> Option<&str> {
+const SETUP_HINT: &str = "see what `windlass agents` says about the program, its version and its model";
+const QUOTA_HINT: &str = "add credit or choose another agent, then resume the run";
+
+/// The last error the program itself called fatal.
+fn last_fatal(signals: &[Signal]) -> Option<(ErrorKind, &str)> {
     signals.iter().rev().find_map(|signal| match signal {
-        Signal::Error { severity: Severity::Fatal, message } => Some(message.as_str()),
+        Signal::Error { severity: Severity::Fatal, kind, message } => Some((*kind, message.as_str())),
         _ => None,
     })
 }
@@ -141,12 +217,24 @@ fn signal_name(signal: i32) -> String {
 mod tests {
     use super::*;
 
+    const fn reading(closing_word: ClosingWord) -> EndReading {
+        EndReading {
+            closing_word,
+            exit_code: |code| (code == 55).then_some((ErrorKind::Setup, "not trusted")),
+            login_hint: "log in",
+        }
+    }
+
     fn exited(code: i32, signals: &[Signal], closing_word: ClosingWord) -> Conclusion {
-        conclude(&HowItEnded::Exited { code }, signals, closing_word)
+        conclude(&HowItEnded::Exited { code }, signals, &reading(closing_word))
     }
 
     fn failed(reason: &str) -> Conclusion {
-        Conclusion::Failed { reason: reason.to_owned() }
+        Conclusion::Failed { kind: ErrorKind::Other, reason: reason.to_owned() }
+    }
+
+    fn fatal(kind: ErrorKind, message: &str) -> Signal {
+        Signal::Error { severity: Severity::Fatal, kind, message: message.to_owned() }
     }
 
     fn end(claim: EndClaim) -> Signal {
@@ -154,7 +242,7 @@ mod tests {
     }
 
     fn message() -> Signal {
-        Signal::Message { text: "working".to_owned() }
+        Signal::Message { text: "working".to_owned(), partial: false }
     }
 
     fn limited() -> Signal {
@@ -166,14 +254,15 @@ mod tests {
         assert_eq!(exited(0, &[], ClosingWord::Optional), Conclusion::Finished);
         assert_eq!(
             exited(0, &[], ClosingWord::Required),
-            failed("the agent exited with 0 but without its closing word")
+            Conclusion::CutOff { reason: "the agent exited with 0 but without its closing word".to_owned() }
         );
         assert_eq!(exited(0, &[end(EndClaim::Finished)], ClosingWord::Required), Conclusion::Finished);
     }
 
     #[test]
     fn a_failure_told_in_the_closing_word_outweighs_exit_code_zero() {
-        let signals = [end(EndClaim::Failed { reason: "budget exhausted".to_owned() })];
+        let signals =
+            [end(EndClaim::Failed { reason: "budget exhausted".to_owned(), kind: ErrorKind::Other })];
         assert_eq!(exited(0, &signals, ClosingWord::Required), failed("budget exhausted"));
         assert_eq!(exited(1, &signals, ClosingWord::Optional), failed("budget exhausted"));
     }
@@ -184,8 +273,8 @@ mod tests {
             exited(3, &[end(EndClaim::Finished)], ClosingWord::Required),
             failed("the agent exited with 3")
         );
-        let fatal = Signal::Error { severity: Severity::Fatal, message: "no credit".to_owned() };
-        assert_eq!(exited(1, &[fatal], ClosingWord::Optional), failed("the agent exited with 1: no credit"));
+        let told = fatal(ErrorKind::Other, "no idea");
+        assert_eq!(exited(1, &[told], ClosingWord::Optional), failed("the agent exited with 1: no idea"));
     }
 
     #[test]
@@ -204,14 +293,14 @@ mod tests {
 
     #[test]
     fn what_the_supervisor_saw_is_kept_apart() {
-        let all = ClosingWord::Optional;
+        let all = &reading(ClosingWord::Optional);
         assert_eq!(
             conclude(&HowItEnded::Signaled { signal: 11 }, &[end(EndClaim::Finished)], all),
-            failed("the agent was ended by SIGSEGV")
+            Conclusion::CutOff { reason: "the agent was ended by SIGSEGV".to_owned() }
         );
         assert_eq!(
             conclude(&HowItEnded::Signaled { signal: 63 }, &[], all),
-            failed("the agent was ended by signal 63")
+            Conclusion::CutOff { reason: "the agent was ended by signal 63".to_owned() }
         );
         assert_eq!(
             conclude(&HowItEnded::Stopped { by: Limit::IdleTime }, &[end(EndClaim::Finished)], all),
@@ -225,6 +314,54 @@ mod tests {
         assert_eq!(
             conclude(&HowItEnded::Lost { reason: reason.clone() }, &[end(EndClaim::Finished)], all),
             Conclusion::Lost { reason }
+        );
+    }
+
+    #[test]
+    fn whose_fault_it_is_says_what_can_be_done() {
+        let by = |kind| exited(1, &[fatal(kind, "told")], ClosingWord::Required);
+        let reason = "the agent exited with 1: told".to_owned();
+        assert_eq!(by(ErrorKind::RateLimit), Conclusion::RateLimited { wait: RateLimitWait::Untold });
+        for kind in [ErrorKind::Server, ErrorKind::Network] {
+            assert_eq!(by(kind), Conclusion::Unavailable { reason: reason.clone() }, "{kind:?}");
+        }
+        for kind in [ErrorKind::BadRequest, ErrorKind::Refused, ErrorKind::TokenLimit, ErrorKind::Other] {
+            assert_eq!(by(kind), Conclusion::Failed { kind, reason: reason.clone() }, "{kind:?}");
+        }
+        for (kind, hint) in [
+            (ErrorKind::Authentication, "log in"),
+            (ErrorKind::Setup, SETUP_HINT),
+            (ErrorKind::Quota, QUOTA_HINT),
+        ] {
+            let expected = Conclusion::Misconfigured { reason: reason.clone(), hint: hint.to_owned() };
+            assert_eq!(by(kind), expected, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn an_allowance_that_comes_back_is_a_wait() {
+        let signals = [limited(), fatal(ErrorKind::Quota, "used up")];
+        let wait = RateLimitWait::ForMs(500);
+        assert_eq!(exited(1, &signals, ClosingWord::Required), Conclusion::RateLimited { wait });
+    }
+
+    #[test]
+    fn a_vague_closing_word_is_explained_by_what_was_said_before_or_by_the_exit_code() {
+        let vague = end(EndClaim::Failed { reason: "gave up".to_owned(), kind: ErrorKind::Other });
+        assert_eq!(
+            exited(1, &[fatal(ErrorKind::Server, "500"), vague.clone()], ClosingWord::Required),
+            Conclusion::Unavailable { reason: "gave up".to_owned() }
+        );
+        assert_eq!(
+            exited(55, &[vague], ClosingWord::Required),
+            Conclusion::Misconfigured { reason: "gave up".to_owned(), hint: SETUP_HINT.to_owned() }
+        );
+        assert_eq!(
+            exited(55, &[], ClosingWord::Required),
+            Conclusion::Misconfigured {
+                reason: "the agent exited with 55: not trusted".to_owned(),
+                hint: SETUP_HINT.to_owned()
+            }
         );
     }
 }

@@ -84,8 +84,40 @@ pub struct Invocation {
     /// Holds the prompt; becomes the agent's stdin where the driver says [`Stdin::Prompt`].
     pub prompt_file: PathBuf,
     pub access: Access,
+    pub session: Session,
+    /// Holds the final answer to a shape, where the driver says that the answer is spoken, see [`AnswerBy`].
+    pub answer_schema: Option<AnswerSchema>,
+    /// Where a program that keeps its token counts out of its output leaves them. The file need not exist.
+    pub usage_file: PathBuf,
     /// This very program, which plays scripts under a hidden command.
     pub windlass_program: PathBuf,
+}
+
+/// Which conversation of the program the step belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Session {
+    /// A new one, under this id where the program lets us choose ([`crate::SessionIds::Ours`]; a UUID). A run that is
+    /// killed early may never have told an id of its own.
+    Fresh { id: Option<String> },
+    /// An earlier one goes on.
+    Resume { id: String },
+}
+
+/// The same JSON schema twice, because some programs want its text and some the path of a file with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerSchema {
+    pub text: String,
+    pub file: PathBuf,
+}
+
+/// How an agent hands over its answer. A program in its read-only mode cannot leave files in the outbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerBy {
+    Outbox,
+    /// As the structured answer in its closing word ([`crate::Signal::End`]).
+    ClosingWord,
+    /// As the last JSON object in its last message.
+    FinalMessage,
 }
 
 /// What to connect to the agent's stdin.

@@ -3,8 +3,8 @@
 
 use serde::Deserialize;
 
-use crate::conclusion::ClosingWord;
-use crate::driver::{Capabilities, ReadOnlyMode};
+use crate::conclusion::{ClosingWord, EndReading};
+use crate::driver::{Capabilities, ReadOnlyMode, SessionIds};
 use crate::invocation::{BuildError, CommandLine, Invocation, PLAY_COMMAND, Stdin, text_of};
 use crate::signal::{Signal, Stream};
 
@@ -12,8 +12,16 @@ pub(crate) const CAPABILITIES: Capabilities = Capabilities {
     read_only: ReadOnlyMode::None,
     structured_answer: false,
     resume: false,
+    session_ids: SessionIds::None,
     reports_usage: false,
+    reports_usage_live: false,
     closing_word: ClosingWord::Optional,
+};
+
+pub(crate) const END_READING: EndReading = EndReading {
+    closing_word: ClosingWord::Optional,
+    exit_code: |_| None,
+    login_hint: "give the agent what it needs to log in",
 };
 
 pub(crate) fn command(
@@ -50,7 +58,7 @@ pub(crate) fn read_line(stream: Stream, line: &str) -> Vec<Signal> {
         return Vec::new();
     }
     if !line.trim_start().starts_with(r#"{"windlass_signal""#) {
-        return vec![Signal::Message { text: line.to_owned() }];
+        return vec![Signal::Message { text: line.to_owned(), partial: false }];
     }
     vec![match serde_json::from_str(line) {
         Ok(Report { windlass_signal }) => windlass_signal,
@@ -63,8 +71,8 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::signal::{EndClaim, RateLimitWait, UsageScope};
-    use crate::{Access, AgentChoice, Role, driver};
+    use crate::signal::{EndClaim, ErrorKind, RateLimitWait, UsageScope};
+    use crate::{Access, AgentChoice, Role, Session, driver};
 
     fn invocation() -> Invocation {
         Invocation {
@@ -77,6 +85,9 @@ mod tests {
             outbox: PathBuf::from("/out 'box'"),
             prompt_file: PathBuf::from("/p.md"),
             access: Access::ReadOnly,
+            session: Session::Fresh { id: None },
+            answer_schema: None,
+            usage_file: PathBuf::from("/u.json"),
             windlass_program: PathBuf::from("/usr/bin/windlass"),
         }
     }
@@ -132,13 +143,17 @@ mod tests {
     #[test]
     fn plain_lines_are_messages_and_reports_are_understood() {
         let read = |line: &str| read_line(Stream::Stdout, line);
-        assert_eq!(read("hello"), [Signal::Message { text: "hello".to_owned() }]);
+        assert_eq!(read("hello"), [Signal::Message { text: "hello".to_owned(), partial: false }]);
         assert_eq!(read("  "), []);
-        assert_eq!(read(r#"{"kind":"usage"}"#), [Signal::Message { text: r#"{"kind":"usage"}"#.to_owned() }]);
+        assert_eq!(
+            read(r#"{"kind":"usage"}"#),
+            [Signal::Message { text: r#"{"kind":"usage"}"#.to_owned(), partial: false }]
+        );
         assert_eq!(
             read(r#"{"windlass_signal":{"kind":"usage","input":12,"output":3,"cost_micros":900}}"#),
             [Signal::Usage {
                 scope: UsageScope::Step,
+                reply: None,
                 input: 12,
                 cached: 0,
                 output: 3,
@@ -152,7 +167,10 @@ mod tests {
         );
         assert_eq!(
             read(r#"{"windlass_signal":{"kind":"end","claim":{"failed":{"reason":"no credit"}}}}"#),
-            [Signal::End { claim: EndClaim::Failed { reason: "no credit".to_owned() }, answer: None }]
+            [Signal::End {
+                claim: EndClaim::Failed { reason: "no credit".to_owned(), kind: ErrorKind::Other },
+                answer: None
+            }]
         );
         let strange = r#"{"windlass_signal":{"kind":"dance"}}"#;
         assert_eq!(read(strange), [Signal::Unknown { line: strange.to_owned() }]);

@@ -17,11 +17,27 @@ pub enum Signal {
     Session {
         id: String,
     },
+    /// The model that answers, where the program says so itself.
+    Model {
+        name: String,
+    },
     Message {
         text: String,
+        /// A piece of a message that goes on in the next signal; see [`crate::final_message`].
+        #[serde(default)]
+        partial: bool,
     },
     ToolCall {
         name: String,
+        #[serde(default)]
+        detail: String,
+        #[serde(default)]
+        id: Option<String>,
+    },
+    ToolResult {
+        #[serde(default)]
+        id: Option<String>,
+        ok: bool,
         #[serde(default)]
         detail: String,
     },
@@ -31,11 +47,15 @@ pub enum Signal {
     Usage {
         #[serde(default)]
         scope: UsageScope,
+        /// The reply this belongs to, where one reply is reported more than once: its reports are one.
+        #[serde(default)]
+        reply: Option<String>,
         /// All input tokens, cached ones included.
         #[serde(default)]
         input: u64,
         #[serde(default)]
         cached: u64,
+        /// All output tokens, reasoning included.
         #[serde(default)]
         output: u64,
         #[serde(default)]
@@ -48,8 +68,19 @@ pub enum Signal {
         #[serde(default)]
         wait: RateLimitWait,
     },
+    /// The program asks its model again by itself.
+    Retry {
+        attempt: u32,
+        /// The HTTP status that made it necessary; `None` when the connection failed.
+        #[serde(default)]
+        status: Option<u16>,
+        #[serde(default)]
+        wait_ms: Option<u64>,
+    },
     Error {
         severity: Severity,
+        #[serde(default, rename = "error")]
+        kind: ErrorKind,
         message: String,
     },
     /// The program's closing word. Without it a structured program that exits with 0 has not finished.
@@ -97,9 +128,40 @@ pub enum Severity {
     Fatal,
 }
 
+/// Whose fault an error is, which says what can be done about it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorKind {
+    /// The key or the login was refused.
+    Authentication,
+    /// No credit left, or a plan's allowance used up.
+    Quota,
+    RateLimit,
+    /// The model's service failed.
+    Server,
+    /// The connection was refused, cut or never made.
+    Network,
+    /// The service refused the request as such.
+    BadRequest,
+    /// The model declined to answer.
+    Refused,
+    /// A reply ended at the token limit.
+    TokenLimit,
+    /// The program refused how it was started: a flag, a session, a directory, a model.
+    Setup,
+    /// Somebody told it to end.
+    Interrupted,
+    #[default]
+    Other,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndClaim {
     Finished,
-    Failed { reason: String },
+    Failed {
+        reason: String,
+        #[serde(default)]
+        kind: ErrorKind,
+    },
 }

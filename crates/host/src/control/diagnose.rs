@@ -164,12 +164,13 @@ fn agent(host: &Host, key: &str, text: &str, place: &Path) -> DiagnosisLine {
     let what = format!("agent ({key})");
     match AgentChoice::parse(text).and_then(|choice| choice.anchored(place)) {
         Err(error) => line(&what, Health::Broken, error.to_string(), "name the agent as KIND:REST"),
-        Ok(AgentChoice::Command { program, .. }) => {
+        Ok(choice @ (AgentChoice::Command { .. } | AgentChoice::Known { .. } | AgentChoice::Acp { .. })) => {
+            let program = choice.program_name().unwrap_or_default();
             let found = if program.contains('/') {
-                Path::new(&program).is_file()
+                Path::new(program).is_file()
             } else {
                 let path = host.environment.get("PATH").unwrap_or_default();
-                std::env::split_paths(path).any(|directory| directory.join(&program).is_file())
+                std::env::split_paths(path).any(|directory| directory.join(program).is_file())
             };
             if found {
                 line(&what, Health::Good, text.to_owned(), "")

@@ -11,7 +11,7 @@ use crate::foreign::ForeignShelf;
 use crate::state_dir::make_private;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use windlass_agent_drivers::{Access, AgentChoice, Invocation, Stdin};
+use windlass_agent_drivers::{Access, AgentChoice, Invocation, Session, Stdin};
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Drift, Fingerprint, SnapshotLimits};
 use windlass_process_supervisor::{ChildEnd, ChildSpec, ChildStdin};
@@ -100,6 +100,9 @@ fn begin(
         outbox,
         prompt_file: prompt_file.clone(),
         access: if asked.role.may_write() { Access::ReadWrite } else { Access::ReadOnly },
+        session: Session::Fresh { id: None },
+        answer_schema: None,
+        usage_file: directory.join("usage.json"),
         windlass_program: context.program.clone(),
     };
     let command = windlass_agent_drivers::driver::build(&choice, &invocation)

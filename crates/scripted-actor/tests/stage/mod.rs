@@ -12,7 +12,7 @@ use std::process::{Child, Command, Output, Stdio};
 use rustix::event::{Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
-use windlass_agent_drivers::{Access, AgentChoice, Invocation, Role, driver};
+use windlass_agent_drivers::{Access, AgentChoice, Invocation, Role, Session, driver};
 use windlass_process_supervisor::escapees;
 
 pub(crate) struct Stage {
@@ -74,6 +74,9 @@ impl Stage {
                 outbox: self.outbox(""),
                 prompt_file: self.note("prompt.md"),
                 access: Access::ReadWrite,
+                session: Session::Fresh { id: None },
+                answer_schema: None,
+                usage_file: self.note("usage.json"),
                 windlass_program: player(),
             },
         )

@@ -1,0 +1,150 @@
+//! OpenCode: `opencode run --format json`. It has no closing line: a step that ends by itself is the last one. Every
+//! reply tells its tokens and its price. Knows only its own flags and lines.
+
+use serde_json::Value;
+
+use super::{
+    ModelWish, fatal, first_telling, kind_of_message, limit_in, message, micros, number, object_in, session,
+    status, text, tool_call, tool_result, unknown, words,
+};
+use crate::conclusion::{ClosingWord, EndReading};
+use crate::driver::{Capabilities, ReadOnlyMode, SessionIds};
+use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin};
+use crate::signal::{EndClaim, ErrorKind, Signal, Stream, UsageScope};
+
+pub(crate) const CAPABILITIES: Capabilities = Capabilities {
+    read_only: ReadOnlyMode::Own,
+    structured_answer: false,
+    resume: true,
+    session_ids: SessionIds::Theirs,
+    reports_usage: true,
+    reports_usage_live: true,
+    closing_word: ClosingWord::Required,
+};
+
+pub(crate) const END_READING: EndReading = EndReading {
+    closing_word: ClosingWord::Required,
+    exit_code: |_| None,
+    login_hint: "run `opencode auth login`, or set the key of the model's provider",
+};
+
+/// What a reader must not do. Its own agent named `plan` still runs shell commands, so that is no way out.
+const READ_ONLY: &str =
+    r#"{"edit":"deny","bash":"deny","task":"deny","webfetch":"deny","external_directory":"deny"}"#;
+
+pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<CommandLine, BuildError> {
+    let mut arguments = words(&["run", "--format", "json"]);
+    let mut environment = invocation.environment()?;
+    environment.insert("OPENCODE_DISABLE_AUTOUPDATE".to_owned(), "1".to_owned());
+    match invocation.access {
+        Access::ReadOnly => {
+            environment.insert("OPENCODE_PERMISSION".to_owned(), READ_ONLY.to_owned());
+        }
+        // It asks before it touches the outbox, and nobody is there to answer.
+        Access::ReadWrite => arguments.push("--auto".to_owned()),
+    }
+    if let Some(model) = wish.model {
+        arguments.extend(words(&["--model", model]));
+    }
+    if let Some(effort) = wish.effort {
+        arguments.extend(words(&["--variant", effort]));
+    }
+    if let Session::Resume { id } = &invocation.session {
+        arguments.extend(words(&["--session", id]));
+    }
+    Ok(CommandLine { program: "opencode".to_owned(), arguments, environment, stdin: Stdin::Prompt })
+}
+
+pub(crate) fn read_line(stream: Stream, line: &str) -> Vec<Signal> {
+    if stream == Stream::Stderr {
+        return read_stderr(line);
+    }
+    if line.trim().is_empty() {
+        return Vec::new();
+    }
+    let Some(event) = object_in(line) else { return unknown(line) };
+    let part = &event["part"];
+    match text(&event, "/type").unwrap_or_default() {
+        "step_start" => session(&event, "/sessionID").into_iter().collect(),
+        "text" => text(part, "/text").and_then(message).into_iter().collect(),
+        "reasoning" => Vec::new(),
+        "tool_use" => tool(part),
+        "step_finish" => step_finish(part),
+        "error" => error(&event),
+        _ => unknown(line),
+    }
+}
+
+/// A tool is told once, when it is done: call and result in one line.
+fn tool(part: &Value) -> Vec<Signal> {
+    let state = &part["state"];
+    let id = text(part, "/callID");
+    let name = text(part, "/tool").unwrap_or("?");
+    let is_ok = text(state, "/status") == Some("completed")
+        && name != "invalid"
+        && number(state, "/metadata/exit") == 0;
+    let words = text(state, "/output").or_else(|| text(state, "/error")).unwrap_or_default();
+    let mut signals = vec![tool_call(name, state.get("input"), id), tool_result(id, is_ok, words)];
+    if let (true, "write" | "edit" | "patch", Some(path)) = (is_ok, name, text(state, "/input/filePath")) {
+        signals.push(Signal::FileChange { path: path.to_owned() });
+    }
+    signals
+}
+
+fn step_finish(part: &Value) -> Vec<Signal> {
+    let cached = number(part, "/tokens/cache/read");
+    let fresh = number(part, "/tokens/input").saturating_add(number(part, "/tokens/cache/write"));
+    let reasoning = number(part, "/tokens/reasoning");
+    let usage = Signal::Usage {
+        scope: UsageScope::Step,
+        reply: None,
+        input: fresh.saturating_add(cached),
+        cached,
+        output: number(part, "/tokens/output").saturating_add(reasoning),
+        reasoning,
+        cost_micros: micros(part, "/cost"),
+    };
+    let claim = match text(part, "/reason").unwrap_or_default() {
+        "stop" => Some(EndClaim::Finished),
+        "length" => Some(EndClaim::Failed {
+            reason: "the reply ended at the token limit".to_owned(),
+            kind: ErrorKind::TokenLimit,
+        }),
+        "content-filter" => Some(EndClaim::Failed {
+            reason: "the model declined to answer".to_owned(),
+            kind: ErrorKind::Refused,
+        }),
+        _ => None,
+    };
+    [usage].into_iter().chain(claim.map(|claim| Signal::End { claim, answer: None })).collect()
+}
+
+fn error(event: &Value) -> Vec<Signal> {
+    let data = &event["error"]["data"];
+    let name = text(event, "/error/name").unwrap_or("error");
+    let words = text(data, "/message").unwrap_or(name);
+    let by_name = match name {
+        "ProviderAuthError" => ErrorKind::Authentication,
+        "MessageOutputLengthError" => ErrorKind::TokenLimit,
+        "MessageAbortedError" => ErrorKind::Interrupted,
+        "ProviderModelNotFoundError" => ErrorKind::Setup,
+        _ => ErrorKind::Other,
+    };
+    let code = text(data, "/metadata/code").unwrap_or_default();
+    let kind = first_telling(&[
+        by_name,
+        kind_of_message(status(data, "/statusCode"), words),
+        kind_of_message(None, code),
+    ]);
+    let told = text(data, "/responseHeaders/retry-after").map(|seconds| format!("retry-after: {seconds}"));
+    let limit = told.as_deref().and_then(limit_in).or_else(|| limit_in(words));
+    session(event, "/sessionID").into_iter().chain(limit).chain([fatal(kind, words)]).collect()
+}
+
+fn read_stderr(line: &str) -> Vec<Signal> {
+    let line = line.trim();
+    if !line.starts_with("Error: ") {
+        return Vec::new();
+    }
+    vec![fatal(first_telling(&[kind_of_message(None, line), ErrorKind::Setup]), line)]
+}
