@@ -108,6 +108,14 @@ impl AgentChoice {
         }
     }
 
+    /// The model the user asked for by name.
+    pub fn model(&self) -> Option<&str> {
+        match self {
+            Self::Known { model, .. } => model.as_deref(),
+            Self::Command { .. } | Self::Shell { .. } | Self::Scripted { .. } | Self::Acp { .. } => None,
+        }
+    }
+
     /// Who makes the model behind it; `None` where the text does not tell.
     pub fn vendor(&self) -> Option<Vendor> {
         match self {

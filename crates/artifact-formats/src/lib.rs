@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod agreement_tests;
+mod answer_schema;
 mod artifact;
 pub mod data_block;
 mod document;

@@ -2,12 +2,15 @@
 //! holds no state of the run, which lives in the journal.
 
 use crate::evidence::EvidenceStore;
+use crate::prices::Prices;
 use crate::settings::Environment;
 use crate::state_dir::StateDir;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use windlass_agent_drivers::AgentChoice;
 use windlass_git_workspaces::{Commit, CommitId, Repository, TreeId};
+use windlass_journal::SqliteJournal;
 use windlass_process_supervisor::{ChildSpec, ChildStdin, KeeperProgram, Limits};
 use windlass_protocols::effect::StepLimits;
 use windlass_protocols::protocol::judged_task::spec::TaskSpec;
@@ -25,6 +28,11 @@ pub(crate) struct RunContext {
     pub(crate) program: PathBuf,
     /// Who landed commits are by.
     pub(crate) author: String,
+    /// Where the other runs are whose spending counts against a cap of the day or the repository.
+    pub(crate) journal: SqliteJournal,
+    pub(crate) prices: Prices,
+    /// So many equal tool calls in a row end an agent; 0 for any number.
+    pub(crate) most_repeats: u64,
 }
 
 impl RunContext {
@@ -68,10 +76,19 @@ impl RunContext {
 
     /// What the user lets every child see: names on the allow list, nothing else.
     pub(crate) fn child_environment(&self) -> BTreeMap<OsString, OsString> {
+        self.environment_where(windlass_agent_drivers::is_passed_through)
+    }
+
+    /// The same, and what this agent program needs of its user: where its login and its key are.
+    pub(crate) fn agent_environment(&self, choice: &AgentChoice) -> BTreeMap<OsString, OsString> {
+        self.environment_where(|name| windlass_agent_drivers::is_passed_to(choice, name))
+    }
+
+    fn environment_where(&self, allowed: impl Fn(&str) -> bool) -> BTreeMap<OsString, OsString> {
         self.environment
             .0
             .iter()
-            .filter(|(name, _)| windlass_agent_drivers::is_passed_through(name))
+            .filter(|(name, _)| allowed(name))
             .map(|(name, value)| (OsString::from(name), OsString::from(value)))
             .collect()
     }

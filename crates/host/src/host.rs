@@ -4,6 +4,7 @@ use crate::context::RunContext;
 use crate::control;
 use crate::evidence::EvidenceStore;
 use crate::fault::{file_fault, git_fault};
+use crate::prices::Prices;
 use crate::settings::{self, Environment, Settings};
 use crate::shutdown::ShutdownListener;
 use crate::state_dir::StateDir;
@@ -75,10 +76,12 @@ impl Host {
         spec: TaskSpec,
         repository: Repository,
         settings: &Settings,
-    ) -> RunContext {
+    ) -> Result<RunContext, Fault> {
         // Only runs of older versions do not know their author.
         let author = spec.place.author.clone().or_else(|| settings.text("author").map(str::to_owned));
-        RunContext {
+        let prices = Prices::parse(&settings.list("prices"))
+            .map_err(|error| Fault::new(Code::BadArgument, format!("the setting `prices`: {error}")))?;
+        Ok(RunContext {
             run,
             spec,
             state: self.state.clone(),
@@ -87,7 +90,10 @@ impl Host {
             environment: self.environment.clone(),
             program: self.program.clone(),
             author: author.unwrap_or_default(),
-        }
+            journal: self.journal.clone(),
+            prices,
+            most_repeats: settings.number("max-repeats").unwrap_or(0),
+        })
     }
 
     /// Who asks, for the record.

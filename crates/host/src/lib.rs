@@ -18,9 +18,11 @@ mod narrate;
 mod outbox;
 mod own_files;
 mod past;
+mod prices;
 mod projection;
 pub mod settings;
 mod shutdown;
+mod spending;
 mod state_dir;
 
 pub use host::Host;

@@ -3,6 +3,7 @@
 use crate::effect::{Effect, Purpose};
 use crate::kernel::budget::Dimension;
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ pub enum Outcome {
         base_tree: TreeId,
     },
     ChecksRan(ChecksReport),
-    AgentEnded(AgentReport),
+    AgentEnded(Box<AgentReport>),
     ChangeCaptured(CapturedChange),
     Landed(LandedCommit),
     /// The moment that was waited for is here.
@@ -34,6 +35,12 @@ pub enum Outcome {
         reason: String,
         usage: Usage,
     },
+}
+
+impl From<AgentReport> for Outcome {
+    fn from(report: AgentReport) -> Self {
+        Self::AgentEnded(Box::new(report))
+    }
 }
 
 impl Outcome {

@@ -198,7 +198,7 @@ impl Answering<'_> {
                 _ => {}
             }
         }
-        Outcome::AgentEnded(AgentReport {
+        Outcome::from(AgentReport {
             role: asked.role,
             end,
             answer,

@@ -20,7 +20,7 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
                 Role::Judge => Role::Auditor,
                 Role::Auditor => Role::Doer,
             };
-            Outcome::AgentEnded(AgentReport {
+            Outcome::from(AgentReport {
                 role,
                 end: StepEnd::Exited { code: 0 },
                 answer: Answer::Missing,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::command_result::CheckStatus;
 use super::verdict::task_id_field;
+use crate::answer_schema::narrowed;
 use crate::artifact::{Format, Reading, artifact};
 use crate::extra_keys::ExtraKeys;
 use crate::fault::ArtifactFaults;
@@ -82,6 +83,11 @@ impl Finding {
 }
 
 impl AuditReport {
+    /// For agents that can be held to the form of their answer.
+    pub fn answer_schema() -> String {
+        narrowed(super::schemas::AUDIT.text)
+    }
+
     /// Holds a report that is about to be written to everything the readers demand of it.
     pub fn checked(self) -> Result<Self, ArtifactFaults> {
         Self::parse(self.render().as_bytes(), &Reading::default())

@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use super::requirement::{RequirementId, requirement_list};
+use crate::answer_schema::narrowed;
 use crate::artifact::{Format, Reading, Strictness, artifact};
 use crate::extra_keys::ExtraKeys;
 use crate::fault::{ArtifactFault, ArtifactFaults, FaultKind, excerpt};
@@ -48,6 +49,11 @@ impl Reason {
 }
 
 impl VerdictReport {
+    /// For agents that can be held to the form of their answer.
+    pub fn answer_schema() -> String {
+        narrowed(super::schemas::VERDICT.text)
+    }
+
     /// Holds a report that is about to be written to everything the readers demand of it.
     pub fn checked(self) -> Result<Self, ArtifactFaults> {
         Self::parse(self.render().as_bytes(), &Reading::default())

@@ -85,7 +85,7 @@ pub(crate) fn context(host: &Host, id: &RunId, state: &State) -> Result<RunConte
     let checkout = Checkout::discover(Path::new(&place.repository)).map_err(git_fault)?;
     same_repository(place, &checkout)?;
     let settings = host.settings_for(Some(checkout.work_tree()), &[])?;
-    Ok(host.run_context(id.clone(), state.spec.clone(), host.repository(checkout)?, &settings))
+    host.run_context(id.clone(), state.spec.clone(), host.repository(checkout)?, &settings)
 }
 
 /// A repository that is gone must not be taken for the one around it.

@@ -67,7 +67,7 @@ pub(crate) async fn take_over(
         *branch = free_branch(&repository, spec.task.as_str())?;
     }
     let run = new_run_id()?;
-    let mut context = host.run_context(run.clone(), spec, repository, &settings);
+    let mut context = host.run_context(run.clone(), spec, repository, &settings)?;
     let mut adopted = position(&context, &run_dir)?;
     adopted.tree = handed_over(&context, &base, adopted.round)?;
     context.spec.adopted = Some(adopted);

@@ -73,7 +73,7 @@ fn placed(
     if let Landing::Branch(branch) = &mut spec.landing {
         *branch = free_branch(repository, spec.task.as_str())?;
     }
-    Ok(host.run_context(run, spec, repository.clone(), &settings))
+    host.run_context(run, spec, repository.clone(), &settings)
 }
 
 /// Gives a lease back whatever came out; the first thing that went wrong is what is told.

@@ -1,26 +1,37 @@
 //! One agent plays one role once: shown its tree, given its prompt, watched, its answer read and sealed, and, where it
 //! may only read, held to that.
 
+use super::agent_end;
 use super::answer;
+use super::listen::{SpendLimits, Watch};
 use super::prompt;
 use super::step::{self, Counted, Told};
+use crate::clock::SystemClock;
 use crate::context::{RunContext, git_commit, git_tree};
 use crate::durable_file::ensure;
 use crate::fault::{bug, file_fault, git_fault};
 use crate::foreign::ForeignShelf;
+use crate::spending;
 use crate::state_dir::make_private;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use windlass_agent_drivers::{Access, AgentChoice, Invocation, Session, Stdin};
+use windlass_agent_drivers::{
+    Access, AgentChoice, AnswerBy, AnswerSchema, Invocation, Session, Stdin, driver,
+};
+use windlass_artifact_formats::task_loop::{AuditReport, VerdictReport};
 use windlass_control_api::{Code, Fault};
+use windlass_engine::Clock;
 use windlass_git_workspaces::{Drift, Fingerprint, SnapshotLimits};
 use windlass_process_supervisor::{ChildEnd, ChildSpec, ChildStdin};
 use windlass_protocols::effect::RunAgent;
-use windlass_protocols::outcome::{AgentReport, Usage, WorkspaceAfter};
-use windlass_protocols::{ArtifactRef, EffectId, Outcome, Role, Run, TreeId};
+use windlass_protocols::kernel::budget::Dimension;
+use windlass_protocols::outcome::{AgentReport, Answer, StepEnd, Trouble, Usage, WorkspaceAfter};
+use windlass_protocols::{ArtifactRef, EffectId, Millis, Outcome, Role, Run, TreeId};
 
 /// How much of what an agent said is shown as its last message.
 const LAST_MESSAGE_BYTES: usize = 64 * 1024;
+/// Of an event stream every line counts; what is larger than this is no longer one.
+const EVENT_LOG_BYTES: u64 = 64 * 1024 * 1024;
 
 pub(super) async fn run(
     context: Arc<RunContext>,
@@ -30,6 +41,14 @@ pub(super) async fn run(
     told: Told,
 ) -> Result<Outcome, Fault> {
     let directory = context.state.effect(&context.run, effect);
+    let choice = choice(&context, &asked)?;
+    let limits = spend_limits(&context, &asked).await?;
+    if let Some(dimension) = limits.nothing_left() {
+        return Ok(not_begun(&asked, Trouble::CapPassed { dimension }));
+    }
+    let so_far = asked.session.as_ref().map(|session| agent_end::totals_of(&session.so_far));
+    let listening = (context.prices.clone(), context.most_repeats);
+    let watch = Watch::new(choice, &directory, limits, listening, so_far);
     let before: Arc<Mutex<Option<Fingerprint>>> = Arc::default();
     let end = {
         let (begin_context, begin_asked) = (Arc::clone(&context), asked.clone());
@@ -41,7 +60,7 @@ pub(super) async fn run(
             }
             Ok(spec)
         };
-        step::child_in(&context, directory, told, begin).await?
+        step::child_in(&context, directory, (told, Some(watch)), begin).await?
     };
     let Some(end) = end else { return Ok(Outcome::Interrupted { usage: Usage::default() }) };
     step::blocking(move || {
@@ -83,13 +102,15 @@ fn begin(
         let fingerprint = context.repository.fingerprint(&worktree, &context.index_key(asked.role));
         before = Some(fingerprint.map_err(git_fault)?);
     }
-    let text = prompt::render(context, asked, run, &outbox)?;
+    let choice = choice(context, asked)?;
+    let access = access(asked.role);
+    let answer_by = driver::answer_by(&choice, access);
+    let text = prompt::render(context, asked, run, (&outbox, answer_by))?;
     let prompt_file = directory.join("prompt.md");
     ensure(&prompt_file, text.as_bytes())?;
     let round = context.round_dir(asked.round);
     std::fs::create_dir_all(&round).map_err(|error| file_fault("make the directory", &round, &error))?;
     ensure(&round.join(prompt::file_name(asked.role)), text.as_bytes())?;
-    let choice = choice(context, asked.role)?;
     let invocation = Invocation {
         run_id: context.run.to_string(),
         task_id: context.spec.task.to_string(),
@@ -99,15 +120,17 @@ fn begin(
         workspace: worktree.clone(),
         outbox,
         prompt_file: prompt_file.clone(),
-        access: if asked.role.may_write() { Access::ReadWrite } else { Access::ReadOnly },
-        session: Session::Fresh { id: None },
-        answer_schema: None,
-        usage_file: directory.join("usage.json"),
+        access,
+        session: session(context, &choice, (effect, asked)),
+        answer_schema: answer_schema(asked.role, answer_by, &directory)?,
+        usage_file: agent_end::usage_file(&directory),
         windlass_program: context.program.clone(),
     };
-    let command = windlass_agent_drivers::driver::build(&choice, &invocation)
+    let command = driver::build(&choice, &invocation)
         .map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))?;
     let mut spec = context.child(effect, asked.limits);
+    spec.limits.head_bytes = EVENT_LOG_BYTES;
+    spec.environment = context.agent_environment(&choice);
     spec.program = PathBuf::from(command.program);
     spec.args = command.arguments.into_iter().map(Into::into).collect();
     spec.directory = worktree;
@@ -119,14 +142,78 @@ fn begin(
     Ok((spec, before))
 }
 
-pub(super) fn choice(context: &RunContext, role: Role) -> Result<AgentChoice, Fault> {
-    let text = context
-        .spec
-        .place
-        .agents
-        .get(&role)
-        .ok_or_else(|| bug(format!("the run has no agent for the {role}")))?;
+fn choice(context: &RunContext, asked: &RunAgent) -> Result<AgentChoice, Fault> {
+    let own = || context.spec.place.agents.get(&asked.role);
+    let text = asked.agent.as_ref().or_else(own);
+    let text = text.ok_or_else(|| bug(format!("the run has no agent for the {}", asked.role)))?;
     AgentChoice::parse(text).map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))
+}
+
+const fn access(role: Role) -> Access {
+    if role.may_write() { Access::ReadWrite } else { Access::ReadOnly }
+}
+
+fn session(context: &RunContext, choice: &AgentChoice, (effect, asked): (EffectId, &RunAgent)) -> Session {
+    match &asked.session {
+        Some(session) => Session::Resume { id: session.id.clone() },
+        None => Session::Fresh { id: agent_end::own_session_id(context, choice, effect) },
+    }
+}
+
+/// Holds a program to the form of its answer where that is how it answers.
+fn answer_schema(role: Role, by: AnswerBy, directory: &Path) -> Result<Option<AnswerSchema>, Fault> {
+    let text = match (by, role) {
+        (AnswerBy::Outbox, _) | (_, Role::Doer) => return Ok(None),
+        (_, Role::Judge) => VerdictReport::answer_schema(),
+        (_, Role::Auditor) => AuditReport::answer_schema(),
+    };
+    let file = directory.join("answer.schema.json");
+    ensure(&file, text.as_bytes())?;
+    Ok(Some(AnswerSchema { text, file }))
+}
+
+/// What is left for this step of every cap there is on tokens and money.
+async fn spend_limits(context: &RunContext, asked: &RunAgent) -> Result<SpendLimits, Fault> {
+    let caps = &context.spec.caps;
+    let mut limits = SpendLimits::default();
+    limits.tokens(Dimension::Tokens, asked.limits.tokens);
+    limits.money(Dimension::Money, asked.limits.cost_micros);
+    limits.tokens(Dimension::StepTokens, caps.step.tokens);
+    limits.money(Dimension::StepMoney, caps.step.cost_micros);
+    if !caps.day.is_uncapped() {
+        let midnight = spending::start_of_day(SystemClock.now());
+        let runs = spending::since(&context.journal, midnight).await?;
+        let today = runs.iter().flat_map(|run| &run.steps).filter(|step| step.at >= midnight);
+        let (tokens, money) = spending::total(today);
+        limits.tokens(Dimension::DayTokens, left(caps.day.tokens, tokens));
+        limits.money(Dimension::DayMoney, left(caps.day.cost_micros, money));
+    }
+    if !caps.repository.is_uncapped() {
+        let runs = spending::since(&context.journal, Millis(0)).await?;
+        let here = runs.iter().filter(|run| run.common_dir == context.spec.place.common_dir);
+        let (tokens, money) = spending::total(here.flat_map(|run| &run.steps));
+        limits.tokens(Dimension::RepositoryTokens, left(caps.repository.tokens, tokens));
+        limits.money(Dimension::RepositoryMoney, left(caps.repository.cost_micros, money));
+    }
+    Ok(limits)
+}
+
+fn left(cap: Option<u64>, used: u64) -> Option<u64> {
+    cap.map(|cap| cap.saturating_sub(used))
+}
+
+fn not_begun(asked: &RunAgent, trouble: Trouble) -> Outcome {
+    Outcome::from(AgentReport {
+        role: asked.role,
+        end: StepEnd::NotStarted { reason: "nothing is left to spend".to_owned() },
+        answer: Answer::Missing,
+        workspace: if asked.role.may_write() { WorkspaceAfter::MayDiffer } else { WorkspaceAfter::Unchanged },
+        evidence: Vec::new(),
+        usage: Usage::default(),
+        trouble: Some(trouble),
+        session: None,
+        model: None,
+    })
 }
 
 pub(super) const fn driver_role(role: Role) -> windlass_agent_drivers::Role {
@@ -157,43 +244,55 @@ fn conclude(
     before: Option<Fingerprint>,
 ) -> Result<Outcome, Fault> {
     let directory = context.state.effect(&context.run, effect);
-    let usage = step::agent_usage(&choice(context, asked.role)?, &directory, end, asked.limits);
+    let ended = agent_end::read(context, &choice(context, asked)?, (effect, asked), end, &directory);
+    let usage = ended.usage;
     let step_end = match step::count(end, &directory) {
         Counted::Lost(reason) => return Ok(Outcome::Lost { reason, usage }),
         Counted::Interrupted => return Ok(Outcome::Interrupted { usage }),
         Counted::Ended(step_end) => step_end,
     };
-    let mut evidence = seal_story(context, &directory, asked.role)?;
-    let answer = answer::read(context, &outbox(&directory), asked.role, &mut evidence)?;
+    let mut evidence = seal_story(context, &directory, asked.role, ended.last_message.as_deref())?;
+    let answer = match &ended.spoken {
+        Some(spoken) => answer::spoken(context, asked.role, spoken, &mut evidence)?,
+        None => answer::read(context, &outbox(&directory), asked.role, &mut evidence)?,
+    };
     let workspace = match &asked.tree {
         None => WorkspaceAfter::MayDiffer,
         Some(tree) => held_to_reading(context, asked, tree, before)?,
     };
-    Ok(Outcome::AgentEnded(AgentReport {
+    Ok(Outcome::from(AgentReport {
         role: asked.role,
         end: step_end,
         answer,
         workspace,
         evidence,
         usage,
-        trouble: None,
-        session: None,
-        model: None,
+        trouble: ended.trouble,
+        session: ended.session,
+        model: ended.model,
     }))
 }
 
 /// Prompt, last message and everything that was printed.
-fn seal_story(context: &RunContext, directory: &Path, role: Role) -> Result<Vec<ArtifactRef>, Fault> {
+fn seal_story(
+    context: &RunContext,
+    directory: &Path,
+    role: Role,
+    last_message: Option<&str>,
+) -> Result<Vec<ArtifactRef>, Fault> {
     let name = prompt::legacy_role(role);
     let stdout = step::log(directory, "stdout.log");
     let stderr = step::log(directory, "stderr.log");
     let from = stdout.len().saturating_sub(LAST_MESSAGE_BYTES);
-    let last = String::from_utf8_lossy(&stdout[from..]).into_owned();
+    let last = match last_message {
+        Some(message) => message.to_owned(),
+        None => String::from_utf8_lossy(&stdout[from..]).into_owned(),
+    };
     let mut evidence = vec![
         context.evidence.seal(&prompt::file_name(role), &step::log(directory, "prompt.md"))?,
         context.evidence.seal(&format!("{name}.last.md"), last.as_bytes())?,
     ];
-    if stdout.len() > LAST_MESSAGE_BYTES {
+    if stdout.len() > LAST_MESSAGE_BYTES || last_message.is_some() {
         evidence.push(context.evidence.seal(&format!("{name}.stdout.log"), &stdout)?);
     }
     if !stderr.is_empty() {

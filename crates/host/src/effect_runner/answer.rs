@@ -2,7 +2,7 @@
 //! sealed. What cannot be read is kept as evidence and its faults go back to the agent.
 
 use crate::context::RunContext;
-use crate::outbox::{Left, read_answer};
+use crate::outbox::{Left, MAX_ANSWER_BYTES, read_answer};
 use std::path::Path;
 use windlass_artifact_formats::task_loop::{
     AuditReport, CheckStatus, Gate, Handoff as HandoffFile, Verdict as VerdictValue, VerdictReport, feedback,
@@ -21,11 +21,7 @@ pub(super) fn read(
     role: Role,
     evidence: &mut Vec<ArtifactRef>,
 ) -> Result<Answer, Fault> {
-    let name = match role {
-        Role::Doer => HandoffFile::FILE_NAME,
-        Role::Judge => VerdictReport::FILE_NAME,
-        Role::Auditor => AuditReport::FILE_NAME,
-    };
+    let name = file_name(role);
     let bytes = match read_answer(outbox, name) {
         Left::Nothing => return Ok(Answer::Missing),
         Left::NotAFile(fault) => return Ok(Answer::Malformed { faults: vec![fault] }),
@@ -35,6 +31,32 @@ pub(super) fn read(
     match interpret(context, role, &bytes)? {
         Ok(answer) => Ok(answer),
         Err(faults) => Ok(Answer::Malformed { faults: faults.0.iter().map(ToString::to_string).collect() }),
+    }
+}
+
+/// An answer that the agent gave in its own words, because it may write nothing.
+pub(super) fn spoken(
+    context: &RunContext,
+    role: Role,
+    text: &str,
+    evidence: &mut Vec<ArtifactRef>,
+) -> Result<Answer, Fault> {
+    evidence.push(context.evidence.seal(&format!("{}.as-left", file_name(role)), text.as_bytes())?);
+    if text.len() as u64 > MAX_ANSWER_BYTES {
+        let fault = format!("the answer is larger than {MAX_ANSWER_BYTES} bytes");
+        return Ok(Answer::Malformed { faults: vec![fault] });
+    }
+    match interpret(context, role, text.as_bytes())? {
+        Ok(answer) => Ok(answer),
+        Err(faults) => Ok(Answer::Malformed { faults: faults.0 }),
+    }
+}
+
+const fn file_name(role: Role) -> &'static str {
+    match role {
+        Role::Doer => HandoffFile::FILE_NAME,
+        Role::Judge => VerdictReport::FILE_NAME,
+        Role::Auditor => AuditReport::FILE_NAME,
     }
 }
 

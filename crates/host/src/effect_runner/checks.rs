@@ -48,7 +48,7 @@ pub(super) async fn run(
         // Every check begins on exactly the tree: what the code under test did in the one before must not count.
         let (shown, tree) = (Arc::clone(&context), asked.tree.clone());
         let prepare = move || super::agent::show_tree(&shown, &tree).map(|()| spec);
-        let end = step::child_in(&context, directory.clone(), told.clone(), prepare).await?;
+        let end = step::child_in(&context, directory.clone(), (told.clone(), None), prepare).await?;
         let Some(end) = end else { return Ok(Outcome::Interrupted { usage: used }) };
         let usage = step::usage(&end, limits);
         used.duration = Millis(used.duration.0 + usage.duration.0);

@@ -2,11 +2,13 @@
 //! facts are written, so that nobody is started before what it will read is there.
 
 mod agent;
+mod agent_end;
 pub(crate) mod answer;
 mod capture;
 mod checks;
 mod close;
 mod land;
+mod listen;
 mod prepare;
 mod prompt;
 mod step;

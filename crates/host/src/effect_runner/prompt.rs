@@ -4,10 +4,11 @@ use crate::context::RunContext;
 use crate::evidence::EvidenceStore;
 use crate::fault::bug;
 use std::path::Path;
+use windlass_agent_drivers::AnswerBy;
 use windlass_artifact_formats::Reading;
 use windlass_artifact_formats::task_loop::prompts::{
     AuditorPrompt, CheckReport, DoerPrompt, FeedbackSource, JudgePrompt, PastFeedback, Places, PromptBody,
-    RepairPrompt, RepairedArtifact, TaskBrief,
+    RepairPrompt, RepairedArtifact, SPOKEN_ANSWER, TaskBrief,
 };
 use windlass_artifact_formats::task_loop::{AuditCheck, AuditResults, CommandEnding, Handoff, VerdictReport};
 use windlass_control_api::Fault;
@@ -35,7 +36,7 @@ pub(super) fn render(
     context: &RunContext,
     asked: &RunAgent,
     run: &Run,
-    outbox: &Path,
+    (outbox, answer_by): (&Path, AnswerBy),
 ) -> Result<String, Fault> {
     let Some(Protocol::JudgedTask(state)) = run.started.as_ref().map(|started| &started.protocol) else {
         return Err(bug("a prompt is asked for by a run that has not started"));
@@ -61,6 +62,10 @@ pub(super) fn render(
             }
             .render(),
         );
+    }
+    if answer_by != AnswerBy::Outbox {
+        text.push('\n');
+        text.push_str(SPOKEN_ANSWER);
     }
     Ok(text)
 }

@@ -2,19 +2,19 @@
 //! decision uses for its end.
 
 use super::Telling;
+use super::listen::Watch;
 use crate::clock::SystemClock;
 use crate::context::RunContext;
 use crate::durable_file::ensure;
 use crate::fault::{bug, supervisor_fault};
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::sync::watch;
-use windlass_agent_drivers::{AgentChoice, Signal, Stream, UsageScope, driver};
 use windlass_control_api::Fault;
 use windlass_engine::Clock;
 use windlass_process_supervisor::{ChildEnd, ChildSpec, EndedBy, Found, HowEnded, KeptChild, start, sweep};
 use windlass_protocols::effect::StepLimits;
-use windlass_protocols::outcome::{StepEnd, TokenKinds, Usage};
+use windlass_protocols::outcome::{StepEnd, TokenKinds, Trouble, Usage};
 use windlass_protocols::{EffectId, Millis};
 
 /// What everything under way is told, from the moment it is told.
@@ -22,6 +22,10 @@ pub(super) type Told = watch::Receiver<Option<Telling>>;
 
 /// Left in a step's directory before its child is told to end.
 const STOP_MARK: &str = "stop-asked";
+/// Left there before a child is ended because of what it said.
+const ENDED_FOR: &str = "ended-for";
+/// How often an agent at work is listened to.
+const LOOK: Duration = Duration::from_millis(100);
 const TERM: i32 = 15;
 
 /// Sealed logs are bounded by the supervisor already; this is what may be quoted of them.
@@ -44,7 +48,7 @@ pub(super) async fn blocking<T: Send + 'static>(
 pub(super) async fn child_in(
     context: &RunContext,
     directory: PathBuf,
-    mut told: Told,
+    (mut told, watch): (Told, Option<Watch>),
     prepare: impl FnOnce() -> Result<ChildSpec, Fault> + Send + 'static,
 ) -> Result<Option<ChildEnd>, Fault> {
     let found = windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
@@ -77,14 +81,39 @@ pub(super) async fn child_in(
             }
         }
     };
-    until_the_end(&mut child, &mut told).await.map(Some)
+    until_the_end(&mut child, &mut told, watch).await.map(Some)
+}
+
+/// Why we ended a child, left where whoever concludes finds it.
+fn end_for(child: &KeptChild, trouble: &Trouble) -> Result<(), Fault> {
+    let text = serde_json::to_vec(trouble).map_err(|error| bug(format!("a reason to end: {error}")))?;
+    ensure(&child.effect_dir().join(ENDED_FOR), &text)?;
+    child.stop().map_err(supervisor_fault)
+}
+
+/// Why we ended this child, if we did.
+pub(super) fn ended_for(end: &ChildEnd, directory: &Path) -> Option<Trouble> {
+    end.ended_by.filter(|by| *by == EndedBy::StopRequest)?;
+    serde_json::from_slice(&std::fs::read(directory.join(ENDED_FOR)).ok()?).ok()
 }
 
 /// Waits, and passes on to the child what the run is told meanwhile, or was told while the child was being started.
-async fn until_the_end(child: &mut KeptChild, told: &mut Told) -> Result<ChildEnd, Fault> {
+async fn until_the_end(
+    child: &mut KeptChild,
+    told: &mut Told,
+    mut watch: Option<Watch>,
+) -> Result<ChildEnd, Fault> {
     told.mark_changed();
+    let mut look = tokio::time::interval(LOOK);
+    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     loop {
         tokio::select! {
+            _ = look.tick(), if watch.is_some() => {
+                if let Some(trouble) = watch.as_mut().and_then(Watch::look) {
+                    end_for(child, &trouble)?;
+                    watch = None;
+                }
+            }
             end = child.wait() => return end.map_err(supervisor_fault),
             changed = told.changed() => {
                 let how = *told.borrow_and_update();
@@ -143,70 +172,6 @@ pub(super) fn usage(end: &ChildEnd, limits: StepLimits) -> Usage {
         tokens: 0,
         cost_micros: 0,
         kinds: TokenKinds::default(),
-    }
-}
-
-/// The same, with the tokens and the money that the agent's own reports speak of.
-pub(super) fn agent_usage(
-    choice: &AgentChoice,
-    directory: &Path,
-    end: &ChildEnd,
-    limits: StepLimits,
-) -> Usage {
-    let mut reported = Reported::default();
-    if let Ok(log) = std::fs::File::open(directory.join("stdout.log")) {
-        let mut reader = BufReader::new(log);
-        let mut line = Vec::new();
-        while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-            let text = String::from_utf8_lossy(&line);
-            for signal in driver::read_line(choice, Stream::Stdout, text.trim_end_matches(['\n', '\r'])) {
-                reported.hear(&signal);
-            }
-            line.clear();
-        }
-    }
-    Usage {
-        tokens: reported.tokens.counted(),
-        cost_micros: reported.cost_micros.counted(),
-        ..usage(end, limits)
-    }
-}
-
-#[derive(Default)]
-struct Reported {
-    tokens: Tally,
-    cost_micros: Tally,
-}
-
-impl Reported {
-    fn hear(&mut self, signal: &Signal) {
-        if let Signal::Usage { scope, input, output, cost_micros, .. } = signal {
-            self.tokens.add(*scope, input.saturating_add(*output));
-            self.cost_micros.add(*scope, cost_micros.unwrap_or(0));
-        }
-    }
-}
-
-/// Some agents report each reply, some the total so far. No conversation outlives its step here, so a session's total
-/// is this step's total.
-#[derive(Default)]
-struct Tally {
-    steps: u64,
-    total: u64,
-}
-
-impl Tally {
-    fn add(&mut self, scope: UsageScope, amount: u64) {
-        match scope {
-            UsageScope::Step => self.steps = self.steps.saturating_add(amount),
-            // A total never shrinks; an agent that says so does not get its money back.
-            UsageScope::Process | UsageScope::Session => self.total = self.total.max(amount),
-        }
-    }
-
-    /// An agent that reports both ways speaks of the same tokens twice.
-    fn counted(&self) -> u64 {
-        self.steps.max(self.total)
     }
 }
 

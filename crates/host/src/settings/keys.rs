@@ -105,6 +105,20 @@ pub const KEYS: &[Key] = &[
         Runs::Nothing,
         "how many tokens a run may use, where the agent reports them",
     ),
+    key(
+        "max-repeats",
+        Kind::Number,
+        "20",
+        Runs::Nothing,
+        "how often an agent may make the same tool call in a row before it is ended; 0 for any number",
+    ),
+    key(
+        "prices",
+        Kind::List,
+        "",
+        Runs::Nothing,
+        "what a million tokens cost, for agents that tell no price: `MODEL input=1.25 cached=0.125 output=10`",
+    ),
     key("max-cents", Kind::Number, "", Runs::Nothing, "how much a run may cost, where the agent reports it"),
 ];
 

@@ -152,7 +152,7 @@ impl Script {
 
     fn agent(self, role: Role, end: StepEnd, answer: Answer) -> Self {
         let report = agent_report(role, end, answer, self.usage);
-        self.answer(Outcome::AgentEnded(report))
+        self.answer(Outcome::from(report))
     }
 
     /// The asked role ends in that way, whatever it left.
@@ -175,7 +175,7 @@ impl Script {
         let role = self.asked().role;
         let mut report = agent_report(role, StepEnd::Exited { code: 0 }, answer, self.usage);
         report.workspace = WorkspaceAfter::Changed { paths: lines(paths) };
-        self.answer(Outcome::AgentEnded(report))
+        self.answer(Outcome::from(report))
     }
 
     pub(crate) fn doer_answers(self, requirements: &[&str]) -> Self {

@@ -207,7 +207,7 @@ pub(crate) fn outcome() -> BoxedStrategy<Outcome> {
     prop_oneof![
         (commit(), tree()).prop_map(|(base, base_tree)| Outcome::Prepared { base, base_tree }),
         checks_report().prop_map(Outcome::ChecksRan),
-        agent_report().prop_map(Outcome::AgentEnded),
+        agent_report().prop_map(Outcome::from),
         captured().prop_map(Outcome::ChangeCaptured),
         (commit(), tree(), text()).prop_map(|(commit, tree, reference)| {
             Outcome::Landed(LandedCommit { commit, tree, reference })

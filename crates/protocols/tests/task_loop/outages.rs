@@ -33,11 +33,11 @@ fn report(trouble: Trouble) -> AgentReport {
 
 fn limited(until: Option<u64>) -> Outcome {
     let why = "429 Too Many Requests".to_owned();
-    Outcome::AgentEnded(report(Trouble::Limited { until: until.map(Millis), why }))
+    Outcome::from(report(Trouble::Limited { until: until.map(Millis), why }))
 }
 
 fn out_of_order() -> Outcome {
-    Outcome::AgentEnded(report(Trouble::Unavailable { why: "500".to_owned() }))
+    Outcome::from(report(Trouble::Unavailable { why: "500".to_owned() }))
 }
 
 fn waited_for(script: &Script) -> &Wait {
@@ -127,8 +127,7 @@ fn a_provider_that_is_out_of_order_is_tried_again_a_bounded_number_of_times() {
 
 #[test]
 fn a_wrong_key_goes_to_the_next_of_the_chain_or_to_a_person() {
-    let wrong_key =
-        || Outcome::AgentEnded(report(Trouble::Misconfigured { why: "the key is refused".to_owned() }));
+    let wrong_key = || Outcome::from(report(Trouble::Misconfigured { why: "the key is refused".to_owned() }));
     let script = Script::at_doer(chain(&["codex", "claude"])).answer(wrong_key());
     assert_eq!(asked_agent(&script), "claude");
     let cause = Cause::AgentNotStarted { role: Role::Doer, reason: "the key is refused".to_owned() };
@@ -149,7 +148,7 @@ fn a_stop_ends_a_wait() {
 
 #[test]
 fn a_cap_of_the_run_the_day_or_the_repository_ends_the_run_and_one_of_the_step_only_the_round() {
-    let passed = |dimension| Outcome::AgentEnded(report(Trouble::CapPassed { dimension }));
+    let passed = |dimension| Outcome::from(report(Trouble::CapPassed { dimension }));
     for dimension in [Dimension::Tokens, Dimension::Money, Dimension::DayMoney, Dimension::RepositoryTokens] {
         let script = Script::at_doer(chain(&["codex"])).answer(passed(dimension));
         script.ends(&End::Exhausted { dimension }, "needs-human/not-run/not-run/0");
@@ -166,8 +165,7 @@ fn an_agent_that_failed_by_its_own_word_has_not_done_its_step_whatever_its_exit_
     let well = StepEnd::Exited { code: 0 };
     let answer = Answer::Handoff(handoff(&[]));
     let report = AgentReport { trouble: Some(trouble), ..agent_report(Role::Doer, well, answer, STEP) };
-    let script =
-        Script::at_doer(chain(&["codex"])).answer(Outcome::AgentEnded(report)).asks(Role::Doer, 2, 1);
+    let script = Script::at_doer(chain(&["codex"])).answer(Outcome::from(report)).asks(Role::Doer, 2, 1);
     let told = script.told_to_doer();
     assert!(told[0].contains("was cut off in the middle of its reply"), "{told:?}");
 }
@@ -181,7 +179,7 @@ fn a_repair_goes_on_with_the_same_conversation_of_the_same_agent_and_nothing_els
     let unreadable = |session: &AgentSession| {
         let well = StepEnd::Exited { code: 0 };
         let report = agent_report(Role::Doer, well, malformed(&["not JSON"]), STEP);
-        Outcome::AgentEnded(AgentReport { session: Some(session.clone()), ..report })
+        Outcome::from(AgentReport { session: Some(session.clone()), ..report })
     };
     let script = Script::at_doer(chain(&["codex", "claude"]));
     assert_eq!(script.asked().session, None);

@@ -139,7 +139,7 @@ fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
                 report.workspace = WorkspaceAfter::Changed { paths: lines(&["a"]) };
             }
             report.trouble = trouble(how);
-            Outcome::AgentEnded(report)
+            Outcome::from(report)
         }
         Effect::CaptureChange { round } => Outcome::ChangeCaptured(CapturedChange {
             hazards: if how.is_multiple_of(13) { lines(&["a link out"]) } else { Vec::new() },

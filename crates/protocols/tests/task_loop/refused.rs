@@ -20,7 +20,7 @@ fn lost() -> Outcome {
 /// One good answer of each kind, and the stage it belongs to.
 fn good_answers() -> Vec<(Stage, Outcome)> {
     let well = StepEnd::Exited { code: 0 };
-    let agent = |role, answer| Outcome::AgentEnded(agent_report(role, well.clone(), answer, STEP));
+    let agent = |role, answer| Outcome::from(agent_report(role, well.clone(), answer, STEP));
     let checks = |stage| {
         let script = Script::at(stage, full_spec());
         Outcome::ChecksRan(checks_report(script.waiting(), &[], STEP))
@@ -113,7 +113,7 @@ fn an_answer_of_an_earlier_round_is_refused() {
         script.agent_exits(1).judge("reject", &["- no"]).doer_hands_over("tree-2").asks(Role::Judge, 2, 1);
     let pass =
         agent_report(Role::Judge, StepEnd::Exited { code: 0 }, Answer::Verdict(verdict("pass", &[])), STEP);
-    script.refuses(answer(effect, Outcome::AgentEnded(pass)), &Rejection::NotUnsettled { effect });
+    script.refuses(answer(effect, Outcome::from(pass)), &Rejection::NotUnsettled { effect });
 }
 
 #[test]

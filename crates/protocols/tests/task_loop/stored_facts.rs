@@ -107,7 +107,7 @@ fn of_outages() -> Vec<Fact> {
         report.trouble = Some(trouble);
         report.session = Some(session.clone());
         report.model = Some("a-model".to_owned());
-        Fact::EffectSettled { effect: EffectId(100), outcome: Outcome::AgentEnded(report) }
+        Fact::EffectSettled { effect: EffectId(100), outcome: Outcome::from(report) }
     }));
     let kinds_of_outage = [OutKind::Limited, OutKind::Unavailable, OutKind::Misconfigured];
     facts.extend(kinds_of_outage.map(|kind| {
@@ -233,11 +233,11 @@ fn outcomes() -> Vec<Outcome> {
             evidence: vec![artifact("eval-results.json")],
             usage: STEP,
         }),
-        Outcome::AgentEnded(agent(Role::Doer, Answer::Handoff(handoff(&["RQ-001"])))),
-        Outcome::AgentEnded(agent(Role::Judge, Answer::Verdict(verdict("reject", &["- no"])))),
-        Outcome::AgentEnded(writer),
-        Outcome::AgentEnded(agent(Role::Judge, Answer::Missing)),
-        Outcome::AgentEnded(agent(Role::Judge, crate::harness::words::malformed(&["not JSON"]))),
+        Outcome::from(agent(Role::Doer, Answer::Handoff(handoff(&["RQ-001"])))),
+        Outcome::from(agent(Role::Judge, Answer::Verdict(verdict("reject", &["- no"])))),
+        Outcome::from(writer),
+        Outcome::from(agent(Role::Judge, Answer::Missing)),
+        Outcome::from(agent(Role::Judge, crate::harness::words::malformed(&["not JSON"]))),
         Outcome::ChangeCaptured(change(1, "tree-1")),
         Outcome::Landed(LandedCommit {
             commit: CommitId::new("landed-commit"),

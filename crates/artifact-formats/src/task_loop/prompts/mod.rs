@@ -13,6 +13,9 @@ use crate::template::fill;
 
 pub use repair::{RepairPrompt, RepairedArtifact};
 
+/// Put at the end of a prompt for an agent that may write nothing: its last message is its answer.
+pub const SPOKEN_ANSWER: &str = include_str!("../../../prompts/spoken-answer.md");
+
 /// The task as every role sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskBrief<'a> {

@@ -212,12 +212,7 @@ impl State {
                 self.rounds_completed = *round;
                 self.feedback.clone_from(feedback);
                 self.note_rejection(*by);
-                let first = feedback.first().map_or("", |line| line.lines().next().unwrap_or(""));
-                let first: String = first.chars().take(HISTORY_LINE_CHARS).collect();
-                self.history.push(alloc::format!("round {round}: {}: {first}", by.words()));
-                if self.history.len() > HISTORY_ROUNDS {
-                    self.history.remove(0);
-                }
+                self.remember_round(*round, *by, feedback);
             }
             TaskFact::Concluded { end } => {
                 if end.finishes_round() {
@@ -314,6 +309,16 @@ impl State {
                     | Cause::AgentKeepsFailing { role: Role::Judge | Role::Auditor, .. }
             })
         )
+    }
+
+    /// One line, so that a maker can see itself going in circles.
+    fn remember_round(&mut self, round: u32, by: super::facts::RejectedBy, feedback: &[String]) {
+        let first = feedback.first().map_or("", |line| line.lines().next().unwrap_or(""));
+        let first: String = first.chars().take(HISTORY_LINE_CHARS).collect();
+        self.history.push(alloc::format!("round {round}: {}: {first}", by.words()));
+        if self.history.len() > HISTORY_ROUNDS {
+            self.history.remove(0);
+        }
     }
 
     fn note_rejection(&mut self, by: super::facts::RejectedBy) {
