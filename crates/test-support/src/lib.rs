@@ -6,6 +6,7 @@ mod leftovers;
 mod output;
 mod repository;
 mod script;
+pub mod scripted_model;
 mod tree_hash;
 mod untouched;
 mod waiting;
