@@ -1,6 +1,7 @@
 //! The contributor's tools: set-up, tests, tidy rules, the proof of the pure core, the frame of the benchmark.
 //! A library so that `benches/rows` can use the frame. It knows no type of the product; only rows do.
 
+pub mod agent_programs;
 pub mod bench;
 pub mod bench_command;
 pub mod commands;

@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 use xtask::bench::BenchArgs;
 use xtask::commands::Repository;
 use xtask::test_command::TestArgs;
-use xtask::{bench_command, console, no_std_proof, set_up, test_command, tidy};
+use xtask::{agent_programs, bench_command, console, no_std_proof, set_up, test_command, tidy};
 
 /// What a contributor to Windlass runs.
 #[derive(Parser)]
@@ -18,7 +18,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Look for what the tests need; install it when this is root on Debian, else say what to install
+    /// Look for what the tests need; install it when this is root on Debian, else say what to install. The agent programs
+    /// come from npm into a cache outside the work tree; what cannot be had is skipped
     SetUp,
     /// Everything CI runs: set-up, format, lints, tidy, no-std proof, tests, simulation seeds
     Test(TestArgs),
@@ -33,7 +34,7 @@ enum Task {
 fn main() -> ExitCode {
     let repository = Repository::of_this_build();
     let result = match Arguments::parse().task {
-        Task::SetUp => set_up::set_up(&repository),
+        Task::SetUp => set_up::set_up(&repository).map(|skipped| agent_programs::report(&skipped)),
         Task::Test(args) => test_command::test(&repository, &args),
         Task::Tidy => tidy::tidy(&repository),
         Task::NoStdProof => no_std_proof::prove(&repository),

@@ -3,6 +3,7 @@
 
 use anyhow::{Context, Result, bail};
 
+use crate::agent_programs::{self, Skipped};
 use crate::commands::{self, Repository};
 use crate::console;
 
@@ -26,9 +27,14 @@ const NEEDS: &[Need] = &[
     },
 ];
 
-/// Makes sure that all needs are met.
-pub fn set_up(repository: &Repository) -> Result<()> {
+/// Makes sure that all needs are met; comes back with the agent programs that the tests have to do without.
+pub fn set_up(repository: &Repository) -> Result<Vec<Skipped>> {
     rust_components(repository)?;
+    meet_needs(repository)?;
+    agent_programs::install(repository)
+}
+
+fn meet_needs(repository: &Repository) -> Result<()> {
     let missing = report_missing(repository, NEEDS);
     if missing.is_empty() {
         return Ok(());

@@ -1,9 +1,12 @@
 //! `cargo xtask test`: everything that must hold before a change is good, in the order of what fails soonest.
 //! CI runs exactly this.
 
+use std::cell::RefCell;
+
 use anyhow::Result;
 use clap::Args;
 
+use crate::agent_programs::{self, SKIPPED_VARIABLE};
 use crate::commands::{self, Repository};
 use crate::stages::{self, Stage};
 use crate::{no_std_proof, set_up, tidy};
@@ -23,9 +26,10 @@ pub struct TestArgs {
     seeds: Option<u32>,
 }
 
-/// All stages, up to the first that fails.
+/// All stages, up to the first that fails. What had to be skipped is said again at the end.
 pub fn test(repository: &Repository, args: &TestArgs) -> Result<()> {
     let runner = Runner::find(repository);
+    let skipped = RefCell::new(Vec::new());
     let seeds = if args.quick { Some(100) } else { args.seeds };
     let cargo = |remedy, name, command: &'static [&'static str]| Stage {
         name,
@@ -36,7 +40,10 @@ pub fn test(repository: &Repository, args: &TestArgs) -> Result<()> {
         Stage {
             name: "set-up",
             remedy: "install what is named above, then run this again",
-            work: Box::new(|| set_up::set_up(repository)),
+            work: Box::new(|| {
+                skipped.replace(set_up::set_up(repository)?);
+                Ok(())
+            }),
         },
         cargo("run `cargo fmt --all`", "format", &["fmt", "--all", "--check"]),
         cargo(
@@ -57,7 +64,7 @@ pub fn test(repository: &Repository, args: &TestArgs) -> Result<()> {
         Stage {
             name: "tests",
             remedy: "run one test alone with `cargo test -p CRATE NAME`",
-            work: Box::new(|| runner.tests(repository)),
+            work: Box::new(|| runner.tests(repository, &agent_programs::names(&skipped.borrow()))),
         },
     ];
     if !args.quick {
@@ -69,7 +76,9 @@ pub fn test(repository: &Repository, args: &TestArgs) -> Result<()> {
         remedy: "the failing seed and its shortest script are printed above",
         work: Box::new(move || runner.simulation(repository, seeds)),
     });
-    stages::run(&stages)
+    let result = stages::run(&stages);
+    agent_programs::report(&skipped.borrow());
+    result
 }
 
 /// The program that runs tests: nextest ends a hanging test, but a plain machine has only cargo's own.
@@ -85,8 +94,9 @@ impl Runner {
         if present { Self::Nextest } else { Self::CargoTest }
     }
 
-    fn tests(self, repository: &Repository) -> Result<()> {
-        commands::stream(&mut repository.cargo(&self.tests_arguments()))
+    fn tests(self, repository: &Repository, skipped: &str) -> Result<()> {
+        let mut command = repository.cargo(&self.tests_arguments());
+        commands::stream(command.env(SKIPPED_VARIABLE, skipped))
     }
 
     /// A stage of its own, so that the number of seeds and their time are seen.

@@ -1,16 +1,20 @@
 //! A hermetic world for whole-program tests: own home, own state directory, clean environment, real git, the real
 //! binary. It knows the program only from outside, as a user does.
 
+mod agent_launchers;
+mod agent_programs;
 mod background;
 mod leftovers;
 mod output;
 mod repository;
 mod script;
+pub mod scripted_model;
 mod tree_hash;
 mod untouched;
 mod waiting;
 mod world;
 
+pub use agent_programs::{AgentProgram, missing_agent_programs};
 pub use background::Background;
 pub use output::Output;
 pub use repository::Repository;

@@ -97,7 +97,12 @@ impl World {
     }
 
     pub fn windlass_in(&self, directory: &Path, args: &[&str], stdin: &str) -> Output {
-        let command = QuickCommand::new(&self.program, directory)
+        self.run(&self.program, directory, args, stdin)
+    }
+
+    /// Runs another program to its end, in the same environment.
+    pub fn run(&self, program: &Path, directory: &Path, args: &[&str], stdin: &str) -> Output {
+        let command = QuickCommand::new(program, directory)
             .args(args.iter().copied())
             .envs(self.environment.clone())
             .stdin(stdin)

@@ -1,0 +1,143 @@
+//! Where the real agent programs are, pinned by version and installed by `cargo xtask set-up` outside the work tree.
+//! It does not know what they are told to do.
+
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Read by xtask too, which installs what stands there.
+const PINNED: &str = include_str!("../agent-programs.json");
+/// Names, with commas between them, of programs that cannot be tested here. Xtask sets it and says so.
+const SKIPPED_VARIABLE: &str = "WINDLASS_AGENTS_SKIPPED";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentProgram {
+    Codex,
+    Claude,
+    Gemini,
+    OpenCode,
+    Copilot,
+    /// Speaks the Agent Client Protocol and brings a claude of its own.
+    ClaudeAgentAcp,
+}
+
+impl AgentProgram {
+    pub const ALL: [Self; 6] =
+        [Self::Codex, Self::Claude, Self::Gemini, Self::OpenCode, Self::Copilot, Self::ClaudeAgentAcp];
+
+    /// As it is called on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Codex => "codex",
+            Self::Claude => "claude",
+            Self::Gemini => "gemini",
+            Self::OpenCode => "opencode",
+            Self::Copilot => "copilot",
+            Self::ClaudeAgentAcp => "claude-agent-acp",
+        }
+    }
+
+    pub fn version(self) -> String {
+        self.pinned("version")
+    }
+
+    /// The program itself, not the launcher that npm puts before it: a launcher outlives or is outlived by its child.
+    pub fn path(self) -> PathBuf {
+        let installed = cache_directory(&variable).join(format!("{}-{}", self.name(), self.version()));
+        installed.join("node_modules").join(self.pinned("program"))
+    }
+
+    /// What keeps tests of this program from running here.
+    pub fn why_missing(self) -> Option<String> {
+        let path = self.path();
+        (!path.is_file())
+            .then(|| format!("{} {} is not installed at {}", self.name(), self.version(), path.display()))
+    }
+
+    /// Whether a test of this program can run. It is false only where xtask has said that the program is skipped: any
+    /// other missing program fails the test, so that nothing passes by not having been tried.
+    #[track_caller]
+    #[expect(
+        clippy::print_stderr,
+        reason = "whoever reads the output of a test that did nothing must see why"
+    )]
+    pub fn can_run(self) -> bool {
+        let skipped = variable(SKIPPED_VARIABLE).unwrap_or_default();
+        if names(&skipped.to_string_lossy(), self.name()) {
+            eprintln!("skipped: {SKIPPED_VARIABLE} names {}", self.name());
+            return false;
+        }
+        let missing = self.why_missing();
+        assert_eq!(missing, None, "`cargo xtask set-up` installs it");
+        true
+    }
+
+    fn pinned(self, field: &str) -> String {
+        let all: Value = serde_json::from_str(PINNED).expect("the list of pinned programs is JSON");
+        let programs = all.as_array().expect("the list of pinned programs is a list");
+        let own = programs.iter().find(|program| program["name"] == self.name());
+        let own = own.expect("every program is in the list of pinned programs");
+        own[field].as_str().expect("a pinned program has all its fields").to_owned()
+    }
+}
+
+/// Every program that is not there, with the reason.
+pub fn missing_agent_programs() -> Vec<(AgentProgram, String)> {
+    let missing = |program: AgentProgram| Some((program, program.why_missing()?));
+    AgentProgram::ALL.into_iter().filter_map(missing).collect()
+}
+
+fn names(list: &str, name: &str) -> bool {
+    list.split(',').any(|entry| entry.trim() == name)
+}
+
+/// The same rule as in xtask, which fills it.
+fn cache_directory(variable: &dyn Fn(&str) -> Option<OsString>) -> PathBuf {
+    if let Some(directory) = variable("WINDLASS_AGENTS_DIR") {
+        return directory.into();
+    }
+    let at_home = || Path::new(&variable("HOME").unwrap_or_else(|| ".".into())).join(".cache");
+    let cache = variable("XDG_CACHE_HOME").map_or_else(at_home, PathBuf::from);
+    cache.join("windlass/agents")
+}
+
+/// An empty variable counts as none.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::vars_os().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_is_pinned_to_one_version_and_one_file() {
+        for program in AgentProgram::ALL {
+            let path = program.path();
+            let folder = format!("{}-{}/node_modules/", program.name(), program.version());
+            assert!(path.to_string_lossy().contains(&folder), "{}", path.display());
+            assert!(program.version().chars().all(|letter| letter.is_ascii_digit() || letter == '.'));
+        }
+        let all: Value = serde_json::from_str(PINNED).unwrap();
+        assert_eq!(all.as_array().unwrap().len(), AgentProgram::ALL.len());
+    }
+
+    #[test]
+    fn the_cache_is_where_the_user_says_else_where_caches_are() {
+        let with = |pairs: &'static [(&str, &str)]| {
+            move |name: &str| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
+        };
+        assert_eq!(cache_directory(&with(&[("WINDLASS_AGENTS_DIR", "/a"), ("HOME", "/h")])), Path::new("/a"));
+        let xdg = with(&[("XDG_CACHE_HOME", "/c"), ("HOME", "/h")]);
+        assert_eq!(cache_directory(&xdg), Path::new("/c/windlass/agents"));
+        assert_eq!(cache_directory(&with(&[("HOME", "/h")])), Path::new("/h/.cache/windlass/agents"));
+    }
+
+    #[test]
+    fn a_skipped_program_is_named_in_full() {
+        assert!(
+            names("codex, claude-agent-acp", "codex") && names("codex, claude-agent-acp", "claude-agent-acp")
+        );
+        assert!(!names("claude-agent-acp", "claude") && !names("", "codex"));
+    }
+}
