@@ -12,7 +12,7 @@ use windlass_protocols::{CommitId, Effect, EffectId, Millis, Outcome, Role, Tree
 
 pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) -> Outcome {
     match request {
-        Effect::PrepareWorkspaces => Outcome::Closed,
+        Effect::PrepareWorkspaces | Effect::Wait(_) => Outcome::Closed,
         Effect::RunChecks(asked) => checks(choices, effect, asked),
         Effect::RunAgent(asked) => {
             let role = match asked.role {
@@ -49,7 +49,6 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
                 reference: "somewhere".to_owned(),
             })
         }
-        Effect::Wait(_) => Outcome::Closed,
         Effect::CloseRun(_) => Outcome::Refused { reason: "no room for the summary".to_owned() },
     }
 }

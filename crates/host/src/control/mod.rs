@@ -1,5 +1,6 @@
 //! One file per thing a face can ask for. Each reads the journal, decides nothing itself, and says what came of it.
 
+mod agent_policy;
 pub(crate) mod clean;
 pub(crate) mod compat;
 pub(crate) mod diagnose;

@@ -100,7 +100,7 @@ pub(crate) async fn stop(host: &Host, command: StopRun) -> Result<RunLine, Fault
     let owner = Owner::this_process(head.run.as_str(), "windlass stop")?;
     // What ends here may still need its repository, which must not be in another run's hands then.
     let repository = hold_repository(host, &state.spec, &owner, false, &Silence).await?;
-    let stopped = stop_undriven(host, context, &owner, (Actor::Human(by), command.reason)).await;
+    let stopped = Box::pin(stop_undriven(host, context, &owner, (Actor::Human(by), command.reason))).await;
     released(host, &repository, stopped).await?;
     find::line(host, &find::head(host, head.run.as_str()).await?).await
 }
@@ -118,7 +118,7 @@ async fn stop_undriven(
         driver.stop(by, reason).await?;
         driver.go_to_the_end().await.map(drop)
     };
-    released(host, &lease, stopped.await).await
+    released(host, &lease, Box::pin(stopped).await).await
 }
 
 pub(crate) async fn land(host: &Host, command: LandRun, watcher: &dyn Watcher) -> Result<RunOutcome, Fault> {

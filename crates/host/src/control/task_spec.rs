@@ -1,6 +1,7 @@
 //! From what was asked and set to the complete description of a run: every name resolved, every text read, every place
 //! fixed, so that nothing is looked up again later.
 
+use super::agent_policy;
 use crate::fault::{file_fault, git_fault};
 use crate::settings::{Origin, Settings};
 use std::collections::BTreeMap;
@@ -24,6 +25,17 @@ pub(crate) struct Wanted<'a> {
     pub(crate) repository: &'a Repository,
 }
 
+/// The first agent of each role, and those that stand in for it.
+type Agents = (BTreeMap<Role, String>, BTreeMap<Role, Vec<String>>);
+
+const MICROS_A_CENT: u64 = 10_000;
+
+fn no_agent(role: Role) -> Fault {
+    Fault::new(Code::BadArgument, format!("no agent is named for the {role}"))
+        .hint(format!("give `--agent AGENT` for every role, or `--{role} AGENT` for this one"))
+        .hint("an agent is `codex`, `claude`, `gemini`, `opencode`, `copilot`, `acp:COMMAND`, `command:/path/to/program`, `shell:COMMAND` or `scripted:FILE`")
+}
+
 impl Wanted<'_> {
     /// The spec, all but the run directory, which is chosen under the repository's lease.
     pub(crate) fn spec(&self) -> Result<TaskSpec, Fault> {
@@ -37,6 +49,7 @@ impl Wanted<'_> {
                 Fault::new(Code::BadArgument, format!("the path {} is not valid UTF-8", path.display()))
             })
         };
+        let (agents, fallbacks) = self.agents(audit)?;
         Ok(TaskSpec {
             text: self.command.task.clone(),
             caps: caps(settings),
@@ -48,7 +61,7 @@ impl Wanted<'_> {
                 _ => OnNeedsHuman::Stop,
             },
             landing: self.landing(),
-            patience: Patience::default(),
+            patience: patience(settings),
             place: Place {
                 repository: text(self.checkout.work_tree())?,
                 common_dir: text(self.checkout.common_dir())?,
@@ -57,8 +70,8 @@ impl Wanted<'_> {
                 base: CommitId::new(base.id.as_str()),
                 doer_branch: String::new(),
                 judge_branch: String::new(),
-                agents: self.agents(audit)?,
-                fallbacks: BTreeMap::new(),
+                agents,
+                fallbacks,
                 prompts: self.prompts()?,
                 author: settings.text("author").map(str::to_owned),
             },
@@ -87,30 +100,43 @@ impl Wanted<'_> {
         }
     }
 
-    fn agents(&self, audit: AuditPolicy) -> Result<BTreeMap<Role, String>, Fault> {
-        let mut agents = BTreeMap::new();
+    fn agents(&self, audit: AuditPolicy) -> Result<Agents, Fault> {
+        let mut chains = BTreeMap::new();
         let mut roles = vec![(Role::Doer, "doer"), (Role::Judge, "judge")];
         if audit == AuditPolicy::Required {
             roles.push((Role::Auditor, "auditor"));
         }
         for (role, key) in roles {
-            let (key, text) = match (self.settings.text(key), self.settings.text("agent")) {
+            let (own, text) = match (self.settings.text(key), self.settings.text("agent")) {
                 (Some(text), _) => (key, text),
                 (None, Some(text)) => ("agent", text),
-                (None, None) => {
-                    return Err(Fault::new(Code::BadArgument, format!("no agent is named for the {role}"))
-                        .hint(format!(
-                            "give `--agent AGENT` for every role, or `--{role} AGENT` for this one"
-                        ))
-                        .hint("an agent is `command:/path/to/program`, `shell:COMMAND` or `scripted:FILE`"));
-                }
+                (None, None) => return Err(no_agent(role)),
             };
-            let choice = AgentChoice::parse(text)
-                .and_then(|choice| choice.anchored(&self.anchor(key)))
-                .map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))?;
-            agents.insert(role, choice.to_string());
+            let fallback = format!("{key}-fallback");
+            let mut chain = vec![self.agent(own, text)?];
+            for text in self.settings.list(&fallback) {
+                chain.push(self.agent(&fallback, &text)?);
+            }
+            chains.insert(role, chain);
         }
-        Ok(agents)
+        agent_policy::check(self.settings, &chains)?;
+        let mut agents = BTreeMap::new();
+        let mut fallbacks = BTreeMap::new();
+        for (role, chain) in chains {
+            let mut texts = chain.iter().map(ToString::to_string);
+            agents.extend(texts.next().map(|first| (role, first)));
+            let others: Vec<String> = texts.collect();
+            if !others.is_empty() {
+                fallbacks.insert(role, others);
+            }
+        }
+        Ok((agents, fallbacks))
+    }
+
+    fn agent(&self, key: &str, text: &str) -> Result<AgentChoice, Fault> {
+        AgentChoice::parse(text)
+            .and_then(|choice| choice.anchored(&self.anchor(key)))
+            .map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))
     }
 
     /// Relative paths mean: relative to where the words stand.
@@ -185,17 +211,35 @@ pub(crate) fn free_branch(repository: &Repository, task: &str) -> Result<String,
     }
 }
 
+fn patience(settings: &Settings) -> Patience {
+    let usual = Patience::default();
+    Patience {
+        first_delay: settings
+            .number("retry-seconds")
+            .map_or(usual.first_delay, |seconds| Millis(seconds.saturating_mul(1000).max(1))),
+        tries: settings.number("retries").and_then(|tries| u32::try_from(tries).ok()).unwrap_or(usual.tries),
+        ..usual
+    }
+}
+
+fn spend(settings: &Settings, tokens: &str, cents: &str) -> Spend {
+    Spend {
+        tokens: settings.number(tokens),
+        cost_micros: settings.number(cents).map(|cents| cents.saturating_mul(MICROS_A_CENT)),
+    }
+}
+
 fn caps(settings: &Settings) -> Caps {
     Caps {
         rounds: settings.number("rounds").and_then(|rounds| u32::try_from(rounds).ok()).unwrap_or(1),
         time: settings.number("max-minutes").map(Millis::minutes),
         tokens: settings.number("max-tokens"),
-        cost_micros: settings.number("max-cents").map(|cents| cents.saturating_mul(10_000)),
+        cost_micros: spend(settings, "max-tokens", "max-cents").cost_micros,
         output_bytes: settings.number("max-output-mb").map(|mb| mb.saturating_mul(1024 * 1024)),
         step_time: Millis::minutes(settings.number("step-minutes").unwrap_or(60)),
         step_idle: settings.number("idle-minutes").map(Millis::minutes),
-        step: Spend::default(),
-        day: Spend::default(),
-        repository: Spend::default(),
+        step: spend(settings, "step-tokens", "step-cents"),
+        day: spend(settings, "day-tokens", "day-cents"),
+        repository: spend(settings, "repository-tokens", "repository-cents"),
     }
 }
