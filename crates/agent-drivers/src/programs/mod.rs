@@ -3,8 +3,12 @@
 
 pub(crate) mod claude;
 pub(crate) mod codex;
+#[cfg(test)]
+mod command_tests;
 pub(crate) mod copilot;
 pub(crate) mod gemini;
+#[cfg(test)]
+mod line_tests;
 pub(crate) mod opencode;
 
 use serde_json::Value;

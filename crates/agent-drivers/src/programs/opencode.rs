@@ -49,10 +49,17 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
     if let Some(effort) = wish.effort {
         arguments.extend(words(&["--variant", effort]));
     }
-    if let Session::Resume { id } = &invocation.session {
-        arguments.extend(words(&["--session", id]));
+    match &invocation.session {
+        Session::Resume { id } => arguments.extend(words(&["--session", id])),
+        // Without a title it asks the model for one, and tells nobody what that cost.
+        Session::Fresh { .. } => arguments.extend(["--title".to_owned(), title(invocation)]),
     }
     Ok(CommandLine { program: "opencode".to_owned(), arguments, environment, stdin: Stdin::Prompt })
+}
+
+fn title(invocation: &Invocation) -> String {
+    let Invocation { run_id, role, round, .. } = invocation;
+    format!("Windlass {run_id}, {role}, round {round}")
 }
 
 pub(crate) fn read_line(stream: Stream, line: &str) -> Vec<Signal> {
