@@ -115,7 +115,7 @@ fn recordings() -> Vec<Recording> {
     }
     let lines: usize = found.iter().map(|recording| recording.lines).sum();
     assert!(
-        found.len() > 100 && lines > 700,
+        found.len() > 100 && lines > 1000,
         "only {} recordings with {lines} lines were found",
         found.len()
     );
@@ -244,8 +244,11 @@ fn the_versions_called_known_are_the_recorded_ones() {
             recorded.entry(program).or_default().insert(recording.version);
         }
     }
+    let page = include_str!("../../../docs/agents.md");
     for program in AgentProgram::ALL {
         let known = program.known_versions();
+        let row = format!("| `{program}` | {} | {} |", known.oldest, known.newest);
+        assert!(page.contains(&row), "docs/agents.md does not say {row}");
         let versions = &recorded[&program];
         assert!(versions.len() > 1, "{program} was recorded in one version only");
         assert_eq!(

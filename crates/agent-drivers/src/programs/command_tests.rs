@@ -23,6 +23,7 @@ fn invocation(access: Access, session: Session) -> Invocation {
         outbox: PathBuf::from("/step/out box"),
         prompt_file: PathBuf::from("/step/prompt.md"),
         access,
+        readable: vec![PathBuf::from("/round")],
         session,
         answer_schema: (access == Access::ReadOnly).then_some(schema),
         usage_file: PathBuf::from("/step/usage.json"),
@@ -77,7 +78,7 @@ fn claude() {
     assert_words(
         &build("claude:opus@max", Access::ReadWrite, fresh()),
         &format!(
-            "{base} --permission-mode acceptEdits --allowedTools Bash --add-dir '/step/out box' --model opus --effort \
+            "{base} --permission-mode acceptEdits --allowedTools Bash --add-dir '/step/out box' --add-dir /round --model opus --effort \
              max --session-id {UUID}"
         ),
     );
@@ -85,7 +86,7 @@ fn claude() {
     assert_words(
         &checker,
         &format!(
-            "{base} --permission-mode dontAsk --tools Read,Grep,Glob --resume {UUID} --json-schema \
+            "{base} --permission-mode dontAsk --tools Read,Grep,Glob --add-dir /round --resume {UUID} --json-schema \
              '{{\"type\":\"object\"}}'"
         ),
     );
@@ -99,11 +100,14 @@ fn gemini() {
     assert_words(
         &maker,
         &format!(
-            "{base} yolo --include-directories '/step/out box' --model gemini-2.5-pro --session-id {UUID}"
+            "{base} yolo --include-directories '/step/out box' --include-directories /round --model gemini-2.5-pro --session-id {UUID}"
         ),
     );
     assert_eq!(maker.environment["GEMINI_CLI_NO_RELAUNCH"], "true");
-    assert_words(&build("gemini", Access::ReadOnly, resumed()), &format!("{base} plan --resume {UUID}"));
+    assert_words(
+        &build("gemini", Access::ReadOnly, resumed()),
+        &format!("{base} plan --include-directories /round --resume {UUID}"),
+    );
 }
 
 #[test]
@@ -122,6 +126,7 @@ fn opencode() {
     for way_to_write in ["edit", "bash", "task"] {
         assert_eq!(denied[way_to_write], "deny", "{way_to_write}");
     }
+    assert_eq!(denied["external_directory"], serde_json::json!({"*": "deny", "/round/*": "allow"}));
 }
 
 #[test]
@@ -130,14 +135,14 @@ fn copilot() {
     assert_words(
         &build("copilot:gpt-5.1@low", Access::ReadWrite, fresh()),
         &format!(
-            "{base} --add-dir '/step/out box' --model gpt-5.1 --reasoning-effort low --session-id {UUID} \
+            "{base} --add-dir '/step/out box' --add-dir /round --model gpt-5.1 --reasoning-effort low --session-id {UUID} \
              --usage-output-file /step/usage.json"
         ),
     );
     assert_words(
         &build("copilot", Access::ReadOnly, resumed()),
         &format!(
-            "{base} --available-tools view grep glob --resume={UUID} --usage-output-file /step/usage.json"
+            "{base} --available-tools view grep glob --add-dir /round --resume={UUID} --usage-output-file /step/usage.json"
         ),
     );
 }

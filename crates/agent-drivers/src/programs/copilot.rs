@@ -9,7 +9,7 @@ use super::{
 };
 use crate::conclusion::{ClosingWord, EndReading};
 use crate::driver::{Capabilities, ReadOnlyMode, SessionIds};
-use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, text_of};
+use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, flagged, text_of};
 use crate::signal::{EndClaim, ErrorKind, Signal, Stream, UsageScope};
 
 pub(crate) const CAPABILITIES: Capabilities = Capabilities {
@@ -37,6 +37,7 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
             arguments.extend(["--add-dir".to_owned(), text_of("outbox", &invocation.outbox)?]);
         }
     }
+    arguments.extend(flagged("--add-dir", &invocation.readable)?);
     if let Some(model) = wish.model {
         arguments.extend(words(&["--model", model]));
     }

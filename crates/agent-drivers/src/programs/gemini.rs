@@ -10,7 +10,7 @@ use super::{
 use crate::conclusion::{ClosingWord, EndReading};
 use crate::driver::{Capabilities, ReadOnlyMode, SessionIds};
 use crate::error_text::status_in;
-use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, text_of};
+use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, flagged, text_of};
 use crate::signal::{EndClaim, ErrorKind, Signal, Stream, UsageScope};
 
 pub(crate) const CAPABILITIES: Capabilities = Capabilities {
@@ -59,6 +59,7 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
             text_of("outbox", &invocation.outbox)?,
         ]),
     }
+    arguments.extend(flagged("--include-directories", &invocation.readable)?);
     if let Some(model) = wish.model {
         arguments.extend(words(&["--model", model]));
     }

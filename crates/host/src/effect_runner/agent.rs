@@ -100,6 +100,7 @@ fn begin(
         outbox,
         prompt_file: prompt_file.clone(),
         access: if asked.role.may_write() { Access::ReadWrite } else { Access::ReadOnly },
+        readable: vec![round],
         session: Session::Fresh { id: None },
         answer_schema: None,
         usage_file: directory.join("usage.json"),
