@@ -7,8 +7,9 @@ use std::str::FromStr;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::model_wish::{self, effort_advice, effort_words, model_shape};
 use crate::nearest::{advice, nearest};
-use crate::program::{AgentProgram, Efforts};
+use crate::program::AgentProgram;
 use crate::vendor::{self, Vendor};
 use crate::words::{WordsError, quote_words, split_words};
 
@@ -80,7 +81,7 @@ impl AgentChoice {
             });
         };
         if let Some(program) = named(kind) {
-            return parse_known(text, program, rest);
+            return model_wish::parse(text, program, rest);
         }
         match kind {
             "command" => {
@@ -160,64 +161,8 @@ fn named(kind: &str) -> Option<AgentProgram> {
     AgentProgram::ALL.into_iter().find(|program| program.as_str() == kind)
 }
 
-fn parse_known(text: &str, program: AgentProgram, rest: &str) -> Result<AgentChoice, ChoiceError> {
-    let (model, effort) = match rest.rsplit_once('@') {
-        // `name@20250929` is how one provider writes the version of a model; no effort begins with a digit.
-        Some((model, effort)) if !effort.starts_with(|first: char| first.is_ascii_digit()) => {
-            (model, Some(effort))
-        }
-        _ => (rest, None),
-    };
-    if let Some(effort) = effort {
-        check_effort(text, program, effort)?;
-    }
-    if model.is_empty() && effort.is_some() {
-        return Ok(AgentChoice::Known { program, model: None, effort: effort.map(str::to_owned) });
-    }
-    let is_word =
-        !model.starts_with(['-', '@']) && model.chars().all(|c| !c.is_whitespace() && !c.is_control());
-    let has_provider =
-        model.split_once('/').is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty());
-    if model.is_empty() || !is_word || (program == AgentProgram::OpenCode && !has_provider) {
-        return Err(ChoiceError::BadModel { program, text: text.to_owned() });
-    }
-    Ok(AgentChoice::Known { program, model: Some(model.to_owned()), effort: effort.map(str::to_owned) })
-}
-
-fn check_effort(text: &str, program: AgentProgram, effort: &str) -> Result<(), ChoiceError> {
-    let (given, text) = (effort.to_owned(), text.to_owned());
-    let known = match program.efforts() {
-        Efforts::None => return Err(ChoiceError::EffortUnsupported { program, given, text }),
-        _ if effort.is_empty() => return Err(ChoiceError::NoEffort { program, text }),
-        Efforts::Words(words) => words.contains(&effort),
-        Efforts::ByProvider => effort.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_'),
-    };
-    if known { Ok(()) } else { Err(ChoiceError::UnknownEffort { program, given, text }) }
-}
-
 fn programs() -> String {
     AgentProgram::ALL.map(AgentProgram::as_str).join(", ")
-}
-
-fn model_shape(program: AgentProgram) -> String {
-    match program {
-        AgentProgram::OpenCode => "write `opencode:PROVIDER/MODEL`, or `opencode` for its default".to_owned(),
-        _ => format!("write `{program}:MODEL`, or `{program}` for its default"),
-    }
-}
-
-fn effort_words(program: AgentProgram) -> String {
-    match program.efforts() {
-        Efforts::Words(words) => format!("one of {}", words.join(", ")),
-        Efforts::None | Efforts::ByProvider => "the word its model's provider uses".to_owned(),
-    }
-}
-
-fn effort_advice(program: AgentProgram, given: &str) -> String {
-    match program.efforts() {
-        Efforts::Words(words) => advice(nearest(given, words), words),
-        Efforts::None | Efforts::ByProvider => "write one word of letters and digits".to_owned(),
-    }
 }
 
 fn command_words(kind: &'static str, text: &str, rest: &str) -> Result<(String, Vec<String>), ChoiceError> {
@@ -309,26 +254,57 @@ mod tests {
     }
 
     #[test]
+    fn who_stands_behind_an_agent_and_what_must_be_installed() {
+        let table = [
+            ("codex", Some(Vendor::OpenAi), Some("codex")),
+            ("claude:opus", Some(Vendor::Anthropic), Some("claude")),
+            ("gemini", Some(Vendor::Google), Some("gemini")),
+            ("opencode", Some(Vendor::OpenCode), Some("opencode")),
+            ("opencode:anthropic/claude-opus", Some(Vendor::Anthropic), Some("opencode")),
+            ("copilot:gpt-5.1", Some(Vendor::OpenAi), Some("copilot")),
+            ("acp:gemini --acp", None, Some("gemini")),
+            ("command:/opt/agent x", None, Some("/opt/agent")),
+            ("shell:codex exec", None, Some("/bin/sh")),
+            ("scripted:x.toml", None, None),
+        ];
+        for (text, vendor, program) in table {
+            let choice = AgentChoice::parse(text).unwrap();
+            assert_eq!((choice.vendor(), choice.program_name()), (vendor, program), "{text}");
+        }
+    }
+
+    const NOTHING_NAMED: &str = "no agent named; write one of codex, claude, gemini, opencode, copilot, or KIND:REST, \
+         for example `command:/path/to/agent --flag`";
+
+    #[test]
     fn each_mistake_says_what_to_do() {
         let table = [
-            ("", "no agent named; write one as KIND:REST, for example `command:/path/to/agent --flag`"),
-            (" ", "no agent named; write one as KIND:REST, for example `command:/path/to/agent --flag`"),
+            ("", NOTHING_NAMED),
+            (" ", NOTHING_NAMED),
             (
                 "comand:x",
-                "unknown kind of agent `comand` in `comand:x`: did you mean `command`? (known: command, shell, scripted)",
+                "unknown kind of agent `comand` in `comand:x`: did you mean `command`? (known: codex, claude, gemini, \
+                 opencode, copilot, acp, command, shell, scripted)",
             ),
-            ("docker:x", "unknown kind of agent `docker` in `docker:x`: known: command, shell, scripted"),
+            (
+                "docker:x",
+                "unknown kind of agent `docker` in `docker:x`: known: codex, claude, gemini, opencode, copilot, acp, \
+                 command, shell, scripted",
+            ),
             (
                 "agent",
-                "agent `agent` does not say which kind it is: write `command:agent` to run that program",
+                "agent `agent` does not say which kind it is: write `command:agent` to run that program, or one of codex, \
+                 claude, gemini, opencode, copilot",
             ),
             (
                 "scriptd",
-                "unknown kind of agent `scriptd` in `scriptd`: did you mean `scripted`? (known: command, shell, scripted)",
+                "unknown kind of agent `scriptd` in `scriptd`: did you mean `scripted`? (known: codex, claude, gemini, \
+                 opencode, copilot, acp, command, shell, scripted)",
             ),
             (
                 "/bin/agent",
-                "agent `/bin/agent` does not say which kind it is: write `command:/bin/agent` to run that program",
+                "agent `/bin/agent` does not say which kind it is: write `command:/bin/agent` to run that program, or one \
+                 of codex, claude, gemini, opencode, copilot",
             ),
             ("command:", "agent `command:` names no program"),
             ("command:'' x", "agent `command:` names no program"),
@@ -355,6 +331,9 @@ mod tests {
         assert_eq!(anchored("command:agent"), "command:agent");
         assert_eq!(anchored("scripted:a.toml"), "scripted:/anywhere/me/a.toml");
         assert_eq!(anchored("shell:./x"), "shell:./x");
+        assert_eq!(anchored("acp:./adapter x/y"), "acp:/anywhere/me/./adapter x/y");
+        assert_eq!(anchored("acp:gemini --acp"), "acp:gemini --acp");
+        assert_eq!(anchored("opencode:a/b"), "opencode:a/b");
     }
 
     #[test]
@@ -375,10 +354,21 @@ mod tests {
             rest in "[^\0]*[^\0\\s][^\0]*",
         ) {
             for choice in [
+                AgentChoice::Acp { program: program.clone(), arguments: arguments.clone() },
                 AgentChoice::Command { program, arguments },
                 AgentChoice::Shell { text: rest.clone() },
                 AgentChoice::Scripted { file: rest },
             ] {
+                prop_assert_eq!(AgentChoice::parse(&choice.to_string()).unwrap(), choice);
+            }
+        }
+
+        #[test]
+        fn every_program_that_parses_reads_back_from_its_text(
+            program in prop::sample::select(AgentProgram::ALL.to_vec()),
+            rest in "(:[a-z0-9@/.:-]{0,12}(@(low|high|minimal))?)?",
+        ) {
+            if let Ok(choice) = AgentChoice::parse(&format!("{program}{rest}")) {
                 prop_assert_eq!(AgentChoice::parse(&choice.to_string()).unwrap(), choice);
             }
         }

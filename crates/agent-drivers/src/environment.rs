@@ -122,19 +122,21 @@ fn is_among(list: &[&str], name: &str) -> bool {
     })
 }
 
+const WORDS_OF_SECRETS: [&str; 8] =
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS", "COOKIE", "AUTH"];
+
+/// A proxy's address may hold a password, custom headers usually hold a key.
+const CARRIERS_OF_SECRETS: [&str; 2] = ["PROXY", "HEADERS"];
+
 /// Whether the value of a variable must never be shown, stored or sent on.
 pub fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    const WORDS: [&str; 8] =
-        ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS", "COOKIE", "AUTH"];
-    // A proxy's address may hold a password, custom headers usually hold a key.
-    const WHOLE_PARTS: [&str; 2] = ["PROXY", "HEADERS"];
-    let is_path_or_switch = name.ends_with("_FILE") || name.ends_with("_PATH") || name.ends_with("_SOCK");
-    let is_no_proxy = name == "NO_PROXY";
-    !is_path_or_switch
-        && !is_no_proxy
-        && (WORDS.iter().any(|word| name.contains(word)) && !is_count_of_tokens(&name)
-            || name.split('_').any(|part| WHOLE_PARTS.contains(&part)))
+    let is_path = ["_FILE", "_PATH", "_SOCK"].iter().any(|ending| name.ends_with(ending));
+    if is_path || name == "NO_PROXY" || is_count_of_tokens(&name) {
+        return false;
+    }
+    WORDS_OF_SECRETS.iter().any(|word| name.contains(word))
+        || name.split('_').any(|part| CARRIERS_OF_SECRETS.contains(&part))
 }
 
 /// `CLAUDE_CODE_MAX_OUTPUT_TOKENS` is a number.

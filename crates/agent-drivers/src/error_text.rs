@@ -98,6 +98,7 @@ const TELLING_WORDS: [(ErrorKind, &[&str]); 9] = [
             "enotfound",
             "etimedout",
             "connection",
+            "could not connect",
             "stream disconnected",
             "network error",
             "fetch failed",

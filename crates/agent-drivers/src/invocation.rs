@@ -84,6 +84,9 @@ pub struct Invocation {
     /// Holds the prompt; becomes the agent's stdin where the driver says [`Stdin::Prompt`].
     pub prompt_file: PathBuf,
     pub access: Access,
+    /// Directories outside the workspace that the prompt speaks of. Programs that fence what may be read are told of
+    /// them; that none of them is changed is somebody else's care.
+    pub readable: Vec<PathBuf>,
     pub session: Session,
     /// Holds the final answer to a shape, where the driver says that the answer is spoken, see [`AnswerBy`].
     pub answer_schema: Option<AnswerSchema>,
@@ -161,6 +164,18 @@ impl Invocation {
         .map(|(name, value)| (name.to_owned(), value))
         .collect())
     }
+}
+
+/// Each path behind a flag of its own, for programs that take the flag more than once.
+pub(crate) fn flagged<'a>(
+    flag: &str,
+    paths: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<Vec<String>, BuildError> {
+    let mut words = Vec::new();
+    for path in paths {
+        words.extend([flag.to_owned(), text_of("directory", path)?]);
+    }
+    Ok(words)
 }
 
 pub(crate) fn text_of(what: &'static str, path: &Path) -> Result<String, BuildError> {

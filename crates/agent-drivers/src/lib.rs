@@ -12,6 +12,7 @@ pub mod driver;
 mod environment;
 mod error_text;
 mod invocation;
+mod model_wish;
 mod nearest;
 mod plain;
 mod probe;

@@ -85,6 +85,7 @@ mod tests {
             outbox: PathBuf::from("/out 'box'"),
             prompt_file: PathBuf::from("/p.md"),
             access: Access::ReadOnly,
+            readable: Vec::new(),
             session: Session::Fresh { id: None },
             answer_schema: None,
             usage_file: PathBuf::from("/u.json"),

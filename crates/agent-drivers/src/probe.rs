@@ -69,7 +69,7 @@ impl AgentProgram {
             Self::Claude => (Version::new(2, 1, 300), Version::new(2, 1, 325)),
             Self::Gemini => (Version::new(0, 51, 0), Version::new(0, 61, 0)),
             Self::OpenCode => (Version::new(1, 18, 3), Version::new(1, 18, 33)),
-            Self::Copilot => (Version::new(1, 0, 75), Version::new(1, 0, 102)),
+            Self::Copilot => (Version::new(1, 0, 92), Version::new(1, 0, 102)),
         };
         KnownVersions { oldest, newest }
     }

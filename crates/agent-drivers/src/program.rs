@@ -81,7 +81,7 @@ impl AgentProgram {
             Self::Claude => Efforts::Words(&["low", "medium", "high", "xhigh", "max"]),
             Self::Gemini => Efforts::None,
             Self::OpenCode => Efforts::ByProvider,
-            Self::Copilot => Efforts::Words(&["none", "low", "medium", "high", "xhigh", "max"]),
+            Self::Copilot => Efforts::Words(&["none", "minimal", "low", "medium", "high", "xhigh", "max"]),
         }
     }
 }

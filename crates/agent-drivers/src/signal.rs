@@ -68,7 +68,7 @@ pub enum Signal {
         #[serde(default)]
         wait: RateLimitWait,
     },
-    /// The program asks its model again by itself.
+    /// A request to its model failed; the program asks again by itself, unless it says that it gave up.
     Retry {
         attempt: u32,
         /// The HTTP status that made it necessary; `None` when the connection failed.

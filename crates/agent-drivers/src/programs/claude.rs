@@ -9,7 +9,7 @@ use super::{
 };
 use crate::conclusion::{ClosingWord, EndReading};
 use crate::driver::{Capabilities, ReadOnlyMode, SessionIds};
-use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, text_of};
+use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, flagged, text_of};
 use crate::signal::{EndClaim, ErrorKind, RateLimitWait, Signal, Stream, UsageScope};
 
 pub(crate) const CAPABILITIES: Capabilities = Capabilities {
@@ -34,7 +34,10 @@ const RETRIES: &str = "2";
 pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<CommandLine, BuildError> {
     let mut arguments = words(&["-p", "--output-format", "stream-json", "--verbose", "--strict-mcp-config"]);
     match invocation.access {
-        Access::ReadOnly => arguments.extend(words(&["--tools", "Read,Grep,Glob"])),
+        // Nobody is there to be asked; tools that do not exist need no permission.
+        Access::ReadOnly => {
+            arguments.extend(words(&["--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob"]));
+        }
         Access::ReadWrite => arguments.extend([
             "--permission-mode".to_owned(),
             "acceptEdits".to_owned(),
@@ -44,6 +47,7 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
             text_of("outbox", &invocation.outbox)?,
         ]),
     }
+    arguments.extend(flagged("--add-dir", &invocation.readable)?);
     if let Some(model) = wish.model {
         arguments.extend(words(&["--model", model]));
     }
@@ -100,8 +104,10 @@ fn system(event: &Value, line: &str) -> Vec<Signal> {
             status: status(event, "/error_status"),
             wait_ms: event.get("retry_delay_ms").and_then(Value::as_u64),
         }],
-        "thinking_tokens" | "status" | "compact_boundary" | "hook_started" | "hook_response"
-        | "hook_progress" | "task_started" | "task_progress" | "task_notification" => Vec::new(),
+        "thinking_tokens" | "informational" | "status" | "compact_boundary" | "hook_started"
+        | "hook_response" | "hook_progress" | "task_started" | "task_progress" | "task_notification" => {
+            Vec::new()
+        }
         _ => unknown(line),
     }
 }
@@ -166,6 +172,8 @@ fn tokens(scope: UsageScope, reply: Option<&str>, usage: &Value) -> Signal {
 
 fn tool_results(event: &Value) -> Vec<Signal> {
     let blocks = event["message"]["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let changed =
+        event["tool_use_result"].get("structuredPatch").and(text(event, "/tool_use_result/filePath"));
     blocks
         .iter()
         .filter(|block| block["type"] == "tool_result")
@@ -177,6 +185,7 @@ fn tool_results(event: &Value) -> Vec<Signal> {
             };
             tool_result(text(block, "/tool_use_id"), block["is_error"] != true, &content)
         })
+        .chain(changed.map(|path| Signal::FileChange { path: path.to_owned() }))
         .collect()
 }
 
@@ -203,15 +212,15 @@ fn result(event: &Value) -> Vec<Signal> {
         reasoning: 0,
         cost_micros: micros(event, "/total_cost_usd"),
     };
-    let words = text(event, "/result").unwrap_or_default();
+    let words = reason(event);
     let is_error = event["is_error"] == true || text(event, "/subtype") != Some("success");
     let claim = if is_error {
-        EndClaim::Failed { reason: reason(event), kind: end_kind(event, words) }
+        EndClaim::Failed { kind: end_kind(event, &words), reason: words.clone() }
     } else {
         EndClaim::Finished
     };
     let answer = event.get("structured_output").filter(|answer| answer.is_object()).map(Value::to_string);
-    let limit = if is_error { limit_in(words) } else { None };
+    let limit = if is_error { limit_in(&words) } else { None };
     session(event, "/session_id")
         .into_iter()
         .chain([tokens(UsageScope::Process, None, &event["usage"]), spent])

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::conclusion::{ClosingWord, EndReading};
 use crate::driver::{Capabilities, ReadOnlyMode, SessionIds};
-use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, text_of};
+use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, flagged, text_of};
 use crate::signal::{EndClaim, ErrorKind, Signal, Stream, UsageScope};
 
 pub(crate) const CAPABILITIES: Capabilities = Capabilities {
@@ -37,6 +37,7 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
             arguments.extend(["--add-dir".to_owned(), text_of("outbox", &invocation.outbox)?]);
         }
     }
+    arguments.extend(flagged("--add-dir", &invocation.readable)?);
     if let Some(model) = wish.model {
         arguments.extend(words(&["--model", model]));
     }
@@ -71,7 +72,7 @@ pub(crate) fn read_line(stream: Stream, line: &str) -> Vec<Signal> {
         }
         "tool.execution_complete" => tool_done(data),
         "model.call_failure" => vec![Signal::Retry {
-            attempt: u32::try_from(number(data, "/retryAttempt")).unwrap_or(u32::MAX),
+            attempt: u32::try_from(number(data, "/retryAttempt") + 1).unwrap_or(u32::MAX),
             status: status(data, "/statusCode"),
             wait_ms: None,
         }],
@@ -124,27 +125,20 @@ fn read_stderr(line: &str) -> Vec<Signal> {
     vec![fatal(first_telling(&[kind_of_message(None, line), ErrorKind::Setup]), line)]
 }
 
-/// The file of `--usage-output-file`: per model, what this run has used.
+/// The file of `--usage-output-file`: per model, what the whole conversation has used, earlier runs included.
 pub(crate) fn read_usage_file(content: &str) -> Vec<Signal> {
     let Some(file) = object_in(content) else { return Vec::new() };
-    let models = file["modelMetrics"].as_object();
-    models
-        .into_iter()
-        .flatten()
-        .flat_map(|(name, metrics)| {
-            let usage = &metrics["usage"];
-            [
-                Signal::Model { name: name.clone() },
-                Signal::Usage {
-                    scope: UsageScope::Step,
-                    reply: None,
-                    input: number(usage, "/inputTokens"),
-                    cached: number(usage, "/cacheReadTokens"),
-                    output: number(usage, "/outputTokens"),
-                    reasoning: number(usage, "/reasoningTokens"),
-                    cost_micros: None,
-                },
-            ]
-        })
-        .collect()
+    let Some(models) = file["modelMetrics"].as_object() else { return Vec::new() };
+    let sum = |pointer: &str| models.values().map(|metrics| number(metrics, pointer)).sum();
+    let usage = Signal::Usage {
+        scope: UsageScope::Session,
+        reply: None,
+        input: sum("/usage/inputTokens"),
+        cached: sum("/usage/cacheReadTokens"),
+        output: sum("/usage/outputTokens"),
+        reasoning: sum("/usage/reasoningTokens"),
+        // It counts premium requests and credits, which have no price here.
+        cost_micros: None,
+    };
+    models.keys().map(|name| Signal::Model { name: name.clone() }).chain([usage]).collect()
 }

@@ -4,12 +4,13 @@
 use serde_json::Value;
 
 use super::{
-    ModelWish, fatal, kind_of_message, limit_in, number, object_in, session, text, tool_call, tool_result,
-    unknown, words,
+    ModelWish, fatal, first_telling, kind_of_message, limit_in, number, object_in, session, text, tool_call,
+    tool_result, unknown, words,
 };
 use crate::conclusion::{ClosingWord, EndReading};
 use crate::driver::{Capabilities, ReadOnlyMode, SessionIds};
-use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, text_of};
+use crate::error_text::status_in;
+use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, flagged, text_of};
 use crate::signal::{EndClaim, ErrorKind, Signal, Stream, UsageScope};
 
 pub(crate) const CAPABILITIES: Capabilities = Capabilities {
@@ -58,6 +59,7 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
             text_of("outbox", &invocation.outbox)?,
         ]),
     }
+    arguments.extend(flagged("--include-directories", &invocation.readable)?);
     if let Some(model) = wish.model {
         arguments.extend(words(&["--model", model]));
     }
@@ -146,11 +148,36 @@ fn kind_of(words: &str) -> ErrorKind {
 
 fn read_stderr(line: &str) -> Vec<Signal> {
     let line = line.trim();
+    if let Some(signal) = retry(line) {
+        return vec![signal];
+    }
+    if let Some(report) = line.strip_prefix("Error when talking to Gemini API") {
+        return service_error(report);
+    }
     let beginnings =
         ["Error resuming session", "Invalid auth method", "Please set an Auth method", "Unknown argument"];
-    if beginnings.iter().any(|beginning| line.starts_with(beginning)) {
-        return vec![fatal(super::first_telling(&[kind_of_message(None, line), ErrorKind::Setup]), line)];
+    if !beginnings.iter().any(|beginning| line.starts_with(beginning)) {
+        return Vec::new();
     }
-    // The details of an error object, printed in the midst of a stack trace.
-    limit_in(line).into_iter().collect()
+    vec![fatal(first_telling(&[kind_of_message(None, line), ErrorKind::Setup]), line)]
+}
+
+/// Older versions tell the reason only here, behind the path of a report: ` Full report available at: FILE.json NAME: …`
+fn service_error(report: &str) -> Vec<Signal> {
+    let words = report.split_once(".json ").map_or(report, |(_, words)| words).trim();
+    let by_name = match words.split(':').next().unwrap_or_default() {
+        "RetryableQuotaError" => ErrorKind::RateLimit,
+        "TerminalQuotaError" => ErrorKind::Quota,
+        _ => ErrorKind::Other,
+    };
+    limit_in(words).into_iter().chain([fatal(first_telling(&[by_name, kind_of(words)]), words)]).collect()
+}
+
+/// `Attempt 1 failed with status 429. Retrying with backoff...`
+fn retry(line: &str) -> Option<Signal> {
+    let (attempt, rest) = line.strip_prefix("Attempt ")?.split_once(" failed")?;
+    if !rest.contains("Retrying") {
+        return None;
+    }
+    Some(Signal::Retry { attempt: attempt.parse().ok()?, status: status_in(rest), wait_ms: None })
 }

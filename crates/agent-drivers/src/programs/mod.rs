@@ -3,8 +3,12 @@
 
 pub(crate) mod claude;
 pub(crate) mod codex;
+#[cfg(test)]
+mod command_tests;
 pub(crate) mod copilot;
 pub(crate) mod gemini;
+#[cfg(test)]
+mod line_tests;
 pub(crate) mod opencode;
 
 use serde_json::Value;
@@ -90,6 +94,21 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
+/// The line without the colours that a program gives its errors even when nobody looks.
+pub(crate) fn without_colours(line: &str) -> String {
+    let mut plain = String::with_capacity(line.len());
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        if character == '\u{1b}' {
+            // A sequence ends with its first letter.
+            characters.by_ref().find(char::is_ascii_alphabetic);
+        } else {
+            plain.push(character);
+        }
+    }
+    plain
+}
+
 /// The first of these that says more than "something went wrong".
 pub(crate) fn first_telling(kinds: &[ErrorKind]) -> ErrorKind {
     kinds.iter().copied().find(|kind| *kind != ErrorKind::Other).unwrap_or_default()
@@ -147,6 +166,13 @@ mod tests {
         assert_eq!(call(r#"{"a":1}"#), r#"{"a":1}"#);
         let long = call(&format!(r#"{{"command":"{}"}}"#, "ä".repeat(400)));
         assert_eq!(long.chars().count(), 301);
+    }
+
+    #[test]
+    fn colours_are_taken_out_and_words_are_left() {
+        assert_eq!(without_colours("\u{1b}[91m\u{1b}[1mError: \u{1b}[0mgröße"), "Error: größe");
+        assert_eq!(without_colours("plain [0m"), "plain [0m");
+        assert_eq!(without_colours("\u{1b}[9"), "");
     }
 
     #[test]

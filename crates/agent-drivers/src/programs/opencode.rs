@@ -1,15 +1,15 @@
 //! OpenCode: `opencode run --format json`. It has no closing line: a step that ends by itself is the last one. Every
 //! reply tells its tokens and its price. Knows only its own flags and lines.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::{
     ModelWish, fatal, first_telling, kind_of_message, limit_in, message, micros, number, object_in, session,
-    status, text, tool_call, tool_result, unknown, words,
+    status, text, tool_call, tool_result, unknown, without_colours, words,
 };
 use crate::conclusion::{ClosingWord, EndReading};
 use crate::driver::{Capabilities, ReadOnlyMode, SessionIds};
-use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin};
+use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, text_of};
 use crate::signal::{EndClaim, ErrorKind, Signal, Stream, UsageScope};
 
 pub(crate) const CAPABILITIES: Capabilities = Capabilities {
@@ -29,8 +29,18 @@ pub(crate) const END_READING: EndReading = EndReading {
 };
 
 /// What a reader must not do. Its own agent named `plan` still runs shell commands, so that is no way out.
-const READ_ONLY: &str =
-    r#"{"edit":"deny","bash":"deny","task":"deny","webfetch":"deny","external_directory":"deny"}"#;
+fn reader_permission(invocation: &Invocation) -> Result<String, BuildError> {
+    let mut elsewhere = Map::new();
+    // The last rule that fits counts, so what is allowed stands behind what is denied.
+    elsewhere.insert("*".to_owned(), json!("deny"));
+    for directory in &invocation.readable {
+        elsewhere.insert(format!("{}/*", text_of("directory", directory)?), json!("allow"));
+    }
+    let denied = ["edit", "bash", "task", "webfetch"].map(|name| (name.to_owned(), json!("deny")));
+    let rules: Map<String, Value> =
+        denied.into_iter().chain([("external_directory".to_owned(), Value::Object(elsewhere))]).collect();
+    Ok(Value::Object(rules).to_string())
+}
 
 pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<CommandLine, BuildError> {
     let mut arguments = words(&["run", "--format", "json"]);
@@ -38,7 +48,7 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
     environment.insert("OPENCODE_DISABLE_AUTOUPDATE".to_owned(), "1".to_owned());
     match invocation.access {
         Access::ReadOnly => {
-            environment.insert("OPENCODE_PERMISSION".to_owned(), READ_ONLY.to_owned());
+            environment.insert("OPENCODE_PERMISSION".to_owned(), reader_permission(invocation)?);
         }
         // It asks before it touches the outbox, and nobody is there to answer.
         Access::ReadWrite => arguments.push("--auto".to_owned()),
@@ -49,10 +59,17 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
     if let Some(effort) = wish.effort {
         arguments.extend(words(&["--variant", effort]));
     }
-    if let Session::Resume { id } = &invocation.session {
-        arguments.extend(words(&["--session", id]));
+    match &invocation.session {
+        Session::Resume { id } => arguments.extend(words(&["--session", id])),
+        // Without a title it asks the model for one, and tells nobody what that cost.
+        Session::Fresh { .. } => arguments.extend(["--title".to_owned(), title(invocation)]),
     }
     Ok(CommandLine { program: "opencode".to_owned(), arguments, environment, stdin: Stdin::Prompt })
+}
+
+fn title(invocation: &Invocation) -> String {
+    let Invocation { run_id, role, round, .. } = invocation;
+    format!("Windlass {run_id}, {role}, round {round}")
 }
 
 pub(crate) fn read_line(stream: Stream, line: &str) -> Vec<Signal> {
@@ -142,7 +159,14 @@ fn error(event: &Value) -> Vec<Signal> {
 }
 
 fn read_stderr(line: &str) -> Vec<Signal> {
+    let line = without_colours(line);
     let line = line.trim();
+    if line == "opencode run [message..]" {
+        return vec![fatal(
+            ErrorKind::Setup,
+            "it explained its usage instead of starting: a flag was refused",
+        )];
+    }
     if !line.starts_with("Error: ") {
         return Vec::new();
     }

@@ -163,7 +163,9 @@ fn agents(host: &Host, repository: Option<&Path>) -> Vec<DiagnosisLine> {
 fn agent(host: &Host, key: &str, text: &str, place: &Path) -> DiagnosisLine {
     let what = format!("agent ({key})");
     match AgentChoice::parse(text).and_then(|choice| choice.anchored(place)) {
-        Err(error) => line(&what, Health::Broken, error.to_string(), "name the agent as KIND:REST"),
+        Err(error) => {
+            line(&what, Health::Broken, error.to_string(), "name one of the agent programs, or KIND:REST")
+        }
         Ok(choice @ (AgentChoice::Command { .. } | AgentChoice::Known { .. } | AgentChoice::Acp { .. })) => {
             let program = choice.program_name().unwrap_or_default();
             let found = if program.contains('/') {

@@ -121,6 +121,7 @@ fn begin(
         outbox,
         prompt_file: prompt_file.clone(),
         access,
+        readable: vec![round],
         session: session(context, &choice, (effect, asked)),
         answer_schema: answer_schema(asked.role, answer_by, &directory)?,
         usage_file: agent_end::usage_file(&directory),

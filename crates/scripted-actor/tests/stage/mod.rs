@@ -74,6 +74,7 @@ impl Stage {
                 outbox: self.outbox(""),
                 prompt_file: self.note("prompt.md"),
                 access: Access::ReadWrite,
+                readable: Vec::new(),
                 session: Session::Fresh { id: None },
                 answer_schema: None,
                 usage_file: self.note("usage.json"),
