@@ -14,7 +14,7 @@ use crate::signal::{Signal, Stream};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
     pub read_only: ReadOnlyMode,
-    /// Can be held to a schema for its final answer; otherwise its artifacts come from the outbox.
+    /// Can be held to a schema for its final answer. Nothing here fails when it misses the schema: validate.
     pub structured_answer: bool,
     /// Can go on with an earlier conversation.
     pub resume: bool,

@@ -64,7 +64,7 @@ const OPENCODE: [&str; 14] = [
 const COPILOT: [&str; 4] = ["COPILOT_*", "GITHUB_TOKEN", "GH_TOKEN", "GH_HOST"];
 
 /// Set by an agent program for its own children. Passed on, they make a program believe that it runs inside another.
-const MARKS_OF_AN_OUTER_AGENT: [&str; 8] = [
+const MARKS_OF_AN_OUTER_AGENT: [&str; 9] = [
     "CLAUDE_CODE_ENTRYPOINT",
     "CLAUDE_CODE_SSE_PORT",
     "CLAUDE_CODE_CHILD_SESSION",
@@ -72,6 +72,7 @@ const MARKS_OF_AN_OUTER_AGENT: [&str; 8] = [
     "CODEX_SANDBOX",
     "CODEX_SANDBOX_NETWORK_DISABLED",
     "CODEX_THREAD_ID",
+    "GEMINI_CLI",
     "OPENCODE_PID",
 ];
 
@@ -125,8 +126,8 @@ fn is_among(list: &[&str], name: &str) -> bool {
 const WORDS_OF_SECRETS: [&str; 8] =
     ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS", "COOKIE", "AUTH"];
 
-/// A proxy's address may hold a password, custom headers usually hold a key.
-const CARRIERS_OF_SECRETS: [&str; 2] = ["PROXY", "HEADERS"];
+/// A proxy's address may hold a password, custom headers and settings written into a variable usually hold a key.
+const CARRIERS_OF_SECRETS: [&str; 3] = ["PROXY", "HEADERS", "CONTENT"];
 
 /// Whether the value of a variable must never be shown, stored or sent on.
 pub fn is_secret(name: &str) -> bool {
@@ -229,6 +230,7 @@ mod tests {
         assert!(!is_passed_to(&choice("claude"), "CLAUDE_CODE_ENTRYPOINT"));
         assert!(!is_passed_to(&choice("codex"), "CODEX_SANDBOX"));
         assert!(!is_passed_to(&choice("claude"), "CLAUDECODE"));
+        assert!(!is_passed_to(&choice("gemini"), "GEMINI_CLI"));
     }
 
     #[test]
@@ -245,6 +247,7 @@ mod tests {
             "HTTPS_PROXY",
             "https_proxy",
             "COPILOT_PROVIDER_API_KEY",
+            "OPENCODE_CONFIG_CONTENT",
         ];
         for name in secrets {
             assert!(is_secret(name), "{name}");

@@ -99,6 +99,8 @@ const TELLING_WORDS: [(ErrorKind, &[&str]); 9] = [
             "etimedout",
             "connection",
             "could not connect",
+            "cannot connect",
+            "unable to connect",
             "stream disconnected",
             "network error",
             "fetch failed",

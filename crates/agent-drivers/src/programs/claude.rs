@@ -119,7 +119,10 @@ fn assistant(event: &Value) -> Vec<Signal> {
     }
     let reply = &event["message"];
     let blocks = reply["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+    // What a helper of the agent says is said to the agent, not to us; what it does and costs counts all the same.
+    let is_helper = event["parent_tool_use_id"].is_string();
     let said = blocks.iter().filter_map(|block| match text(block, "/type").unwrap_or_default() {
+        "text" if is_helper => None,
         "text" => text(block, "/text").and_then(message),
         "tool_use" => {
             Some(tool_call(text(block, "/name").unwrap_or("?"), block.get("input"), text(block, "/id")))

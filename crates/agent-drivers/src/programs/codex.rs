@@ -77,11 +77,11 @@ pub(crate) fn read_line(stream: Stream, line: &str) -> Vec<Signal> {
     let Some(event) = object_in(line) else { return unknown(line) };
     match text(&event, "/type").unwrap_or_default() {
         "thread.started" => session(&event, "/thread_id").into_iter().collect(),
-        "turn.started" => Vec::new(),
+        "turn.started" | "item.updated" => Vec::new(),
         "turn.completed" => vec![usage(&event), Signal::End { claim: EndClaim::Finished, answer: None }],
         "turn.failed" => failed(text(&event, "/error/message").unwrap_or("the turn failed")),
         "error" => retry(text(&event, "/message").unwrap_or_default()),
-        "item.started" | "item.updated" => started(&event["item"]),
+        "item.started" => started(&event["item"]),
         "item.completed" => completed(&event["item"], line),
         _ => unknown(line),
     }

@@ -124,6 +124,28 @@ fn an_error_line_of_codex_is_no_failure_by_itself() {
 }
 
 #[test]
+fn what_a_helper_of_claude_says_is_not_its_last_word_but_costs() {
+    let line = r#"{"type":"assistant","parent_tool_use_id":"toolu_1","message":{"id":"m","content":[{"type":"text","text":"hi"}],"usage":{"input_tokens":5,"output_tokens":1}}}"#;
+    let told = read("claude", line);
+    assert!(matches!(told.as_slice(), [Signal::Usage { input: 5, output: 1, .. }]), "{told:?}");
+}
+
+#[test]
+fn a_command_of_codex_is_one_call_however_often_it_is_told() {
+    let line = |kind: &str| {
+        format!(
+            r#"{{"type":"item.{kind}","item":{{"id":"item_1","type":"command_execution","command":"make","status":"completed"}}}}"#
+        )
+    };
+    let all = ["started", "updated", "updated", "completed"].map(line);
+    let told: Vec<Signal> = all.iter().flat_map(|line| read("codex", line)).collect();
+    assert!(
+        matches!(told.as_slice(), [Signal::ToolCall { .. }, Signal::ToolResult { ok: true, .. }]),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn claude_speaks_of_success_when_its_service_failed() {
     let line = r#"{"type":"result","subtype":"success","is_error":true,"result":"API Error: 529 Overloaded","api_error_status":529,"usage":{}}"#;
     let told = read("claude", line);
