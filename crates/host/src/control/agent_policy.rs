@@ -4,7 +4,7 @@
 use crate::prices::Prices;
 use crate::settings::Settings;
 use std::collections::BTreeMap;
-use windlass_agent_drivers::{AgentChoice, AgentProgram};
+use windlass_agent_drivers::{AgentChoice, AgentProgram, Vendor};
 use windlass_control_api::{Code, Fault};
 use windlass_protocols::Role;
 
@@ -33,7 +33,8 @@ fn distinct_vendors(chains: &BTreeMap<Role, Vec<AgentChoice>>) -> Result<(), Fau
             .flat_map(|(role, chain)| chain.iter().map(move |choice| (*role, choice)))
     };
     for (role, choice) in of(true).chain(of(false)) {
-        if choice.vendor().is_none() {
+        // A program that serves anybody's models tells nothing about whose it is.
+        if !choice.vendor().is_some_and(Vendor::makes_models) {
             return Err(refused(format!("nobody can tell the vendor of the {role}'s agent `{choice}`")));
         }
     }
