@@ -45,13 +45,10 @@ pub fn install(repository: &Repository) -> Result<Vec<Skipped>> {
     remove_half_installed(&machine.cache);
     let mut skipped = Vec::new();
     for program in pinned(&text)? {
-        match machine.provide(&program) {
-            Ok(()) => console::say(&format!("found {}", program.title())),
-            Err(error) => {
-                let reason = format!("{error:#}");
-                console::say(&format!("skipping {}: {reason}", program.title()));
-                skipped.push(Skipped { name: program.name, reason });
-            }
+        if let Err(error) = machine.provide(&program) {
+            let reason = format!("{error:#}");
+            console::say(&format!("skipping {}: {reason}", program.title()));
+            skipped.push(Skipped { name: program.name, reason });
         }
     }
     Ok(skipped)
@@ -130,6 +127,7 @@ impl Machine<'_> {
         }
         let folder = self.cache.join(format!("{}-{}", program.name, program.version));
         if folder.join("node_modules").join(&program.file).is_file() {
+            console::say(&format!("found {}", program.title()));
             return Ok(());
         }
         self.install(program, &folder)

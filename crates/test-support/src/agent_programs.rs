@@ -63,13 +63,14 @@ impl AgentProgram {
     )]
     pub fn can_run(self) -> bool {
         let skipped = variable(SKIPPED_VARIABLE).unwrap_or_default();
-        if names(&skipped.to_string_lossy(), self.name()) {
-            eprintln!("skipped: {SKIPPED_VARIABLE} names {}", self.name());
-            return false;
+        match readiness(self.name(), &skipped.to_string_lossy(), self.why_missing()) {
+            Readiness::Ready => true,
+            Readiness::Skipped => {
+                eprintln!("skipped: {SKIPPED_VARIABLE} names {}", self.name());
+                false
+            }
+            Readiness::Missing(reason) => panic!("{reason}; `cargo xtask set-up` installs it"),
         }
-        let missing = self.why_missing();
-        assert_eq!(missing, None, "`cargo xtask set-up` installs it");
-        true
     }
 
     fn pinned(self, field: &str) -> String {
@@ -87,8 +88,20 @@ pub fn missing_agent_programs() -> Vec<(AgentProgram, String)> {
     AgentProgram::ALL.into_iter().filter_map(missing).collect()
 }
 
-fn names(list: &str, name: &str) -> bool {
-    list.split(',').any(|entry| entry.trim() == name)
+#[derive(Debug, PartialEq, Eq)]
+enum Readiness {
+    Ready,
+    Skipped,
+    Missing(String),
+}
+
+/// `skipped` is the list of names. A program that is skipped is not tried even where it is installed: what it needs
+/// besides, such as node, may be missing.
+fn readiness(name: &str, skipped: &str, why_missing: Option<String>) -> Readiness {
+    if skipped.split(',').any(|entry| entry.trim() == name) {
+        return Readiness::Skipped;
+    }
+    why_missing.map_or(Readiness::Ready, Readiness::Missing)
 }
 
 /// The same rule as in xtask, which fills it.
@@ -134,10 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn a_skipped_program_is_named_in_full() {
-        assert!(
-            names("codex, claude-agent-acp", "codex") && names("codex, claude-agent-acp", "claude-agent-acp")
-        );
-        assert!(!names("claude-agent-acp", "claude") && !names("", "codex"));
+    fn a_missing_program_is_a_failure_unless_its_full_name_is_among_the_skipped() {
+        let missing = || Some("gone".to_owned());
+        assert_eq!(readiness("claude", "", None), Readiness::Ready);
+        assert_eq!(readiness("claude", "codex, claude", missing()), Readiness::Skipped);
+        assert_eq!(readiness("claude", "codex,claude", None), Readiness::Skipped);
+        for others in ["", "codex", "claude-agent-acp"] {
+            assert_eq!(readiness("claude", others, missing()), Readiness::Missing("gone".to_owned()));
+        }
     }
 }

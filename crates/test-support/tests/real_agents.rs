@@ -2,46 +2,63 @@
 //! tells the token figures that were served. Whole runs of Windlass with these programs are tests of the cli crate.
 
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use windlass_test_support::scripted_model::{
     ModelScript, RequestEnd, RequestKind, ScriptedModel, Turn, Usage,
 };
-use windlass_test_support::{AgentProgram, Output, World};
+use windlass_test_support::{AgentProgram, Output, Repository, World, wait_until};
 
 const PROMPT: &str = "Write hello.txt.";
 const WROTE: Usage = Usage { input: 1200, cached: 300, output: 70, reasoning: 20 };
 const SAID: Usage = Usage { input: 1500, cached: 1000, output: 30, reasoning: 0 };
 
-struct Run {
+/// A world with one program, and a model that has it write a file.
+struct Scene {
     world: World,
-    output: Output,
+    model: ScriptedModel,
+    repository: Repository,
+    launcher: PathBuf,
 }
 
-/// The run of one program; nothing where it is skipped.
-fn run(program: AgentProgram, args: &[&str]) -> Option<Run> {
-    if !program.can_run() {
-        return None;
+impl Scene {
+    /// Nothing where the program is skipped.
+    fn with(program: AgentProgram) -> Option<Self> {
+        if !program.can_run() {
+            return None;
+        }
+        let script = ModelScript::of([
+            Turn::write("${cwd}/hello.txt", "hello\n").usage(WROTE),
+            Turn::say("All is written.").usage(SAID),
+        ]);
+        let model = ScriptedModel::start(script);
+        let mut world = World::new("unused");
+        world.launch_agents_against(&model);
+        let (repository, launcher) =
+            (world.repository("repository"), world.agent_launchers().join(program.name()));
+        Some(Self { world, model, repository, launcher })
     }
-    let script = ModelScript::of([
-        Turn::write("${cwd}/hello.txt", "hello\n").usage(WROTE),
-        Turn::say("All is written.").usage(SAID),
-    ]);
-    let model = ScriptedModel::start(script);
-    let mut world = World::new("unused");
-    world.launch_agents_against(&model);
-    let repository = world.repository("repository");
-    let launcher = world.agent_launchers().join(program.name());
-    let output = world.run(&launcher, repository.path(), args, "").exits_with(0);
-    let trace = || format!("{:#?}\n{}\n{}", model.requests(), output.stdout, output.stderr);
-    assert!(repository.path().join("hello.txt").is_file(), "{}", trace());
-    assert_eq!(repository.read("hello.txt"), "hello\n");
-    // Gemini tells it in two pieces.
-    assert!(output.stdout.contains("written."), "{}", trace());
-    let unheard = |kind: &RequestKind| matches!(kind, RequestKind::Turn { entry: None, .. });
-    assert!(!model.requests().iter().any(|request| unheard(&request.kind)), "{}", trace());
-    assert!(model.requests().iter().all(|request| request.end != RequestEnd::Underway), "{}", trace());
-    assert_eq!(model.served_usage(), WROTE + SAID, "{}", trace());
-    world.assert_no_processes();
-    Some(Run { world, output })
+
+    fn run(&self, args: &[&str]) -> Output {
+        let output = self.world.run(&self.launcher, self.repository.path(), args, "");
+        self.world.assert_no_processes();
+        self.check(output)
+    }
+
+    /// The file is there, the last word came through, everything was served as the script says.
+    fn check(&self, output: Output) -> Output {
+        let output = output.exits_with(0);
+        let requests = self.model.requests();
+        let trace = || format!("{requests:#?}\n{}\n{}", output.stdout, output.stderr);
+        assert!(self.repository.path().join("hello.txt").is_file(), "{}", trace());
+        assert_eq!(self.repository.read("hello.txt"), "hello\n");
+        // Some tell it in two pieces.
+        assert!(output.stdout.contains("written."), "{}", trace());
+        let unheard = |kind: &RequestKind| matches!(kind, RequestKind::Turn { entry: None, .. });
+        assert!(!requests.iter().any(|request| unheard(&request.kind)), "{}", trace());
+        assert!(requests.iter().all(|request| request.end != RequestEnd::Underway), "{}", trace());
+        assert_eq!(self.model.served_usage(), WROTE + SAID, "{}", trace());
+        output
+    }
 }
 
 fn event(output: &Output, kind: &str) -> Value {
@@ -56,8 +73,9 @@ fn number(value: &Value, field: &str) -> u64 {
 #[test]
 fn codex_writes_a_file_and_tells_what_was_served() {
     let args = ["exec", "--json", "-s", "workspace-write", PROMPT];
-    let Some(run) = run(AgentProgram::Codex, &args) else { return };
-    let usage = &event(&run.output, "turn.completed")["usage"];
+    let Some(scene) = Scene::with(AgentProgram::Codex) else { return };
+    let output = scene.run(&args);
+    let usage = &event(&output, "turn.completed")["usage"];
     let told = Usage {
         input: number(usage, "input_tokens"),
         cached: number(usage, "cached_input_tokens"),
@@ -71,8 +89,9 @@ fn codex_writes_a_file_and_tells_what_was_served() {
 fn claude_writes_a_file_and_tells_what_was_served() {
     let args = ["-p", "--output-format", "stream-json", "--verbose"];
     let args = [args.as_slice(), &["--permission-mode", "acceptEdits", "--", PROMPT]].concat();
-    let Some(run) = run(AgentProgram::Claude, &args) else { return };
-    let result = event(&run.output, "result");
+    let Some(scene) = Scene::with(AgentProgram::Claude) else { return };
+    let output = scene.run(&args);
+    let result = event(&output, "result");
     assert_eq!((&result["is_error"], &result["result"]), (&json!(false), &json!("All is written.")));
     let (usage, served) = (&result["usage"], WROTE + SAID);
     assert_eq!(number(usage, "input_tokens"), served.input - served.cached);
@@ -84,8 +103,9 @@ fn claude_writes_a_file_and_tells_what_was_served() {
 fn gemini_writes_a_file_and_tells_what_was_served() {
     let args = ["--output-format", "stream-json", "--approval-mode", "yolo", "--skip-trust"];
     let args = [args.as_slice(), &["-m", "gemini-2.5-pro", "-p", PROMPT]].concat();
-    let Some(run) = run(AgentProgram::Gemini, &args) else { return };
-    let (stats, served) = (&event(&run.output, "result")["stats"], WROTE + SAID);
+    let Some(scene) = Scene::with(AgentProgram::Gemini) else { return };
+    let output = scene.run(&args);
+    let (stats, served) = (&event(&output, "result")["stats"], WROTE + SAID);
     assert_eq!(number(stats, "input_tokens"), served.input);
     assert_eq!(number(stats, "cached"), served.cached);
     assert_eq!(number(stats, "output_tokens"), served.output - served.reasoning);
@@ -95,14 +115,15 @@ fn gemini_writes_a_file_and_tells_what_was_served() {
 #[test]
 fn opencode_writes_a_file_and_tells_what_was_served() {
     let args = ["run", "--format", "json", "--auto", PROMPT];
-    let Some(run) = run(AgentProgram::OpenCode, &args) else { return };
+    let Some(scene) = Scene::with(AgentProgram::OpenCode) else { return };
+    let output = scene.run(&args);
     let told = |event: Value| {
         let (tokens, cache) = (&event["part"]["tokens"], &event["part"]["tokens"]["cache"]);
         let (cached, reasoning) = (number(cache, "read"), number(tokens, "reasoning"));
         let (input, output) = (number(tokens, "input") + cached, number(tokens, "output") + reasoning);
         Usage { input, cached, output, reasoning }
     };
-    let steps = run.output.json_lines().into_iter().filter(|event| event["type"] == "step_finish");
+    let steps = output.json_lines().into_iter().filter(|event| event["type"] == "step_finish");
     assert_eq!(steps.map(told).sum::<Usage>(), WROTE + SAID);
 }
 
@@ -110,8 +131,9 @@ fn opencode_writes_a_file_and_tells_what_was_served() {
 fn copilot_writes_a_file_and_tells_what_was_served() {
     let args = ["--output-format", "json", "--allow-all-tools", "--no-ask-user"];
     let args = [args.as_slice(), &["--usage-output-file", "../usage.json", "-p", PROMPT]].concat();
-    let Some(run) = run(AgentProgram::Copilot, &args) else { return };
-    let file = std::fs::read_to_string(run.world.path().join("usage.json")).unwrap();
+    let Some(scene) = Scene::with(AgentProgram::Copilot) else { return };
+    let _ = scene.run(&args);
+    let file = std::fs::read_to_string(scene.world.path().join("usage.json")).unwrap();
     let file: Value = serde_json::from_str(&file).unwrap();
     let usage = &file["agentMetrics"]["main"]["modelMetrics"]["scripted-model"]["usage"];
     let told = Usage {
@@ -121,4 +143,22 @@ fn copilot_writes_a_file_and_tells_what_was_served() {
         reasoning: number(usage, "reasoningTokens"),
     };
     assert_eq!(told, WROTE + SAID);
+}
+
+#[test]
+fn the_acp_adapter_writes_a_file_and_tells_what_was_served() {
+    let Some(scene) = Scene::with(AgentProgram::ClaudeAgentAcp) else { return };
+    let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/acp_client.sh");
+    let launcher = scene.launcher.to_string_lossy();
+    let args = [launcher.as_ref(), scene.repository.text(), PROMPT];
+    let output = scene.world.run(&client, scene.world.path(), &args, "");
+    // The adapter does not wait for the claude that it has started.
+    wait_until("the end of the adapter's own claude", || scene.world.processes().is_empty().then_some(()));
+    let output = scene.check(output);
+    let answer = output.json_lines().into_iter().find(|message| message["id"] == 3).unwrap();
+    assert_eq!(answer["result"]["stopReason"], "end_turn");
+    let (usage, served) = (&answer["result"]["usage"], WROTE + SAID);
+    assert_eq!(number(usage, "inputTokens"), served.input - served.cached);
+    assert_eq!(number(usage, "cachedReadTokens"), served.cached);
+    assert_eq!(number(usage, "outputTokens"), served.output);
 }

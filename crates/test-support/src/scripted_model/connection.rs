@@ -182,32 +182,43 @@ impl Connection<'_> {
 
     fn stream(&mut self, play: &Play<'_>, reply: &mut dyn Reply) -> io::Result<More> {
         self.http.open_stream()?;
+        if let Some(fault @ (FaultKind::Cut | FaultKind::ErrorInStream)) = &play.fault {
+            return self.break_off(play, fault, reply);
+        }
         let mut events = reply.open();
         for part in &play.parts {
             events.extend(part.say_to(reply));
         }
-        let (mut ending, mut end) = (Ending::Complete, RequestEnd::Served(play.usage));
+        let mut ending = Ending::Complete;
         match play.fault {
-            Some(FaultKind::Cut) => {
-                self.ledger.end(play.number, RequestEnd::Broken);
-                events.truncate(events.len().div_ceil(2));
-                self.send(&events)?;
-                return Ok(More::Never);
-            }
             Some(FaultKind::HangInReply) => {
                 self.send(&events)?;
                 events.clear();
                 self.hang()?;
             }
-            Some(FaultKind::ErrorInStream) => end = RequestEnd::Broken,
             Some(FaultKind::TokenLimit) => ending = Ending::TokenLimit,
-            Some(FaultKind::Refused(_) | FaultKind::HangBeforeReply) | None => {}
+            _ => {}
         }
-        events.extend(match end {
-            RequestEnd::Broken => reply.failure(OVERLOADED),
-            _ => reply.close(ending),
-        });
-        self.ledger.end(play.number, end);
+        events.extend(reply.close(ending));
+        self.ledger.end(play.number, RequestEnd::Served(play.usage));
+        self.send(&events)?;
+        self.http.close_stream()?;
+        Ok(More::MayFollow)
+    }
+
+    /// Always inside the first part. A part that came to its end would be kept by some programs, and their next request
+    /// would be for the next turn instead of for this one again.
+    fn break_off(&mut self, play: &Play<'_>, fault: &FaultKind, reply: &mut dyn Reply) -> io::Result<More> {
+        let mut events = reply.open();
+        let first = play.parts.first().map(|part| part.say_to(reply)).unwrap_or_default();
+        let half = first.len() / 2;
+        events.extend(first.into_iter().take(half));
+        self.ledger.end(play.number, RequestEnd::Broken(reply.told_at_opening()));
+        if matches!(fault, FaultKind::Cut) {
+            self.send(&events)?;
+            return Ok(More::Never);
+        }
+        events.extend(reply.failure(OVERLOADED));
         self.send(&events)?;
         self.http.close_stream()?;
         Ok(More::MayFollow)
@@ -221,7 +232,7 @@ impl Connection<'_> {
         let mut ending = Ending::Complete;
         match play.fault {
             Some(FaultKind::Cut) => {
-                self.ledger.end(play.number, RequestEnd::Broken);
+                self.ledger.end(play.number, RequestEnd::Broken(Usage::NONE));
                 return Ok(More::Never);
             }
             Some(FaultKind::ErrorInStream) => {

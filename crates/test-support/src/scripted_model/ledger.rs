@@ -56,8 +56,9 @@ pub enum RequestEnd {
     /// The reply went out to its end, with these figures in it.
     Served(Usage),
     Refused(u16),
-    /// Cut, or an error told in the stream.
-    Broken,
+    /// Cut, or an error told in the stream. The figures are those that went out before, which Anthropic's stream has in
+    /// its first event.
+    Broken(Usage),
     ClientLeft,
 }
 

@@ -51,7 +51,7 @@ impl ScriptedModel {
         self.ledger.requests()
     }
 
-    /// The sum of all figures that clients got to see in complete replies.
+    /// The sum of all figures in complete replies. What a broken one told before it broke is in its record only.
     pub fn served_usage(&self) -> Usage {
         self.served_where(|_| true)
     }

@@ -91,6 +91,14 @@ fn a_reply_at_the_token_limit_is_complete_and_says_so() {
     }
 }
 
+/// Only Anthropic tells figures before the reply is over.
+fn told(wire: Wire) -> Usage {
+    match wire {
+        Wire::Messages => Usage { output: 1, ..Usage::ORDINARY },
+        _ => Usage::NONE,
+    }
+}
+
 #[test]
 fn a_cut_connection_ends_in_the_middle_and_counts_for_nothing() {
     for wire in WIRES {
@@ -99,7 +107,7 @@ fn a_cut_connection_ends_in_the_middle_and_counts_for_nothing() {
         assert!(answer.status == 200 && !answer.complete && !answer.body.is_empty(), "{answer:?}");
         let whole = Question { stream: false, ..Question::new(wire, "hi") }.ask(&model);
         assert_eq!((whole.status, whole.complete), (0, false), "nothing at all comes");
-        assert_eq!(ends(&model), [RequestEnd::Broken, RequestEnd::Broken]);
+        assert_eq!(ends(&model), [RequestEnd::Broken(told(wire)), RequestEnd::Broken(Usage::NONE)]);
         assert_eq!(model.served_usage(), Usage::NONE);
     }
 }
@@ -113,7 +121,8 @@ fn an_error_in_the_stream_comes_with_status_200_and_instead_of_the_end() {
         let last = answer.data().pop().unwrap();
         let error = if wire == Wire::Responses { &last["response"]["error"] } else { &last["error"] };
         assert!(error["message"].as_str().is_some_and(|message| message.contains("overloaded")), "{last}");
-        assert_eq!(ends(&model), [RequestEnd::Broken]);
+        assert!(!answer.body.contains("item.done") && !answer.body.contains("block_stop"), "{answer:?}");
+        assert_eq!(ends(&model), [RequestEnd::Broken(told(wire))]);
         let whole = Question { stream: false, ..Question::new(wire, "hi") }.ask(&model);
         assert_eq!(whole.status, 500);
     }

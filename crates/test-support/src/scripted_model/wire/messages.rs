@@ -106,9 +106,14 @@ impl MessagesReply {
 
 impl Reply for MessagesReply {
     fn open(&mut self) -> Vec<Event> {
-        // The real service knows one token of output by then.
-        let start = json!({ "type": "message_start", "message": self.message(1.min(self.usage.output)) });
+        let start =
+            json!({ "type": "message_start", "message": self.message(self.told_at_opening().output) });
         vec![Event::named("message_start", &start), Event::named("ping", &json!({ "type": "ping" }))]
+    }
+
+    /// The real service knows one token of output by then.
+    fn told_at_opening(&self) -> Usage {
+        Usage { output: 1.min(self.usage.output), reasoning: 0, ..self.usage }
     }
 
     fn text(&mut self, text: &str) -> Vec<Event> {

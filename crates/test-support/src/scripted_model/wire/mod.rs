@@ -15,6 +15,10 @@ use serde_json::{Value, json};
 /// One reply under way. Events come out as parts go in; the whole is what has gone in so far.
 pub(super) trait Reply {
     fn open(&mut self) -> Vec<Event>;
+    /// Figures that a client has seen even if nothing more comes.
+    fn told_at_opening(&self) -> Usage {
+        Usage::NONE
+    }
     fn text(&mut self, text: &str) -> Vec<Event>;
     fn call(&mut self, call: &ToolCall) -> Vec<Event>;
     fn close(&mut self, ending: Ending) -> Vec<Event>;
