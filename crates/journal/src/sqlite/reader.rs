@@ -8,11 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
+use windlass_engine::chain::Tip;
 use windlass_engine::{JournalError, Message, RunHead, Stored};
 use windlass_protocols::{Millis, RunId};
 
 const THREADS: usize = 2;
+
+/// Enough that handing them on costs nothing, few enough that whoever takes them in begins at once.
+const FACTS_A_BATCH: usize = 256;
 
 type Question = Box<dyn FnOnce(&mut Lane) + Send>;
 
@@ -123,24 +128,61 @@ impl Watch {
 }
 
 pub(super) fn facts(connection: &Connection, run: &RunId, from: u64) -> Result<Vec<Stored>, Failure> {
+    let mut facts = Vec::new();
+    each_fact(connection, run, from, |fact| {
+        facts.push(fact);
+        Ok(())
+    })?;
+    Ok(facts)
+}
+
+/// Hands on what was read and found sound while the next rows are still to be read.
+pub(super) fn proven_facts(
+    connection: &Connection,
+    mut tip: Tip,
+    batches: &UnboundedSender<Vec<Stored>>,
+) -> Result<Tip, Failure> {
+    let mut batch = Vec::new();
+    let (run, from) = (tip.run().clone(), tip.version());
+    // Whoever asked may have stopped listening; the end of the chain is answered all the same.
+    let hand_on = |batch: &mut Vec<Stored>| drop(batches.send(std::mem::take(batch)));
+    each_fact(connection, &run, from, |fact| {
+        tip.advance(&fact)?;
+        batch.push(fact);
+        if batch.len() == FACTS_A_BATCH {
+            hand_on(&mut batch);
+        }
+        Ok(())
+    })?;
+    hand_on(&mut batch);
+    Ok(tip)
+}
+
+fn each_fact(
+    connection: &Connection,
+    run: &RunId,
+    from: u64,
+    mut take: impl FnMut(Stored) -> Result<(), JournalError>,
+) -> Result<(), Failure> {
     // No run can have as many facts as do not fit: nothing is stored from there on.
     let Ok(first) = i64::try_from(from) else {
-        return Ok(Vec::new());
+        return Ok(());
     };
     let mut select = connection.prepare_cached(
         "SELECT version, at, payload, hash FROM facts WHERE run = ?1 AND version >= ?2 ORDER BY version",
     )?;
     let mut rows = select.query((run.as_str(), first))?;
-    let mut facts = Vec::new();
+    let mut version = from;
     while let Some(row) = rows.next()? {
         let fact = stored(row).map_err(|error| JournalError::Corrupt {
             run: run.clone(),
-            version: from + facts.len() as u64,
+            version,
             why: format!("the row cannot be read: {error}"),
         })?;
-        facts.push(fact);
+        take(fact)?;
+        version += 1;
     }
-    Ok(facts)
+    Ok(())
 }
 
 fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {

@@ -6,6 +6,8 @@ use std::io::{BufRead, BufReader, Lines};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use tempfile::TempDir;
+use tokio::sync::mpsc::unbounded_channel;
+use windlass_engine::chain::Tip;
 use windlass_engine::{Append, Journal, JournalError, Lease, LeaseAnswer, Stored, chain};
 use windlass_journal::SqliteJournal;
 use windlass_protocols::{Actor, Fact, Millis, RunId};
@@ -77,6 +79,20 @@ pub(crate) async fn verified(journal: &SqliteJournal, run: &RunId) -> Vec<Stored
     let stored = journal.read(run, 0).await.unwrap();
     chain::verify(run, &stored).unwrap();
     stored
+}
+
+/// The same while the chain is checked on the way, and how far it was followed.
+pub(crate) async fn read_proven(
+    journal: &SqliteJournal,
+    run: &RunId,
+) -> Result<(Vec<Stored>, Tip), JournalError> {
+    let (batches, mut coming) = unbounded_channel();
+    let tip = journal.read_proven(Tip::start(run), batches).await?;
+    let mut rows = Vec::new();
+    while let Some(batch) = coming.recv().await {
+        rows.extend(batch);
+    }
+    Ok((rows, tip))
 }
 
 /// The example of this package as a child process, and what it says.
