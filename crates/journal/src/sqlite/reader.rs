@@ -5,25 +5,26 @@ use crate::sqlite::failure::{Failure, from_sql, unavailable};
 use crate::sqlite::open::{self, OpenError};
 use rusqlite::{Connection, Row};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::oneshot;
 use windlass_engine::chain::Tip;
 use windlass_engine::{JournalError, Message, RunHead, Stored};
-use windlass_protocols::{Millis, RunId};
+use windlass_protocols::{Fact, Millis, RunId};
 
 const THREADS: usize = 2;
 
-/// Enough that handing them on costs nothing, few enough that whoever takes them in begins at once.
+/// Enough that handing them on costs little, few enough that the work can be shared.
 const FACTS_A_BATCH: usize = 256;
 
 type Question = Box<dyn FnOnce(&mut Lane) + Send>;
 
 pub(super) struct Readers {
     path: PathBuf,
-    queue: Option<Sender<Question>>,
+    queue: Option<std::sync::mpsc::Sender<Question>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -136,26 +137,49 @@ pub(super) fn facts(connection: &Connection, run: &RunId, from: u64) -> Result<V
     Ok(facts)
 }
 
+/// Some facts of a run, in order, each found sound.
+#[derive(Debug)]
+pub enum Batch {
+    Rows(Vec<Stored>),
+    /// Whoever takes them in was behind, so the reader has done a part of that work.
+    Facts(Vec<Fact>),
+}
+
+impl Batch {
+    pub fn into_facts(self, run: &RunId) -> Result<Vec<Fact>, JournalError> {
+        match self {
+            Self::Rows(rows) => rows.iter().map(|row| row.fact(run)).collect(),
+            Self::Facts(facts) => Ok(facts),
+        }
+    }
+}
+
 /// Hands on what was read and found sound while the next rows are still to be read.
 pub(super) fn proven_facts(
     connection: &Connection,
     mut tip: Tip,
-    batches: &UnboundedSender<Vec<Stored>>,
+    batches: &Sender<Batch>,
 ) -> Result<Tip, Failure> {
-    let mut batch = Vec::new();
+    let mut rows = Vec::with_capacity(FACTS_A_BATCH);
     let (run, from) = (tip.run().clone(), tip.version());
-    // Whoever asked may have stopped listening; the end of the chain is answered all the same.
-    let hand_on = |batch: &mut Vec<Stored>| drop(batches.send(std::mem::take(batch)));
     each_fact(connection, &run, from, |fact| {
         tip.advance(&fact)?;
-        batch.push(fact);
-        if batch.len() == FACTS_A_BATCH {
-            hand_on(&mut batch);
+        rows.push(fact);
+        if rows.len() == FACTS_A_BATCH {
+            hand_on(batches, &run, std::mem::replace(&mut rows, Vec::with_capacity(FACTS_A_BATCH)))?;
         }
         Ok(())
     })?;
-    hand_on(&mut batch);
+    hand_on(batches, &run, rows)?;
     Ok(tip)
+}
+
+/// Whoever asked may have stopped listening; the end of the chain is answered all the same.
+fn hand_on(batches: &Sender<Batch>, run: &RunId, rows: Vec<Stored>) -> Result<(), JournalError> {
+    if let Err(TrySendError::Full(behind)) = batches.try_send(Batch::Rows(rows)) {
+        let _ = batches.blocking_send(Batch::Facts(behind.into_facts(run)?));
+    }
+    Ok(())
 }
 
 fn each_fact(

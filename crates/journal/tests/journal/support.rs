@@ -6,10 +6,10 @@ use std::io::{BufRead, BufReader, Lines};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use tempfile::TempDir;
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::mpsc::channel;
 use windlass_engine::chain::Tip;
 use windlass_engine::{Append, Journal, JournalError, Lease, LeaseAnswer, Stored, chain};
-use windlass_journal::SqliteJournal;
+use windlass_journal::{Batch, SqliteJournal};
 use windlass_protocols::{Actor, Fact, Millis, RunId};
 
 pub(crate) struct Place {
@@ -85,14 +85,22 @@ pub(crate) async fn verified(journal: &SqliteJournal, run: &RunId) -> Vec<Stored
 pub(crate) async fn read_proven(
     journal: &SqliteJournal,
     run: &RunId,
-) -> Result<(Vec<Stored>, Tip), JournalError> {
-    let (batches, mut coming) = unbounded_channel();
-    let tip = journal.read_proven(Tip::start(run), batches).await?;
-    let mut rows = Vec::new();
-    while let Some(batch) = coming.recv().await {
-        rows.extend(batch);
-    }
-    Ok((rows, tip))
+) -> Result<(Vec<Fact>, Tip), JournalError> {
+    read_beyond(journal, Tip::start(run)).await
+}
+
+pub(crate) async fn read_beyond(journal: &SqliteJournal, tip: Tip) -> Result<(Vec<Fact>, Tip), JournalError> {
+    let (batches, mut coming) = channel::<Batch>(1);
+    let run = tip.run().clone();
+    let taken_in = async {
+        let mut facts = Vec::new();
+        while let Some(batch) = coming.recv().await {
+            facts.extend(batch.into_facts(&run)?);
+        }
+        Ok(facts)
+    };
+    let (tip, facts) = tokio::join!(journal.read_proven(tip, batches), taken_in);
+    tip.and_then(|tip| Ok((facts?, tip)))
 }
 
 /// The example of this package as a child process, and what it says.
