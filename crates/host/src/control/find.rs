@@ -59,8 +59,8 @@ fn same_directory(run_dir: &str, name: &str) -> bool {
 /// Somebody's run for whoever will drive it: nothing of it has to be read twice.
 pub(crate) async fn past(host: &Host, name: &str) -> Result<(RunHead, Past), Fault> {
     let head = head(host, name).await?;
-    let mut past = Past::default();
-    past.catch_up(&host.journal, &head.run).await?;
+    let mut past = Past::unread(&head.run);
+    past.catch_up(&host.journal).await?;
     Ok((head, past))
 }
 

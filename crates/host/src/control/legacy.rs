@@ -80,7 +80,8 @@ pub(crate) async fn take_over(
     });
     let spec = Spec::JudgedTask(Box::new(context.spec.clone()));
     let first = (Actor::Human(host.person()), Observation::Start { run, spec });
-    let outcome = drive(host, context, &owner, watcher, (Past::default(), Some(first))).await;
+    let past = Past::unread(&context.run);
+    let outcome = drive(host, context, &owner, watcher, (past, Some(first))).await;
     released(host, &lease, outcome).await
 }
 

@@ -113,7 +113,7 @@ async fn stop_undriven(
 ) -> Result<(), Fault> {
     let lease = hold_run(host, &context.run, owner).await?;
     let stopped = async {
-        let aim = (Past::default(), Aim::Stop);
+        let aim = (Past::unread(&context.run), Aim::Stop);
         let mut driver = Driver::open(host, Arc::new(context), lease.clone(), &Silence, aim).await?;
         driver.stop(by, reason).await?;
         driver.go_to_the_end().await.map(drop)
@@ -138,7 +138,8 @@ pub(crate) async fn land(host: &Host, command: LandRun, watcher: &dyn Watcher) -
         }
     };
     let first = Some(asked(landing));
-    let outcome = drive(host, context, &owner, watcher, (Past::default(), first)).await;
+    let past = Past::unread(&context.run);
+    let outcome = drive(host, context, &owner, watcher, (past, first)).await;
     released(host, &lease, outcome).await
 }
 

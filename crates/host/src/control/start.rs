@@ -98,7 +98,8 @@ async fn begin(
     let spec = Spec::JudgedTask(Box::new(context.spec.clone()));
     let by = Actor::Human(host.person());
     let first = Some((by, Observation::Start { run, spec }));
-    drive(host, context, owner, watcher, (Past::default(), first)).await
+    let past = Past::unread(&context.run);
+    drive(host, context, owner, watcher, (past, first)).await
 }
 
 /// Takes the run's lease, brings in one observation, and drives to the end.

@@ -11,12 +11,14 @@ mod writer;
 
 pub use health::{Health, Integrity};
 pub use open::OpenError;
-pub use reader::ChangeCounter;
+pub use reader::{Batch, ChangeCounter};
 
 use reader::{Readers, Watch};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::sync::mpsc::Sender;
+use windlass_engine::chain::Tip;
 use windlass_engine::{Append, Holder, Journal, JournalError, Lease, LeaseAnswer, Message, RunHead, Stored};
 use windlass_protocols::{Millis, Run, RunId};
 use writer::Writer;
@@ -55,6 +57,13 @@ impl SqliteJournal {
     /// Throws the list of runs away and makes it again from the facts, in one transaction.
     pub async fn rebuild_read_models(&self, headline: fn(&Run) -> String) -> Result<(), JournalError> {
         self.0.writer.submit(move |connection| changes::rebuild_runs(connection, headline)).await
+    }
+
+    /// Reads what a run has beyond `tip`, each row checked against the chain before it is handed on. In batches, so that
+    /// whoever takes them in works while the next are read; they must be taken in while this is waited for. Nothing is
+    /// proven before the new tip is returned.
+    pub async fn read_proven(&self, tip: Tip, batches: Sender<Batch>) -> Result<Tip, JournalError> {
+        self.0.readers.ask(move |connection| reader::proven_facts(connection, tip, &batches)).await
     }
 
     /// What a person looking after the file wants to know. Reads the whole file.

@@ -5,20 +5,26 @@ use crate::sqlite::failure::{Failure, from_sql, unavailable};
 use crate::sqlite::open::{self, OpenError};
 use rusqlite::{Connection, Row};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::oneshot;
+use windlass_engine::chain::Tip;
 use windlass_engine::{JournalError, Message, RunHead, Stored};
-use windlass_protocols::{Millis, RunId};
+use windlass_protocols::{Fact, Millis, RunId};
 
 const THREADS: usize = 2;
+
+/// Enough that handing them on costs little, few enough that the work can be shared.
+const FACTS_A_BATCH: usize = 256;
 
 type Question = Box<dyn FnOnce(&mut Lane) + Send>;
 
 pub(super) struct Readers {
     path: PathBuf,
-    queue: Option<Sender<Question>>,
+    queue: Option<std::sync::mpsc::Sender<Question>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -123,24 +129,84 @@ impl Watch {
 }
 
 pub(super) fn facts(connection: &Connection, run: &RunId, from: u64) -> Result<Vec<Stored>, Failure> {
+    let mut facts = Vec::new();
+    each_fact(connection, run, from, |fact| {
+        facts.push(fact);
+        Ok(())
+    })?;
+    Ok(facts)
+}
+
+/// Some facts of a run, in order, each found sound.
+#[derive(Debug)]
+pub enum Batch {
+    Rows(Vec<Stored>),
+    /// Whoever takes them in was behind, so the reader has done a part of that work.
+    Facts(Vec<Fact>),
+}
+
+impl Batch {
+    pub fn into_facts(self, run: &RunId) -> Result<Vec<Fact>, JournalError> {
+        match self {
+            Self::Rows(rows) => rows.iter().map(|row| row.fact(run)).collect(),
+            Self::Facts(facts) => Ok(facts),
+        }
+    }
+}
+
+/// Hands on what was read and found sound while the next rows are still to be read.
+pub(super) fn proven_facts(
+    connection: &Connection,
+    mut tip: Tip,
+    batches: &Sender<Batch>,
+) -> Result<Tip, Failure> {
+    let mut rows = Vec::with_capacity(FACTS_A_BATCH);
+    let (run, from) = (tip.run().clone(), tip.version());
+    each_fact(connection, &run, from, |fact| {
+        tip.advance(&fact)?;
+        rows.push(fact);
+        if rows.len() == FACTS_A_BATCH {
+            hand_on(batches, &run, std::mem::replace(&mut rows, Vec::with_capacity(FACTS_A_BATCH)))?;
+        }
+        Ok(())
+    })?;
+    hand_on(batches, &run, rows)?;
+    Ok(tip)
+}
+
+/// Whoever asked may have stopped listening; the end of the chain is answered all the same.
+fn hand_on(batches: &Sender<Batch>, run: &RunId, rows: Vec<Stored>) -> Result<(), JournalError> {
+    if let Err(TrySendError::Full(behind)) = batches.try_send(Batch::Rows(rows)) {
+        let _ = batches.blocking_send(Batch::Facts(behind.into_facts(run)?));
+    }
+    Ok(())
+}
+
+fn each_fact(
+    connection: &Connection,
+    run: &RunId,
+    from: u64,
+    mut take: impl FnMut(Stored) -> Result<(), JournalError>,
+) -> Result<(), Failure> {
     // No run can have as many facts as do not fit: nothing is stored from there on.
     let Ok(first) = i64::try_from(from) else {
-        return Ok(Vec::new());
+        return Ok(());
     };
     let mut select = connection.prepare_cached(
         "SELECT version, at, payload, hash FROM facts WHERE run = ?1 AND version >= ?2 ORDER BY version",
     )?;
     let mut rows = select.query((run.as_str(), first))?;
-    let mut facts = Vec::new();
+    let mut version = from;
     while let Some(row) = rows.next()? {
         let fact = stored(row).map_err(|error| JournalError::Corrupt {
             run: run.clone(),
-            version: from + facts.len() as u64,
+            version,
             why: format!("the row cannot be read: {error}"),
         })?;
-        facts.push(fact);
+        take(fact)?;
+        version += 1;
     }
-    Ok(facts)
+    Ok(())
 }
 
 fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
