@@ -366,6 +366,34 @@ mod tests {
     }
 
     #[test]
+    fn within_one_second_stat_data_is_believed_only_from_before_the_index() {
+        let at = |name: &str, nanos: u32| {
+            let mut entry = entry(name, 0o100_644, 10);
+            (entry.stat.ctime.1, entry.stat.mtime.1) = (nanos, nanos);
+            entry
+        };
+        let entries = vec![at("before", 5), at("same", 9), at("unknown", 0)];
+        let earlier = Index { entries, written_at: 10, written_at_nanos: 9, ..Index::default() };
+        let merged = Index { entries: earlier.entries.clone(), ..Index::default() }.with_stats_of(&earlier);
+        assert_eq!(merged.entries[0].stat, earlier.entries[0].stat);
+        assert_eq!(merged.entries[1].stat, CachedStat::default());
+        assert_eq!(merged.entries[2].stat, CachedStat::default());
+        assert!(merged.is_as_young_as(&earlier), "git cannot tell a change in that second");
+        let later = Index { written_at: 11, ..earlier };
+        assert!(!merged.is_as_young_as(&later));
+    }
+
+    #[test]
+    fn notes_on_trees_outlive_being_written_again() {
+        let noted = [&b"\x001 0\n"[..], &[7; 20]].concat();
+        let index =
+            Index { entries: vec![entry("a", 0o100_644, 1)], noted_trees: noted.clone(), ..Index::default() };
+        let read = parse(&index.to_bytes(20)).unwrap();
+        assert_eq!(read.noted_trees, noted);
+        assert_eq!(read.tree, Some(Oid::from_bytes(&[7; 20])));
+    }
+
+    #[test]
     fn keys_with_any_characters_stay_inside_the_directory() {
         let path = path_for_key(Path::new("/d"), "../../x y");
         assert_eq!(path, Path::new("/d/key-%2e%2e%2f%2e%2e%2fx%20y.index"));
