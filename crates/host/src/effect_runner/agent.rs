@@ -51,16 +51,18 @@ pub(super) async fn run(
     .await
 }
 
-/// Makes the checkers' worktree show exactly this tree, with git inside it showing the change against the base.
-pub(super) fn show_tree(context: &RunContext, tree: &TreeId) -> Result<(), Fault> {
-    super::checks::materialise(context, tree)?;
+/// Makes the checkers' worktree show exactly this tree, with git inside it showing the change against the base. Comes
+/// back with the fingerprint by which changes are told from now on.
+pub(super) fn show_tree(context: &RunContext, tree: &TreeId) -> Result<Fingerprint, Fault> {
+    let shown = super::checks::materialise(context, tree)?;
     if context.spec.adopted.is_some() {
-        return Ok(());
+        return Ok(shown);
     }
     let repository = &context.repository;
     let worktree = repository.worktree_at(&context.worktree(Role::Judge)).map_err(git_fault)?;
     let base = git_commit(&context.spec.place.base)?;
-    repository.restore_worktree(&worktree, &context.index_key(Role::Judge), &base).map_err(git_fault)
+    repository.restore_worktree(&worktree, &context.index_key(Role::Judge), &base).map_err(git_fault)?;
+    Ok(shown)
 }
 
 fn begin(
@@ -77,12 +79,7 @@ fn begin(
     }
     make_private(&outbox)?;
     let worktree = context.worktree(asked.role);
-    let mut before = None;
-    if let Some(tree) = &asked.tree {
-        show_tree(context, tree)?;
-        let fingerprint = context.repository.fingerprint(&worktree, &context.index_key(asked.role));
-        before = Some(fingerprint.map_err(git_fault)?);
-    }
+    let before = asked.tree.as_ref().map(|tree| show_tree(context, tree)).transpose()?;
     let text = prompt::render(context, asked, run, &outbox)?;
     let prompt_file = directory.join("prompt.md");
     ensure(&prompt_file, text.as_bytes())?;

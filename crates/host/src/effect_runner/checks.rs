@@ -12,6 +12,7 @@ use windlass_artifact_formats::task_loop::{
     collect_audit_checks,
 };
 use windlass_control_api::Fault;
+use windlass_git_workspaces::Fingerprint;
 use windlass_process_supervisor::{ChildSpec, Found};
 use windlass_protocols::effect::{Purpose, RunChecks, StepLimits};
 use windlass_protocols::outcome::{CheckResult, ChecksReport, StepEnd, Usage};
@@ -47,7 +48,7 @@ pub(super) async fn run(
         let spec = command_spec(&context, effect, limits, command);
         // Every check begins on exactly the tree: what the code under test did in the one before must not count.
         let (shown, tree) = (Arc::clone(&context), asked.tree.clone());
-        let prepare = move || super::agent::show_tree(&shown, &tree).map(|()| spec);
+        let prepare = move || super::agent::show_tree(&shown, &tree).map(|_| spec);
         let end = step::child_in(&context, directory.clone(), told.clone(), prepare).await?;
         let Some(end) = end else { return Ok(Outcome::Interrupted { usage: used }) };
         let usage = step::usage(&end, limits);
@@ -224,7 +225,10 @@ fn stored<T>(
 }
 
 /// Lets a caller outside turn a bad tree id into a fault without knowing git.
-pub(super) fn materialise(context: &RunContext, tree: &windlass_protocols::TreeId) -> Result<(), Fault> {
+pub(super) fn materialise(
+    context: &RunContext,
+    tree: &windlass_protocols::TreeId,
+) -> Result<Fingerprint, Fault> {
     let tree = git_tree(tree)?;
     context
         .repository
