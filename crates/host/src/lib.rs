@@ -19,6 +19,7 @@ mod outbox;
 mod own_files;
 mod past;
 mod projection;
+mod repository_lock;
 pub mod settings;
 mod shutdown;
 mod state_dir;

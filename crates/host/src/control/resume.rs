@@ -1,14 +1,14 @@
 //! The ways back into a run: go on where it stopped, take an ended one up again, stop it, land what it made.
 
-use super::start::{drive, hold_repository, hold_run, released};
+use super::start::{drive, hold_run, may_wait, released};
 use super::task_spec::free_branch;
 use super::{find, legacy};
 use crate::clock::SystemClock;
 use crate::context::RunContext;
-use crate::drive::{Aim, Driver, StopMessage};
+use crate::drive::{Aim, Driver, Hands, StopMessage};
 use crate::effect_runner::restore_worktrees;
 use crate::fault::{bug, engine_fault, journal_fault};
-use crate::holder::Owner;
+use crate::holder::{HeldRepository, IfHeld, Owner, hold_repository};
 use crate::host::Host;
 use crate::past::Past;
 use std::path::Path;
@@ -39,17 +39,19 @@ pub(crate) async fn resume(
     let first = reopening(host, &command, past.run.ended)?;
     refuse_early(&past.run, first.as_ref())?;
     let owner = Owner::this_process(head.run.as_str(), &format!("windlass resume {}", state.spec.task))?;
-    let lease = hold_repository(host, &state.spec, &owner, false, watcher).await?;
+    let if_held = IfHeld::waiting(command.wait);
+    let held = hold_repository(host, &state.spec.place.common_dir, &owner, if_held, watcher);
+    let held = held.await.map_err(may_wait)?;
     watcher.hear(&Event::Started {
         run: head.run.to_string(),
         task: state.spec.task.to_string(),
         run_dir: state.spec.place.run_dir.clone(),
     });
     let outcome = match restore_worktrees(&context, state) {
-        Ok(()) => drive(host, context, &owner, watcher, (past, first)).await,
+        Ok(()) => drive(host, context, &held, watcher, (past, first)).await,
         Err(fault) => Err(fault),
     };
-    released(host, &lease, outcome).await
+    held.release(host, outcome).await
 }
 
 /// A run that may not be taken up again is left alone before anything is held or written for it.
@@ -99,22 +101,24 @@ pub(crate) async fn stop(host: &Host, command: StopRun) -> Result<RunLine, Fault
     let context = find::context(host, &head.run, state)?;
     let owner = Owner::this_process(head.run.as_str(), "windlass stop")?;
     // What ends here may still need its repository, which must not be in another run's hands then.
-    let repository = hold_repository(host, &state.spec, &owner, false, &Silence).await?;
-    let stopped = stop_undriven(host, context, &owner, (Actor::Human(by), command.reason)).await;
-    released(host, &repository, stopped).await?;
+    let common_dir = &state.spec.place.common_dir;
+    let held = hold_repository(host, common_dir, &owner, IfHeld::GiveUp, &Silence).await?;
+    let stopped = stop_undriven(host, context, &held, (Actor::Human(by), command.reason)).await;
+    held.release(host, stopped).await?;
     find::line(host, &find::head(host, head.run.as_str()).await?).await
 }
 
 async fn stop_undriven(
     host: &Host,
     context: RunContext,
-    owner: &Owner,
+    held: &HeldRepository,
     (by, reason): (Actor, String),
 ) -> Result<(), Fault> {
-    let lease = hold_run(host, &context.run, owner).await?;
+    let lease = hold_run(host, &context.run, &held.owner).await?;
     let stopped = async {
         let aim = (Past::default(), Aim::Stop);
-        let mut driver = Driver::open(host, Arc::new(context), lease.clone(), &Silence, aim).await?;
+        let hands = Hands { lease: lease.clone(), repository: Some(held) };
+        let mut driver = Driver::open(host, Arc::new(context), hands, &Silence, aim).await?;
         driver.stop(by, reason).await?;
         driver.go_to_the_end().await.map(drop)
     };
@@ -129,20 +133,26 @@ pub(crate) async fn land(host: &Host, command: LandRun, watcher: &dyn Watcher) -
     refuse_early(&run, Some(&asked(Landing::Current)))?;
     let context = find::context(host, &head.run, state)?;
     let owner = Owner::this_process(head.run.as_str(), &format!("windlass land {}", state.spec.task))?;
-    let lease = hold_repository(host, &state.spec, &owner, false, watcher).await?;
-    let landing = match &command.place {
-        LandingPlace::Current => Landing::Current,
-        LandingPlace::Branch(Some(name)) => Landing::Branch(name.clone()),
-        LandingPlace::Branch(None) => {
-            Landing::Branch(free_branch(&context.repository, state.spec.task.as_str())?)
-        }
+    let if_held = IfHeld::waiting(command.wait);
+    let held = hold_repository(host, &state.spec.place.common_dir, &owner, if_held, watcher);
+    let held = held.await.map_err(may_wait)?;
+    let outcome = match chosen_place(&command.place, &context, state.spec.task.as_str()) {
+        Ok(landing) => drive(host, context, &held, watcher, (Past::default(), Some(asked(landing)))).await,
+        Err(fault) => Err(fault),
     };
-    let first = Some(asked(landing));
-    let outcome = drive(host, context, &owner, watcher, (Past::default(), first)).await;
-    released(host, &lease, outcome).await
+    held.release(host, outcome).await
 }
 
-struct Silence;
+fn chosen_place(place: &LandingPlace, context: &RunContext, task: &str) -> Result<Landing, Fault> {
+    Ok(match place {
+        LandingPlace::Current => Landing::Current,
+        LandingPlace::Branch(Some(name)) => Landing::Branch(name.clone()),
+        LandingPlace::Branch(None) => Landing::Branch(free_branch(&context.repository, task)?),
+    })
+}
+
+/// For what nobody watches.
+pub(super) struct Silence;
 
 impl Watcher for Silence {
     fn hear(&self, _event: &Event) {}
