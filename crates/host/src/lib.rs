@@ -24,5 +24,6 @@ pub mod settings;
 mod shutdown;
 mod state_dir;
 
-pub use host::Host;
+pub use control::diagnose::without_state as diagnose_without_state;
+pub use host::{Access, Host};
 pub use settings::Environment;

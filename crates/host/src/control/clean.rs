@@ -84,7 +84,9 @@ async fn must_stay(host: &Host, head: &RunHead, run: &Run) -> Result<Option<Stri
     if !run.ended {
         return Ok(Some(format!("it has not ended; `windlass resume {0}` or `windlass stop {0}`", head.run)));
     }
-    Ok(find::driver_of(host, &head.run).await?.map(|owner| format!("process {} uses it", owner.process.pid)))
+    Ok(find::driver_of(host, &head.run)
+        .await?
+        .map(|driving| format!("process {} uses it", driving.owner.process.pid)))
 }
 
 fn item(head: &RunHead, kind: &str, what: &str, why: String) -> CleanItem {

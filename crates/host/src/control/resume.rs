@@ -6,8 +6,8 @@ use super::{find, legacy};
 use crate::clock::SystemClock;
 use crate::context::RunContext;
 use crate::drive::{Aim, Driver, Hands, StopMessage};
-use crate::effect_runner::restore_worktrees;
-use crate::fault::{bug, engine_fault, journal_fault};
+use crate::effect_runner::{landing_has_begun, restore_worktrees};
+use crate::fault::{bug, engine_fault, git_fault, journal_fault};
 use crate::holder::{HeldRepository, IfHeld, Owner, hold_repository};
 use crate::host::Host;
 use crate::past::Past;
@@ -20,7 +20,7 @@ use windlass_control_api::{Code, Fault};
 use windlass_engine::{Clock, EngineError, Journal};
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::protocol::judged_task::spec::Landing;
-use windlass_protocols::{Actor, Millis, Observation, Run, Stamped, decide};
+use windlass_protocols::{Actor, Effect, Millis, Observation, Run, Stamped, decide};
 
 pub(crate) async fn resume(
     host: &Host,
@@ -100,24 +100,39 @@ pub(crate) async fn stop(host: &Host, command: StopRun) -> Result<RunLine, Fault
     let state = find::task(&run)?;
     let context = find::context(host, &head.run, state)?;
     let owner = Owner::this_process(head.run.as_str(), "windlass stop")?;
-    // What ends here may still need its repository, which must not be in another run's hands then.
     let common_dir = &state.spec.place.common_dir;
-    let held = hold_repository(host, common_dir, &owner, IfHeld::GiveUp, &Silence).await?;
-    let stopped = stop_undriven(host, context, &held, (Actor::Human(by), command.reason)).await;
-    held.release(host, stopped).await?;
+    let wish = (Actor::Human(by), command.reason);
+    match hold_repository(host, common_dir, &owner, IfHeld::GiveUp, &Silence).await {
+        Ok(held) => {
+            let stopped = stop_undriven(host, context, (&owner, Some(&held)), wish).await;
+            held.release(host, stopped).await?;
+        }
+        // Only a landing writes to the repository, which must not be in another run's hands then. An orphaned agent
+        // is told to end all the same.
+        Err(fault) if fault.code == Code::RepositoryHeld && !is_landing(&run, &context) => {
+            stop_undriven(host, context, (&owner, None), wish).await?;
+        }
+        Err(fault) => return Err(fault),
+    }
     find::line(host, &find::head(host, head.run.as_str()).await?).await
+}
+
+fn is_landing(run: &Run, context: &RunContext) -> bool {
+    run.unsettled.iter().any(|(effect, request)| {
+        matches!(request, Effect::LandChange(_)) && landing_has_begun(context, *effect)
+    })
 }
 
 async fn stop_undriven(
     host: &Host,
     context: RunContext,
-    held: &HeldRepository,
+    (owner, repository): (&Owner, Option<&HeldRepository>),
     (by, reason): (Actor, String),
 ) -> Result<(), Fault> {
-    let lease = hold_run(host, &context.run, &held.owner).await?;
+    let lease = hold_run(host, &context.run, owner).await?;
     let stopped = async {
         let aim = (Past::default(), Aim::Stop);
-        let hands = Hands { lease: lease.clone(), repository: Some(held) };
+        let hands = Hands { lease: lease.clone(), repository };
         let mut driver = Driver::open(host, Arc::new(context), hands, &Silence, aim).await?;
         driver.stop(by, reason).await?;
         driver.go_to_the_end().await.map(drop)
@@ -132,6 +147,10 @@ pub(crate) async fn land(host: &Host, command: LandRun, watcher: &dyn Watcher) -
     // Whether anything can land does not depend on where.
     refuse_early(&run, Some(&asked(Landing::Current)))?;
     let context = find::context(host, &head.run, state)?;
+    if let LandingPlace::Branch(Some(name)) = &command.place {
+        // A name that git does not take is refused before anything is held or recorded.
+        context.repository.is_taken(&format!("refs/heads/{name}")).map_err(git_fault)?;
+    }
     let owner = Owner::this_process(head.run.as_str(), &format!("windlass land {}", state.spec.task))?;
     let if_held = IfHeld::waiting(command.wait);
     let held = hold_repository(host, &state.spec.place.common_dir, &owner, if_held, watcher);

@@ -189,6 +189,7 @@ fn dry_run(context: &RunContext) -> Result<RunOutcome, Fault> {
             now: "nothing was started".to_owned(),
             because: vec![format!("the prompts are in {}", round.display())],
             commands: Vec::new(),
+            driver: None,
         },
         would_run,
     })
@@ -223,6 +224,7 @@ pub(crate) fn outcome(run: &Run, driven: Driven) -> Result<RunOutcome, Fault> {
             now: explanation.now,
             because: explanation.because,
             commands: explanation.commands,
+            driver: None,
         },
         would_run: Vec::new(),
     })
