@@ -53,9 +53,9 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
         let owner = Owner::this_process(head.run.as_str(), "windlass clean")?;
         let common_dir = &state.spec.place.common_dir;
         match hold_repository(host, common_dir, &owner, IfHeld::GiveUp, &Silence).await {
-            Ok(held) => {
+            Ok(repository) => {
                 let done = sweep(&context, &head, state, command.mode, &mut report);
-                held.release(host, done).await?;
+                repository.release(host, done).await?;
                 scratch(host, &head, &stored, command.mode, &mut report)?;
             }
             Err(fault) if fault.code == Code::RepositoryHeld => {

@@ -73,8 +73,8 @@ pub(crate) async fn take_over(
     context.spec.adopted = Some(adopted);
     let owner = Owner::this_process(run.as_str(), &format!("windlass resume {}", context.spec.task))?;
     let if_held = IfHeld::waiting(command.wait);
-    let held = hold_repository(host, &context.spec.place.common_dir, &owner, if_held, watcher);
-    let held = held.await.map_err(may_wait)?;
+    let repository = hold_repository(host, &context.spec.place.common_dir, &owner, if_held, watcher);
+    let repository = repository.await.map_err(may_wait)?;
     watcher.hear(&Event::Started {
         run: run.to_string(),
         task: context.spec.task.to_string(),
@@ -82,8 +82,8 @@ pub(crate) async fn take_over(
     });
     let spec = Spec::JudgedTask(Box::new(context.spec.clone()));
     let first = (Actor::Human(host.person()), Observation::Start { run, spec });
-    let outcome = drive(host, context, &held, watcher, (Past::default(), Some(first))).await;
-    held.release(host, outcome).await
+    let outcome = drive(host, context, &repository, watcher, (Past::default(), Some(first))).await;
+    repository.release(host, outcome).await
 }
 
 fn refuse(why: &str) -> Fault {

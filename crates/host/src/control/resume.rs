@@ -40,18 +40,18 @@ pub(crate) async fn resume(
     refuse_early(&past.run, first.as_ref())?;
     let owner = Owner::this_process(head.run.as_str(), &format!("windlass resume {}", state.spec.task))?;
     let if_held = IfHeld::waiting(command.wait);
-    let held = hold_repository(host, &state.spec.place.common_dir, &owner, if_held, watcher);
-    let held = held.await.map_err(may_wait)?;
+    let repository = hold_repository(host, &state.spec.place.common_dir, &owner, if_held, watcher);
+    let repository = repository.await.map_err(may_wait)?;
     watcher.hear(&Event::Started {
         run: head.run.to_string(),
         task: state.spec.task.to_string(),
         run_dir: state.spec.place.run_dir.clone(),
     });
     let outcome = match restore_worktrees(&context, state) {
-        Ok(()) => drive(host, context, &held, watcher, (past, first)).await,
+        Ok(()) => drive(host, context, &repository, watcher, (past, first)).await,
         Err(fault) => Err(fault),
     };
-    held.release(host, outcome).await
+    repository.release(host, outcome).await
 }
 
 /// A run that may not be taken up again is left alone before anything is held or written for it.
@@ -103,14 +103,14 @@ pub(crate) async fn stop(host: &Host, command: StopRun) -> Result<RunLine, Fault
     let common_dir = &state.spec.place.common_dir;
     let wish = (Actor::Human(by), command.reason);
     match hold_repository(host, common_dir, &owner, IfHeld::GiveUp, &Silence).await {
-        Ok(held) => {
-            let stopped = stop_undriven(host, context, (&owner, Some(&held)), wish).await;
-            held.release(host, stopped).await?;
+        Ok(repository) => {
+            let stopped = Box::pin(stop_undriven(host, context, (&owner, Some(&repository)), wish)).await;
+            repository.release(host, stopped).await?;
         }
         // Only a landing writes to the repository, which must not be in another run's hands then. An orphaned agent
         // is told to end all the same.
         Err(fault) if fault.code == Code::RepositoryHeld && !is_landing(&run, &context) => {
-            stop_undriven(host, context, (&owner, None), wish).await?;
+            Box::pin(stop_undriven(host, context, (&owner, None), wish)).await?;
         }
         Err(fault) => return Err(fault),
     }
@@ -153,13 +153,15 @@ pub(crate) async fn land(host: &Host, command: LandRun, watcher: &dyn Watcher) -
     }
     let owner = Owner::this_process(head.run.as_str(), &format!("windlass land {}", state.spec.task))?;
     let if_held = IfHeld::waiting(command.wait);
-    let held = hold_repository(host, &state.spec.place.common_dir, &owner, if_held, watcher);
-    let held = held.await.map_err(may_wait)?;
+    let repository = hold_repository(host, &state.spec.place.common_dir, &owner, if_held, watcher);
+    let repository = repository.await.map_err(may_wait)?;
     let outcome = match chosen_place(&command.place, &context, state.spec.task.as_str()) {
-        Ok(landing) => drive(host, context, &held, watcher, (Past::default(), Some(asked(landing)))).await,
+        Ok(landing) => {
+            drive(host, context, &repository, watcher, (Past::default(), Some(asked(landing)))).await
+        }
         Err(fault) => Err(fault),
     };
-    held.release(host, outcome).await
+    repository.release(host, outcome).await
 }
 
 fn chosen_place(place: &LandingPlace, context: &RunContext, task: &str) -> Result<Landing, Fault> {

@@ -173,7 +173,7 @@ impl Script {
     pub(crate) fn agent_fails_with_words(self, words: &str) -> Self {
         let mut report =
             agent_report(self.asked().role, StepEnd::Exited { code: 1 }, Answer::Missing, self.usage);
-        report.last_words = words.to_owned();
+        words.clone_into(&mut report.last_words);
         self.answer(Outcome::AgentEnded(report))
     }
 
