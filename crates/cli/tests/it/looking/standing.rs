@@ -39,8 +39,8 @@ fn following_ends_when_whoever_drives_the_run_is_killed() {
     let follower = played.world.start_windlass(&["log", "-f", &played.id()]);
     wait_until("the story so far", || follower.stdout().contains("the doer works").then_some(()));
     let _ = running.kill();
-    let followed = follower.wait().exits_with(0);
-    assert!(followed.stderr.contains("nobody drives it now"), "{}", followed.stderr);
+    let output = follower.wait().exits_with(0);
+    assert!(output.stderr.contains("nobody drives it now"), "{}", output.stderr);
 }
 
 #[test]
