@@ -6,6 +6,7 @@ use crate::context::RunContext;
 use crate::effect_runner::{Answered, HostRunner, Telling};
 use crate::fault::{bug, engine_fault, journal_fault};
 use crate::headline;
+use crate::holder::HeldRepository;
 use crate::host::Host;
 use crate::narrate::Narrator;
 use crate::past::Past;
@@ -34,6 +35,14 @@ pub(crate) struct Driver<'a> {
     aim: Aim,
     shutdown: Listening,
     asked_to_shut_down: Option<Shutdown>,
+    repository: Option<&'a HeldRepository>,
+}
+
+/// What whoever drives a run has in their hands.
+pub(crate) struct Hands<'a> {
+    pub(crate) lease: Lease,
+    /// Absent where a run is only ended and its repository is in another process's hands.
+    pub(crate) repository: Option<&'a HeldRepository>,
 }
 
 /// What a run is opened for.
@@ -64,7 +73,7 @@ impl<'a> Driver<'a> {
     pub(crate) async fn open(
         host: &Host,
         context: Arc<RunContext>,
-        lease: Lease,
+        hands: Hands<'a>,
         watcher: &'a dyn Watcher,
         (mut past, aim): (Past, Aim),
     ) -> Result<Driver<'a>, Fault> {
@@ -79,7 +88,7 @@ impl<'a> Driver<'a> {
             drop_old_mail(&journal, &run).await?;
         }
         let (runner, answers) = HostRunner::new(Arc::clone(&context));
-        let engine = Engine::over((journal, runner, SystemClock), run, lease, folded, headline::of);
+        let engine = Engine::over((journal, runner, SystemClock), run, hands.lease, folded, headline::of);
         let mut projector = Projector::new(&context);
         for text in projector.catch_up(&context, &facts)? {
             watcher.hear(&Event::Notice { text });
@@ -94,6 +103,7 @@ impl<'a> Driver<'a> {
             aim,
             shutdown,
             asked_to_shut_down: None,
+            repository: hands.repository,
         })
     }
 
@@ -115,6 +125,7 @@ impl<'a> Driver<'a> {
 
     /// One observation from outside: start, reopen, land.
     pub(crate) async fn observe(&mut self, by: Actor, observation: Observation) -> Result<(), Fault> {
+        self.look_after_repository()?;
         // What facts speak of must be as durable as they are.
         self.context.evidence.flush()?;
         let before = self.engine.run().version;
@@ -166,11 +177,20 @@ impl<'a> Driver<'a> {
                     }
                 }
                 _ = tick.tick() => {
+                    self.look_after_repository()?;
                     self.read_mail().await?;
                     self.show_progress();
                 }
             }
         }
+    }
+
+    /// Nothing is decided for a repository that another process has by now.
+    fn look_after_repository(&self) -> Result<(), Fault> {
+        if let Some(text) = self.repository.map(HeldRepository::look_after).transpose()?.flatten() {
+            self.notice(&text);
+        }
+        Ok(())
     }
 
     async fn answered(&mut self, answer: Answered) -> Result<(), Fault> {

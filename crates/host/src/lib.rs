@@ -19,9 +19,11 @@ mod outbox;
 mod own_files;
 mod past;
 mod projection;
+mod repository_lock;
 pub mod settings;
 mod shutdown;
 mod state_dir;
 
-pub use host::Host;
+pub use control::diagnose::without_state as diagnose_without_state;
+pub use host::{Access, Host};
 pub use settings::Environment;

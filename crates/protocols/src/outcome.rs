@@ -152,6 +152,16 @@ pub struct AgentReport {
     /// Prompt, final message, logs and the artifact as it was found.
     pub evidence: Vec<ArtifactRef>,
     pub usage: Usage,
+    /// The last lines that an agent printed which failed, bounded, for feedback.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub last_words: String,
+}
+
+impl AgentReport {
+    /// Its answer as it was found, whether it could be read or not.
+    pub fn as_left(&self) -> Option<&ArtifactRef> {
+        self.evidence.iter().find(|artifact| artifact.name.ends_with(".as-left"))
+    }
 }
 
 /// What the agent left in its outbox, read and validated by the engine.

@@ -201,6 +201,7 @@ impl Answering<'_> {
             workspace,
             evidence: vec![artifact("log.txt", effect)],
             usage: self.usage(),
+            last_words: String::new(),
         })
     }
 

@@ -27,6 +27,7 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
                 workspace: WorkspaceAfter::Unchanged,
                 evidence: Vec::new(),
                 usage: Usage::default(),
+                last_words: String::new(),
             })
         }
         Effect::CaptureChange { round } => Outcome::ChangeCaptured(CapturedChange {

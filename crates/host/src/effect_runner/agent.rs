@@ -16,7 +16,7 @@ use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Drift, Fingerprint, SnapshotLimits};
 use windlass_process_supervisor::{ChildEnd, ChildSpec, ChildStdin};
 use windlass_protocols::effect::RunAgent;
-use windlass_protocols::outcome::{AgentReport, Usage, WorkspaceAfter};
+use windlass_protocols::outcome::{AgentReport, StepEnd, Usage, WorkspaceAfter};
 use windlass_protocols::{ArtifactRef, EffectId, Outcome, Role, Run, TreeId};
 
 /// How much of what an agent said is shown as its last message.
@@ -157,6 +157,8 @@ fn conclude(
         Counted::Interrupted => return Ok(Outcome::Interrupted { usage }),
         Counted::Ended(step_end) => step_end,
     };
+    let last_words =
+        if step_end == (StepEnd::Exited { code: 0 }) { String::new() } else { step::last_words(&directory) };
     let mut evidence = seal_story(context, &directory, asked.role)?;
     let answer = answer::read(context, &outbox(&directory), asked.role, &mut evidence)?;
     let workspace = match &asked.tree {
@@ -170,6 +172,7 @@ fn conclude(
         workspace,
         evidence,
         usage,
+        last_words,
     }))
 }
 

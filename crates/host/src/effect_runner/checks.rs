@@ -2,8 +2,8 @@
 
 use super::step::{self, Counted, Told};
 use crate::context::{RunContext, git_tree};
-use crate::fault::{bug, git_fault, supervisor_fault};
-use crate::foreign::ForeignShelf;
+use crate::fault::{bug, file_fault, git_fault, supervisor_fault};
+use crate::foreign::{ForeignShelf, is_real_directory};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_artifact_formats::Reading;
@@ -230,6 +230,14 @@ pub(super) fn materialise(
     tree: &windlass_protocols::TreeId,
 ) -> Result<Fingerprint, Fault> {
     let tree = git_tree(tree)?;
+    let place = context.worktree(Role::Judge);
+    if !is_real_directory(&place) {
+        // Somebody took it away, or put a link or a file there: what is judged is made anew, not looked for elsewhere.
+        if place.symlink_metadata().is_ok() {
+            ForeignShelf::of(context).take(&place, Path::new("worktrees/judge"))?;
+        }
+        std::fs::create_dir_all(&place).map_err(|error| file_fault("make the directory", &place, &error))?;
+    }
     context
         .repository
         .materialise(&context.worktree(Role::Judge), &context.index_key(Role::Judge), &tree)

@@ -2,7 +2,7 @@
 //! is busy with the next. Two threads, so that one long read does not hold up a short one.
 
 use crate::sqlite::failure::{Failure, from_sql, unavailable};
-use crate::sqlite::open::{self, OpenError};
+use crate::sqlite::open::OpenError;
 use rusqlite::{Connection, Row};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
@@ -20,6 +20,9 @@ const THREADS: usize = 2;
 /// Enough that handing them on costs little, few enough that the work can be shared.
 const FACTS_A_BATCH: usize = 256;
 
+/// How a connection for reading is made.
+pub(super) type Open = fn(&Path) -> rusqlite::Result<Connection>;
+
 type Question = Box<dyn FnOnce(&mut Lane) + Send>;
 
 pub(super) struct Readers {
@@ -29,12 +32,12 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    pub(super) fn start(path: &Path) -> Result<Self, OpenError> {
+    pub(super) fn start(path: &Path, open: Open) -> Result<Self, OpenError> {
         let (queue, questions) = channel();
         let questions = Arc::new(Mutex::new(questions));
         let threads = (0..THREADS)
             .map(|_| {
-                let (questions, mut lane) = (Arc::clone(&questions), Lane::new(path.to_owned()));
+                let (questions, mut lane) = (Arc::clone(&questions), Lane::new(path.to_owned(), open));
                 std::thread::Builder::new()
                     .name("journal-reader".to_owned())
                     .spawn(move || {
@@ -87,18 +90,19 @@ fn next(questions: &Mutex<Receiver<Question>>) -> Option<Question> {
 /// A connection made when it is first needed: a command that only appends does not pay for reading.
 struct Lane {
     path: PathBuf,
+    open: Open,
     connection: Option<Connection>,
 }
 
 impl Lane {
-    fn new(path: PathBuf) -> Self {
-        Self { path, connection: None }
+    fn new(path: PathBuf, open: Open) -> Self {
+        Self { path, open, connection: None }
     }
 
     fn connection(&mut self) -> rusqlite::Result<&Connection> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => open::for_reading(&self.path)?,
+            None => (self.open)(&self.path)?,
         };
         Ok(self.connection.insert(connection))
     }
@@ -113,8 +117,8 @@ pub struct ChangeCounter(i64);
 pub(super) struct Watch(Mutex<Lane>);
 
 impl Watch {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self(Mutex::new(Lane::new(path)))
+    pub(super) fn new(path: PathBuf, open: Open) -> Self {
+        Self(Mutex::new(Lane::new(path, open)))
     }
 
     pub(super) fn counter(&self) -> Result<ChangeCounter, JournalError> {

@@ -89,7 +89,7 @@ fn apply(connection: &Connection, number: i32, sql: &str) -> rusqlite::Result<()
     Ok(())
 }
 
-fn latest(migrations: &[Migration]) -> i32 {
+pub(super) fn latest(migrations: &[Migration]) -> i32 {
     i32::try_from(migrations.len()).expect("migrations are counted in dozens")
 }
 

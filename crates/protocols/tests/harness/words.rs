@@ -139,6 +139,7 @@ pub(crate) fn agent_report(role: Role, end: StepEnd, answer: Answer, usage: Usag
         workspace: if role.may_write() { WorkspaceAfter::MayDiffer } else { WorkspaceAfter::Unchanged },
         evidence: vec![artifact("prompt.md")],
         usage,
+        last_words: String::new(),
     }
 }
 

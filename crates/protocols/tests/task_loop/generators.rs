@@ -144,14 +144,15 @@ fn agent_report() -> BoxedStrategy<AgentReport> {
         Just(WorkspaceAfter::Unchanged),
         texts().prop_map(|paths| WorkspaceAfter::Changed { paths }),
     ];
-    (role(), step_end(), answer(), workspace, artifacts(), usage())
-        .prop_map(|(role, end, answer, workspace, evidence, usage)| AgentReport {
+    (role(), step_end(), answer(), workspace, artifacts(), usage(), text())
+        .prop_map(|(role, end, answer, workspace, evidence, usage, last_words)| AgentReport {
             role,
             end,
             answer,
             workspace,
             evidence,
             usage,
+            last_words,
         })
         .boxed()
 }

@@ -3,13 +3,14 @@
 
 use super::end::{Cause, End};
 use super::facts::{Fact as TaskFact, RetryKind};
+use super::next::{describe, with_last_words};
 use super::spec::TaskSpec;
 use super::stage::Stage;
 use crate::effect::Effect;
 use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
 use crate::kernel::budget::Dimension;
-use crate::outcome::{CapturedChange, Handoff, VerdictWord};
+use crate::outcome::{CapturedChange, Handoff, Outcome, StepEnd, VerdictWord};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -44,6 +45,10 @@ pub struct State {
     pub audit_evidence: Option<Vec<ArtifactRef>>,
     /// Faults of the answer that is being asked for again.
     pub repairing: Option<Vec<String>>,
+    /// The last answer of this round as it was found, for whoever has to mend it.
+    pub left: Option<ArtifactRef>,
+    /// How the last agent of this round failed, in words; none while the last one did not.
+    pub last_failure: Option<String>,
     /// Of the current round only: a gate of an earlier round must never stand beside a verdict of this one.
     pub verdict: Option<(VerdictWord, Option<ArtifactRef>)>,
     pub gate: Option<(VerdictWord, Option<ArtifactRef>)>,
@@ -80,6 +85,8 @@ impl State {
             check_evidence: None,
             audit_evidence: None,
             repairing: None,
+            left: None,
+            last_failure: None,
             verdict: None,
             gate: None,
             rounds_completed: brought_rounds,
@@ -122,6 +129,11 @@ impl State {
             }
             Fact::LandingAsked { landing, .. } => self.spec.landing = landing.clone(),
             Fact::JudgedTask(fact) => self.evolve_task(fact),
+            Fact::EffectSettled { outcome: Outcome::AgentEnded(report), .. } => {
+                self.left = report.as_left().cloned();
+                self.last_failure = (report.end != StepEnd::Exited { code: 0 })
+                    .then(|| with_last_words(&describe(&report.end), &report.last_words));
+            }
             Fact::RunStarted { .. }
             | Fact::EffectSettled { .. }
             | Fact::StopAsked { .. }
@@ -145,6 +157,8 @@ impl State {
                 self.check_evidence = None;
                 self.audit_evidence = None;
                 self.repairing = None;
+                self.left = None;
+                self.last_failure = None;
                 self.verdict = None;
                 self.gate = None;
             }
