@@ -6,7 +6,7 @@ use super::{find, legacy};
 use crate::clock::SystemClock;
 use crate::context::RunContext;
 use crate::drive::{Aim, Driver, Hands, StopMessage};
-use crate::effect_runner::{landing_has_begun, restore_worktrees};
+use crate::effect_runner::restore_worktrees;
 use crate::fault::{bug, engine_fault, git_fault, journal_fault};
 use crate::holder::{HeldRepository, IfHeld, Owner, hold_repository};
 use crate::host::Host;
@@ -109,7 +109,7 @@ pub(crate) async fn stop(host: &Host, command: StopRun) -> Result<RunLine, Fault
         }
         // Only a landing writes to the repository, which must not be in another run's hands then. An orphaned agent
         // is told to end all the same.
-        Err(fault) if fault.code == Code::RepositoryHeld && !is_landing(&run, &context) => {
+        Err(fault) if fault.code == Code::RepositoryHeld && !is_landing(&run) => {
             Box::pin(stop_undriven(host, context, (&owner, None), wish)).await?;
         }
         Err(fault) => return Err(fault),
@@ -117,10 +117,8 @@ pub(crate) async fn stop(host: &Host, command: StopRun) -> Result<RunLine, Fault
     find::line(host, &find::head(host, head.run.as_str()).await?).await
 }
 
-fn is_landing(run: &Run, context: &RunContext) -> bool {
-    run.unsettled.iter().any(|(effect, request)| {
-        matches!(request, Effect::LandChange(_)) && landing_has_begun(context, *effect)
-    })
+fn is_landing(run: &Run) -> bool {
+    run.unsettled.values().any(|request| matches!(request, Effect::LandChange(_)))
 }
 
 async fn stop_undriven(

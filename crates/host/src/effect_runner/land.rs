@@ -61,7 +61,7 @@ pub(super) fn run(
 
 /// Whether the user's branch or files may have been touched already: from then on only going through with it leaves
 /// them whole.
-pub(crate) fn has_begun(context: &RunContext, effect: EffectId) -> bool {
+pub(super) fn has_begun(context: &RunContext, effect: EffectId) -> bool {
     mark(context, effect).exists()
 }
 

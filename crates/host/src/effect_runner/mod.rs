@@ -11,7 +11,7 @@ mod prepare;
 mod prompt;
 mod step;
 
-pub(crate) use land::{author, has_begun as landing_has_begun};
+pub(crate) use land::author;
 pub(crate) use prepare::restore as restore_worktrees;
 pub(crate) use prompt::{dry_run_prompts, ending, file_name as prompt_file_name};
 
