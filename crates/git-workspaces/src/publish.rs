@@ -1,8 +1,6 @@
 //! Brings objects from the control directory into the user's object store. Runs under our configuration with only
 //! the object directory being the user's. Must not move references.
 
-use windlass_process_supervisor::QuickOutput;
-
 use crate::error::GitError;
 use crate::git_command::GitCall;
 use crate::ids::{Commit, TreeId};
@@ -17,31 +15,25 @@ impl Repository {
         let mut wanted = vec![commit.id.as_str().to_owned()];
         wanted.extend(self.objects_of(&commit.tree, &[base.to_string()], ReadFrom::ControlOnly)?);
         let list = (wanted.join("\n") + "\n").into_bytes();
-        // Ours can be read while theirs is being written.
-        let (ours, theirs) = std::thread::scope(|scope| {
-            let ours = scope.spawn(|| Self::read_whole(self.internal_call(), &list));
-            let theirs = self.copy_to_user(&list).and_then(|()| {
-                Self::read_whole(self.internal_call().objects_in(&self.checkout.objects_dir()), &list)
-            });
-            (ours.join().expect("reading objects does not panic"), theirs)
-        });
-        let (ours, theirs) = (ours?, theirs?);
+        let pack = self
+            .internal_call()
+            .args(["pack-objects", "-q", "--stdout", "--window=0"])
+            .stdin(list.clone())
+            .run()?;
+        let users = self.checkout.objects_dir();
+        self.internal_call().objects_in(&users).args(["unpack-objects", "-q"]).stdin(pack).run()?;
+        self.compare_with_published(commit, list)
+    }
+
+    /// Reads the objects from both stores. Git takes a stored object at its word, so only its bytes tell.
+    fn compare_with_published(&self, commit: &Commit, list: Vec<u8>) -> Result<(), GitError> {
+        let read = |call: GitCall| call.args(["cat-file", "--batch"]).stdin(list.clone()).run_any();
+        let ours = read(self.internal_call())?;
+        let theirs = read(self.internal_call().objects_in(&self.checkout.objects_dir()))?;
         if ours.status.success() && theirs.status.success() && ours.stdout == theirs.stdout {
             return Ok(());
         }
         let detail = String::from_utf8_lossy(&theirs.stderr).trim().to_owned();
         Err(GitError::ForgedObject { commit: commit.id.to_string(), detail })
-    }
-
-    fn copy_to_user(&self, list: &[u8]) -> Result<(), GitError> {
-        let packing = self.internal_call().args(["pack-objects", "-q", "--stdout", "--window=0"]);
-        let pack = packing.stdin(list).run()?;
-        let unpacking = self.internal_call().objects_in(&self.checkout.objects_dir());
-        unpacking.args(["unpack-objects", "-q"]).stdin(pack).run().map(drop)
-    }
-
-    /// Git takes a stored object at its word, so only its bytes tell.
-    fn read_whole(call: GitCall, list: &[u8]) -> Result<QuickOutput, GitError> {
-        call.args(["cat-file", "--batch"]).stdin(list).run_any()
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::context::{RunContext, git_commit, git_tree};
 use crate::durable_file::ensure;
-use crate::fault::{bug, file_fault, git_fault};
+use crate::fault::{file_fault, git_fault};
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Commit, GitError};
 use windlass_protocols::protocol::judged_task::state::State;
@@ -30,15 +30,10 @@ pub(super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
         Err(error) => return Err(git_fault(error)),
     }
     exclude(context)?;
-    // Side by side: making one is mostly waiting for git.
-    let (doer, judge) = std::thread::scope(|scope| {
-        let judge = scope.spawn(|| worktree(context, Role::Judge, &place.judge_branch, &base));
-        let doer = worktree(context, Role::Doer, &place.doer_branch, &base);
-        let lost = |_| Err(bug("making a worktree ended in an unforeseen way"));
-        (doer, judge.join().unwrap_or_else(lost))
-    });
-    if let Some(refusal) = doer?.or(judge?) {
-        return Ok(refusal);
+    for (role, branch) in [(Role::Doer, &place.doer_branch), (Role::Judge, &place.judge_branch)] {
+        if let Some(refusal) = worktree(context, role, branch, &base)? {
+            return Ok(refusal);
+        }
     }
     Ok(Outcome::Prepared {
         base: CommitId::new(base.id.as_str()),
