@@ -86,7 +86,7 @@ pub(crate) struct Answer {
 }
 
 pub(crate) fn parse(words: &[OsString]) -> Parsed {
-    match Arguments::try_parse_from(words) {
+    match Arguments::try_parse_from(with_help_at_the_end(words)) {
         Ok(arguments) => Parsed::Command(Box::new(arguments)),
         Err(error) => {
             // What cannot be understood has no parsed `--json`; a program that asked for it must still get it.
@@ -96,9 +96,25 @@ pub(crate) fn parse(words: &[OsString]) -> Parsed {
     }
 }
 
+/// `windlass help run` means `windlass run --help`.
+fn with_help_at_the_end(words: &[OsString]) -> Vec<OsString> {
+    match words {
+        [program, help, rest @ ..] if help == "help" => {
+            let flag = OsString::from("--help");
+            std::iter::once(program).chain(rest).chain([&flag]).cloned().collect()
+        }
+        _ => words.to_vec(),
+    }
+}
+
 impl Answer {
     pub(crate) fn print(&self) -> u8 {
         match self.error.kind() {
+            ErrorKind::DisplayVersion if self.format == Format::Json => {
+                let version = serde_json::json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") });
+                let _ = writeln!(std::io::stdout(), "{version:#}");
+                exit_codes::ACCEPTED
+            }
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
                 // A reader that went away had what it wanted.
                 let _ = self.error.print();

@@ -12,6 +12,7 @@ use arguments::{Arguments, Command, Parsed};
 use commands::{compat, demo};
 use output::Output;
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 use windlass_control_api::{Code, Fault, exit_codes};
 use wiring::Environment;
@@ -59,6 +60,7 @@ fn answer(command: Command, environment: &Environment, output: &mut Output) -> R
 
 async fn dispatch(command: Command, environment: &Environment, output: &mut Output) -> Result<u8, Fault> {
     let connect = || wiring::control(environment);
+    let look = || wiring::looking(environment);
     match command {
         Command::ExplainError(args) => commands::explain_error::run(&args, output),
         Command::Completions(args) => Ok(commands::completions::run(&args, output)),
@@ -75,18 +77,24 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
             Err(code) => Ok(code),
         },
         Command::Run(args) => commands::run::run(*args, &*connect()?, output).await,
-        Command::Ls(args) => commands::ls::run(args, &*connect()?, output).await,
-        Command::Show(args) => commands::show::run(args, &*connect()?, output).await,
-        Command::Log(args) => commands::log::run(args, &*connect()?, output).await,
-        Command::Diff(args) => commands::diff::run(args, &*connect()?, output).await,
-        Command::Explain(args) => commands::explain::run(args, &*connect()?, output).await,
+        Command::Ls(args) => commands::ls::run(args, &*look()?, output).await,
+        Command::Show(args) => commands::show::run(args, &*look()?, output).await,
+        Command::Log(args) => commands::log::run(args, &*look()?, output).await,
+        Command::Diff(args) => commands::diff::run(args, &*look()?, output).await,
+        Command::Explain(args) => commands::explain::run(args, &*look()?, output).await,
         Command::Resume(args) => commands::resume::run(*args, &*connect()?, output).await,
         Command::Stop(args) => commands::stop::run(args, &*connect()?, output).await,
         Command::Land(args) => commands::land::run(args, &*connect()?, output).await,
-        Command::Verify(args) => commands::verify::run(args, &*connect()?, output).await,
+        Command::Verify(args) => commands::verify::run(args, &*look()?, output).await,
         Command::Clean(args) => commands::clean::run(args, &*connect()?, output).await,
         Command::Trust(args) => commands::trust::run(args, &*connect()?, output).await,
-        Command::Doctor(args) => commands::doctor::run(args, &*connect()?, output).await,
-        Command::Settings(args) => commands::settings::run(args, &*connect()?, output).await,
+        Command::Doctor(args) => match look() {
+            Ok(control) => commands::doctor::run(args, &*control, output).await,
+            Err(reason) => {
+                let without = |repository: Option<&Path>| wiring::diagnosis(environment, &reason, repository);
+                commands::doctor::without_control(&args, without, output)
+            }
+        },
+        Command::Settings(args) => commands::settings::run(args, &*look()?, output).await,
     }
 }

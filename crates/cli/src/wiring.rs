@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use windlass_control_api::compat::Compat;
+use windlass_control_api::views::Diagnosis;
 use windlass_control_api::{Code, Control, Fault};
+use windlass_host::Access;
 
 /// The variables this program was started with, taken once.
 pub(crate) type Environment = BTreeMap<OsString, OsString>;
@@ -25,12 +27,29 @@ pub(crate) fn program() -> Result<PathBuf, Fault> {
     })
 }
 
-/// The host in this process.
+/// The host in this process, for a command that records something.
 pub(crate) fn control(environment: &Environment) -> Result<Box<dyn Wired>, Fault> {
-    // Names and values that are no text cannot be settings and are never passed on to a child.
+    open(environment, Access::Change)
+}
+
+/// The host in this process, for a command that only looks.
+pub(crate) fn looking(environment: &Environment) -> Result<Box<dyn Wired>, Fault> {
+    open(environment, Access::Look)
+}
+
+/// What can be said about a machine on which there is no host.
+pub(crate) fn diagnosis(environment: &Environment, reason: &Fault, repository: Option<&Path>) -> Diagnosis {
+    windlass_host::diagnose_without_state(&text_of(environment), reason, repository)
+}
+
+fn open(environment: &Environment, access: Access) -> Result<Box<dyn Wired>, Fault> {
+    Ok(Box::new(windlass_host::Host::open(text_of(environment), program()?, access)?))
+}
+
+/// Names and values that are no text cannot be settings and are never passed on to a child.
+fn text_of(environment: &Environment) -> windlass_host::Environment {
     let text = environment
         .iter()
-        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))
-        .collect();
-    Ok(Box::new(windlass_host::Host::open(windlass_host::Environment(text), program()?)?))
+        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())));
+    windlass_host::Environment(text.collect())
 }

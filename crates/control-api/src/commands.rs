@@ -44,6 +44,8 @@ pub struct ResumeRun {
     /// For a run directory of the original, which does not record its flags: they must be given again.
     pub legacy: Option<StartRun>,
     pub yes: bool,
+    /// Wait for the repository instead of giving up when another process holds it.
+    pub wait: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -56,6 +58,8 @@ pub struct StopRun {
 pub struct LandRun {
     pub run: String,
     pub place: LandingPlace,
+    /// Wait for the repository instead of giving up when another process holds it.
+    pub wait: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -26,12 +26,13 @@ pub trait Control {
     fn list<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<RunLine>>;
     fn show<'a>(&'a self, run: &'a str) -> Reply<'a, RunView>;
     fn log<'a>(&'a self, run: &'a str, from_version: u64) -> Reply<'a, Log>;
-    /// Returns when there may be something new after this version, or the run has ended.
-    fn log_changed<'a>(&'a self, run: &'a str, after_version: u64) -> Reply<'a, ()>;
+    /// Returns when there may be something from this version on, or nobody drives the run any more.
+    fn log_changed<'a>(&'a self, run: &'a str, from_version: u64) -> Reply<'a, ()>;
     /// The change of one round, or of the last one.
     fn diff<'a>(&'a self, run: &'a str, round: Option<u32>) -> Reply<'a, Diff>;
     fn explain<'a>(&'a self, run: &'a str) -> Reply<'a, ExplanationView>;
-    fn verify<'a>(&'a self, run: &'a str) -> Reply<'a, Verification>;
+    /// The repository is looked for where it was, or where somebody says it is now.
+    fn verify<'a>(&'a self, run: &'a str, moved_to: Option<&'a Path>) -> Reply<'a, Verification>;
     fn clean(&self, command: Clean) -> Reply<'_, CleanReport>;
     /// What the repository's own settings would run, and whether that is trusted.
     fn trust_state<'a>(&'a self, repository: &'a Path) -> Reply<'a, TrustView>;

@@ -113,6 +113,16 @@ pub struct ExplanationView {
     pub now: String,
     pub because: Vec<String>,
     pub commands: Vec<String>,
+    /// Who drives the run now; absent when nobody does, and where nobody was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub driver: Option<DriverView>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct DriverView {
+    pub pid: u32,
+    pub doing: String,
+    pub since_ms: u64,
 }
 
 /// What `run` and `resume` come back with.
@@ -137,6 +147,7 @@ pub struct Log {
     pub entries: Vec<LogEntry>,
     /// Whether more can come without somebody taking it up again.
     pub ended: bool,
+    pub status: Status,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -19,29 +19,62 @@ pub fn link(previous: &str, version: u64, at: Millis, payload: &str) -> String {
     hex(&hasher.finalize())
 }
 
+/// How far a chain was followed: what the next row is held against.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tip {
+    run: RunId,
+    version: u64,
+    hash: String,
+}
+
+impl Tip {
+    /// Before the first fact.
+    pub fn start(run: &RunId) -> Self {
+        Self { run: run.clone(), version: 0, hash: seed(run) }
+    }
+
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// The version of the next fact.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Goes on to this row, or stays and says why it is not the next one.
+    pub fn advance(&mut self, row: &Stored) -> Result<(), JournalError> {
+        if row.version != self.version {
+            return Err(self.damaged("a fact is missing or out of order"));
+        }
+        let expected = link(&self.hash, row.version, row.at, &row.payload);
+        if row.hash != expected {
+            return Err(self.damaged("the hash does not match; the row or one before it was changed"));
+        }
+        self.hash = expected;
+        self.version += 1;
+        Ok(())
+    }
+
+    fn damaged(&self, why: &str) -> JournalError {
+        JournalError::Corrupt { run: self.run.clone(), version: self.version, why: why.to_owned() }
+    }
+}
+
 /// Checks a whole run from its first fact; the hash of the last one is returned.
 pub fn verify(run: &RunId, stored: &[Stored]) -> Result<String, JournalError> {
-    let mut previous = seed(run);
-    for (position, row) in stored.iter().enumerate() {
-        let damaged = |why: &str| JournalError::Corrupt {
-            run: run.clone(),
-            version: position as u64,
-            why: why.to_owned(),
-        };
-        if row.version != position as u64 {
-            return Err(damaged("a fact is missing or out of order"));
-        }
-        let expected = link(&previous, row.version, row.at, &row.payload);
-        if row.hash != expected {
-            return Err(damaged("the hash does not match; the row or one before it was changed"));
-        }
-        previous = expected;
-    }
-    Ok(previous)
+    let mut tip = Tip::start(run);
+    stored.iter().try_for_each(|row| tip.advance(row))?;
+    Ok(tip.hash)
 }
 
 /// By hand: two digits through the formatting machinery cost more than the hash they are of.
 fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
+    }
+    text
 }

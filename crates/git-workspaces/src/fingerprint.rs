@@ -34,6 +34,17 @@ pub struct Drift {
     pub added_ignored: Vec<RepoPath>,
 }
 
+impl Fingerprint {
+    pub(crate) fn of(root: &ConfinedDir, index: Index, found: Scan) -> Self {
+        Self { directory: root.path().to_owned(), entries: index.entries, before: found }
+    }
+
+    /// When a tracked path was last changed, in seconds and nanoseconds.
+    pub(crate) fn newest_change(&self) -> (i64, i64) {
+        self.before.found.iter().flatten().map(|stat| stat.ctime).max().unwrap_or_default()
+    }
+}
+
 impl Drift {
     /// Whether every tracked path is what it was.
     pub fn tracked_content_is_unchanged(&self) -> bool {
@@ -45,8 +56,9 @@ impl Repository {
     /// Takes the fingerprint of a directory that was materialised (or recorded by a snapshot) under `key`.
     pub fn fingerprint(&self, directory: &Path, key: &str) -> Result<Fingerprint, GitError> {
         let index = Index::read(&path_for_key(&self.control.indexes(), key))?;
-        let before = scan(&ConfinedDir::open(directory)?, &index.entries)?;
-        Ok(Fingerprint { directory: directory.to_owned(), entries: index.entries, before })
+        let root = ConfinedDir::open(directory)?;
+        let before = scan(&root, &index.entries)?;
+        Ok(Fingerprint::of(&root, index, before))
     }
 
     /// Looks at the directory again. No process runs when nothing was touched.

@@ -20,6 +20,7 @@ const FIELD_MODE: usize = 6;
 const FLAG_EXTENDED: u16 = 0x4000;
 const FLAG_NAME_LENGTH: u16 = 0x0fff;
 const EXTENDED_SKIP_WORKTREE: u16 = 0x4000;
+const NOTED_TREES: &[u8; 4] = b"TREE";
 
 /// The stat fields git keeps to recognise an unchanged file; all zero means "not known, look at the content".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,9 +48,12 @@ pub(crate) struct Index {
     pub(crate) entries: Vec<IndexEntry>,
     /// The tree that git noted these entries to be, as long as none of them was changed since.
     tree: Option<Oid>,
-    /// Second in which the file was written. Stat data of that second or later proves nothing: the file may have
-    /// been changed again within the same tick.
+    /// Git's notes on the trees that these entries make up, in its own form; without them it hashes every tree anew.
+    noted_trees: Vec<u8>,
+    /// The file's time: before git looked, or after everything it wrote. Stat data of that moment or later proves
+    /// nothing: the file may have been changed again within the same tick.
     written_at: i64,
+    written_at_nanos: i64,
 }
 
 impl IndexEntry {
@@ -68,15 +72,16 @@ impl IndexEntry {
 
 impl Index {
     pub(crate) fn read(path: &Path) -> Result<Self, GitError> {
-        let written_at = fs::metadata(path).map_err(GitError::io("read", path))?.mtime();
+        let about = fs::metadata(path).map_err(GitError::io("read", path))?;
         let bytes = fs::read(path).map_err(GitError::io("read", path))?;
-        let Parsed { mut entries, tree } =
+        let Parsed { mut entries, tree, noted_trees } =
             parse(&bytes).map_err(|what| GitError::DamagedIndex { path: path.to_owned(), what })?;
         // Git writes them in this order; everything here searches by it.
         if !entries.is_sorted_by(|left, right| left.path < right.path) {
             entries.sort_by(|left, right| left.path.cmp(&right.path));
         }
-        Ok(Self { entries, tree, written_at })
+        let (written_at, written_at_nanos) = (about.mtime(), about.mtime_nsec());
+        Ok(Self { entries, tree, noted_trees, written_at, written_at_nanos })
     }
 
     /// Whether these are the entries of `tree` and no others. "No" may also mean that nobody noted it.
@@ -101,11 +106,30 @@ impl Index {
     }
 
     fn believable_stat(&self, entry: &IndexEntry) -> CachedStat {
-        let young = |seconds: u32| i64::from(seconds) >= self.written_at;
-        if young(entry.stat.mtime.0) || young(entry.stat.ctime.0) {
-            CachedStat::default()
-        } else {
-            entry.stat
+        let young = |(seconds, nanos): (u32, u32)| {
+            // A git built without sub-second times leaves zero there.
+            let told = nanos != 0 && self.written_at_nanos != 0;
+            let earlier_that_second = told && i64::from(nanos) < self.written_at_nanos;
+            i64::from(seconds) > self.written_at
+                || i64::from(seconds) == self.written_at && !earlier_that_second
+        };
+        if young(entry.stat.mtime) || young(entry.stat.ctime) { CachedStat::default() } else { entry.stat }
+    }
+
+    /// Whether some stat data was recorded in the second in which `earlier` was written. Git compares whole seconds, so
+    /// it would not see a change that followed within the same one.
+    pub(crate) fn is_as_young_as(&self, earlier: &Self) -> bool {
+        self.entries
+            .iter()
+            .any(|entry| i64::from(entry.stat.mtime.0.max(entry.stat.ctime.0)) >= earlier.written_at)
+    }
+
+    /// Keeps stat data only where `is_unchanged` says so, to be called for each entry in order.
+    pub(crate) fn keep_stats_where(&mut self, mut is_unchanged: impl FnMut(usize, &IndexEntry) -> bool) {
+        for (at, entry) in self.entries.iter_mut().enumerate() {
+            if !is_unchanged(at, entry) {
+                entry.stat = CachedStat::default();
+            }
         }
     }
 
@@ -126,6 +150,11 @@ impl Index {
         bytes.extend(u32::try_from(self.entries.len()).unwrap_or(u32::MAX).to_be_bytes());
         for entry in &self.entries {
             write_entry(&mut bytes, entry);
+        }
+        if !self.noted_trees.is_empty() {
+            bytes.extend(NOTED_TREES);
+            bytes.extend(u32::try_from(self.noted_trees.len()).unwrap_or(u32::MAX).to_be_bytes());
+            bytes.extend(&self.noted_trees);
         }
         bytes.extend(std::iter::repeat_n(0, hash_length));
         bytes
@@ -166,6 +195,7 @@ fn write_entry(bytes: &mut Vec<u8>, entry: &IndexEntry) {
 struct Parsed {
     entries: Vec<IndexEntry>,
     tree: Option<Oid>,
+    noted_trees: Vec<u8>,
 }
 
 fn parse(bytes: &[u8]) -> Result<Parsed, &'static str> {
@@ -185,10 +215,10 @@ fn parse_entries(bytes: &[u8], count: usize, hash_length: usize) -> Result<Parse
     let mut entries = Vec::with_capacity(count.min(bytes.len() / 62));
     let mut at = 12;
     for _ in 0..count {
-        let fields: Vec<u32> = (0..STAT_FIELDS)
-            .map(|field| number(bytes, at + field * 4))
-            .collect::<Option<_>>()
-            .ok_or("cut short")?;
+        let mut fields = [0; STAT_FIELDS];
+        for (place, field) in fields.iter_mut().enumerate() {
+            *field = number(bytes, at + place * 4).ok_or("cut short")?;
+        }
         let oid_at = at + STAT_FIELDS * 4;
         let oid = bytes.get(oid_at..oid_at + hash_length).ok_or("cut short")?;
         let flags_at = oid_at + hash_length;
@@ -222,23 +252,28 @@ fn parse_entries(bytes: &[u8], count: usize, hash_length: usize) -> Result<Parse
         at += used + 8 - used % 8;
     }
     let extensions = bytes.get(at..bytes.len().saturating_sub(hash_length)).ok_or("cut short")?;
-    Ok(Parsed { entries, tree: noted_tree(extensions, hash_length) })
+    let noted_trees = noted_trees(extensions).unwrap_or_default();
+    Ok(Parsed { entries, tree: root_of(noted_trees, hash_length), noted_trees: noted_trees.to_vec() })
 }
 
-/// The root of git's cache of trees: an empty name, how many entries it covers (negative when one of them changed), how
-/// many trees lie below it, its id.
-fn noted_tree(mut extensions: &[u8], hash_length: usize) -> Option<Oid> {
+fn noted_trees(mut extensions: &[u8]) -> Option<&[u8]> {
     loop {
         let (header, rest) = extensions.split_at_checked(8)?;
         let (content, following) = rest.split_at_checked(number(header, 4)? as usize)?;
-        if &header[..4] == b"TREE" {
-            let line = content.strip_prefix(b"\0")?;
-            let (counts, id) = line.split_at_checked(line.iter().position(|byte| *byte == b'\n')? + 1)?;
-            let is_valid = counts.first().is_some_and(u8::is_ascii_digit);
-            return is_valid.then(|| id.get(..hash_length).map(Oid::from_bytes)).flatten();
+        if header.starts_with(NOTED_TREES) {
+            return Some(content);
         }
         extensions = following;
     }
+}
+
+/// The first line of git's notes: an empty name, how many entries it covers (negative when one of them changed), how
+/// many trees lie below it, its id.
+fn root_of(noted_trees: &[u8], hash_length: usize) -> Option<Oid> {
+    let line = noted_trees.strip_prefix(b"\0")?;
+    let (counts, id) = line.split_at_checked(line.iter().position(|byte| *byte == b'\n')? + 1)?;
+    let is_valid = counts.first().is_some_and(u8::is_ascii_digit);
+    is_valid.then(|| id.get(..hash_length).map(Oid::from_bytes)).flatten()
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
@@ -328,6 +363,34 @@ mod tests {
         let merged = Index { entries: earlier.entries.clone(), ..Index::default() }.with_stats_of(&earlier);
         assert_eq!(merged.entries[0].stat, earlier.entries[0].stat);
         assert_eq!(merged.entries[1].stat, CachedStat::default());
+    }
+
+    #[test]
+    fn within_one_second_stat_data_is_believed_only_from_before_the_index() {
+        let at = |name: &str, nanos: u32| {
+            let mut entry = entry(name, 0o100_644, 10);
+            (entry.stat.ctime.1, entry.stat.mtime.1) = (nanos, nanos);
+            entry
+        };
+        let entries = vec![at("before", 5), at("same", 9), at("unknown", 0)];
+        let earlier = Index { entries, written_at: 10, written_at_nanos: 9, ..Index::default() };
+        let merged = Index { entries: earlier.entries.clone(), ..Index::default() }.with_stats_of(&earlier);
+        assert_eq!(merged.entries[0].stat, earlier.entries[0].stat);
+        assert_eq!(merged.entries[1].stat, CachedStat::default());
+        assert_eq!(merged.entries[2].stat, CachedStat::default());
+        assert!(merged.is_as_young_as(&earlier), "git cannot tell a change in that second");
+        let later = Index { written_at: 11, ..earlier };
+        assert!(!merged.is_as_young_as(&later));
+    }
+
+    #[test]
+    fn notes_on_trees_outlive_being_written_again() {
+        let noted = [&b"\x001 0\n"[..], &[7; 20]].concat();
+        let index =
+            Index { entries: vec![entry("a", 0o100_644, 1)], noted_trees: noted.clone(), ..Index::default() };
+        let read = parse(&index.to_bytes(20)).unwrap();
+        assert_eq!(read.noted_trees, noted);
+        assert_eq!(read.tree, Some(Oid::from_bytes(&[7; 20])));
     }
 
     #[test]

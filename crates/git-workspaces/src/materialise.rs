@@ -2,12 +2,15 @@
 //! builds, tampering, links in place of directories) taken away. Never writes or deletes outside the directory.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+
+use rustix::fs::{Timespec, Timestamps, UTIME_NOW};
 
 use crate::blockers::blockers;
 use crate::confined_dir::ConfinedDir;
 use crate::error::GitError;
+use crate::fingerprint::Fingerprint;
 use crate::ids::TreeId;
 use crate::index_file::{Index, IndexEntry, path_for_key};
 use crate::repo_path::RepoPath;
@@ -15,21 +18,30 @@ use crate::repository::{Repository, fresh_index_path, install_index, write_index
 use crate::scan::{Scan, scan};
 
 const TICK_ATTEMPTS: u32 = 100_000;
+const NOW: Timestamps = {
+    let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+    Timestamps { last_access: now, last_modification: now }
+};
 
 impl Repository {
     /// Makes `directory` hold exactly `tree`. A regular file `.git` at its top (a linked worktree's) stays. `key`
     /// names the private index that remembers what the directory held; no git process if it holds that tree already,
-    /// one unless it was tampered with.
-    pub fn materialise(&self, directory: &Path, key: &str, tree: &TreeId) -> Result<(), GitError> {
+    /// one unless it was tampered with. Comes back with the fingerprint of what it made.
+    pub fn materialise(&self, directory: &Path, key: &str, tree: &TreeId) -> Result<Fingerprint, GitError> {
         fs::create_dir_all(directory).map_err(GitError::io("create directory", directory))?;
         let root = ConfinedDir::open(directory)?;
         spare_only_a_git_file(&root)?;
         let index_path = path_for_key(&self.control.indexes(), key);
         // Stat data is believed here whatever its age: every path is compared to the nanosecond.
         let start = Index::read(&index_path).unwrap_or_default();
-        if start.is_of(tree) && holds_exactly(&root, &start)? {
-            return Ok(());
-        }
+        let start = if start.is_of(tree) {
+            match holds_exactly(&root, start)? {
+                Ok(fingerprint) => return Ok(fingerprint),
+                Err(start) => start,
+            }
+        } else {
+            start
+        };
         for path in blockers(&root)? {
             root.remove(&path)?;
         }
@@ -37,19 +49,25 @@ impl Repository {
         write_index(&temporary, &start, self.format)?;
         // A tampered directory may make git give up; what it did not do is done below.
         let moved = self.read_tree(directory, &temporary, tree);
-        let wrong = match moved {
-            Ok(()) => self.put_right(&root, &temporary)?,
-            Err(_) => Some(RepoPath::new(".")),
+        let right = match moved {
+            Ok(()) => self.put_right(&root, &temporary)?.ok(),
+            Err(_) => None,
         };
-        if wrong.is_some() {
-            self.rebuild(&root, &temporary, tree)?;
-        }
-        outlast_recorded_times(&temporary)?;
-        install_index(&temporary, &index_path)
+        let made = match right {
+            Some(made) => made,
+            None => self.rebuild(&root, &temporary, tree)?,
+        };
+        outlast_recorded_times(&temporary, &made)?;
+        install_index(&temporary, &index_path)?;
+        Ok(made)
     }
 
     /// Removes what the tree does not have and restores what differs. Says which path is still wrong, if any.
-    fn put_right(&self, root: &ConfinedDir, index_path: &Path) -> Result<Option<RepoPath>, GitError> {
+    fn put_right(
+        &self,
+        root: &ConfinedDir,
+        index_path: &Path,
+    ) -> Result<Result<Fingerprint, RepoPath>, GitError> {
         let index = Index::read(index_path)?;
         let found = scan(root, &index.entries)?;
         for extra in &found.extras {
@@ -60,7 +78,8 @@ impl Repository {
         }
         let damaged = damaged_paths(&index, &found);
         if damaged.is_empty() {
-            return Ok(None);
+            // What stood there besides is gone by now.
+            return Ok(Ok(Fingerprint::of(root, index, Scan { extras: Vec::new(), ..found })));
         }
         let mut list = Vec::new();
         for path in &damaged {
@@ -77,22 +96,20 @@ impl Repository {
         let index = Index::read(index_path)?;
         let found = scan(root, &index.entries)?;
         let extra = found.extras.first().map(|extra| extra.path.clone());
-        Ok(extra.or_else(|| damaged_paths(&index, &found).into_iter().next()))
+        let wrong = extra.or_else(|| damaged_paths(&index, &found).into_iter().next());
+        Ok(wrong.map_or_else(|| Ok(Fingerprint::of(root, index, found)), Err))
     }
 
     /// The last resort: empties the directory and checks everything out.
-    fn rebuild(&self, root: &ConfinedDir, index_path: &Path, tree: &TreeId) -> Result<(), GitError> {
+    fn rebuild(&self, root: &ConfinedDir, index_path: &Path, tree: &TreeId) -> Result<Fingerprint, GitError> {
         root.remove_all_but(&[b".git"])?;
         write_index(index_path, &Index::default(), self.format)?;
         self.read_tree(root.path(), index_path, tree)?;
-        match self.put_right(root, index_path)? {
-            None => Ok(()),
-            Some(wrong) => Err(GitError::NotMaterialised {
-                path: root.path().to_owned(),
-                tree: tree.to_string(),
-                wrong: wrong.to_string(),
-            }),
-        }
+        self.put_right(root, index_path)?.map_err(|wrong| GitError::NotMaterialised {
+            path: root.path().to_owned(),
+            tree: tree.to_string(),
+            wrong: wrong.to_string(),
+        })
     }
 
     fn read_tree(&self, directory: &Path, index: &Path, tree: &TreeId) -> Result<(), GitError> {
@@ -100,14 +117,16 @@ impl Repository {
     }
 }
 
-/// Whether the directory is as it was when git recorded the index, with nothing besides.
-fn holds_exactly(root: &ConfinedDir, index: &Index) -> Result<bool, GitError> {
+/// The fingerprint of a directory that is as it was when git recorded the index, with nothing besides; otherwise the
+/// index comes back.
+fn holds_exactly(root: &ConfinedDir, index: Index) -> Result<Result<Fingerprint, Index>, GitError> {
     // Places of submodules have no stat data to tell them by; whoever has some pays for the thorough way.
     if index.entries.iter().any(IndexEntry::is_gitlink) {
-        return Ok(false);
+        return Ok(Err(index));
     }
     let found = scan(root, &index.entries)?;
-    Ok(found.extras.is_empty() && damaged_paths(index, &found).is_empty())
+    let exactly = found.extras.is_empty() && damaged_paths(&index, &found).is_empty();
+    Ok(if exactly { Ok(Fingerprint::of(root, index, found)) } else { Err(index) })
 }
 
 /// Tracked paths that are missing or not the file git wrote.
@@ -120,18 +139,18 @@ fn damaged_paths(index: &Index, found: &Scan) -> Vec<RepoPath> {
 
 /// Returns once the clock by which files are stamped has moved past every time recorded in the index. A change made
 /// from now on therefore shows in a file's times, however quickly it follows and whatever its size.
-fn outlast_recorded_times(index_path: &Path) -> Result<(), GitError> {
-    let newest =
-        Index::read(index_path)?.entries.iter().map(|entry| entry.stat.ctime).max().unwrap_or_default();
+fn outlast_recorded_times(index_path: &Path, made: &Fingerprint) -> Result<(), GitError> {
+    let newest = made.newest_change();
     // A tick is a few milliseconds; a file server with a clock of its own must not hold us here for ever.
     for _ in 0..TICK_ATTEMPTS {
         let touched = fs::File::options().append(true).open(index_path);
+        // The time of the index says from when on a change would show, so it is the last one.
         let touched = touched.and_then(|file| {
-            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+            rustix::fs::futimens(&file, &NOW)?;
             file.metadata()
         });
         let found = touched.map_err(GitError::io("touch", index_path))?;
-        if (found.ctime(), found.ctime_nsec()) > (i64::from(newest.0), i64::from(newest.1)) {
+        if (found.mtime(), found.mtime_nsec()) > newest {
             break;
         }
     }

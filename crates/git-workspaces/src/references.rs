@@ -1,8 +1,10 @@
 //! Names in the user's repository: revisions, branches and compare-and-swap updates, through the reference view.
 //! Must not touch objects, indexes or work trees.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{MutexGuard, PoisonError};
 
 use crate::checkout::path_from_line;
 use crate::durable_file::{ensure, read_plain};
@@ -28,6 +30,9 @@ impl Repository {
         if revision.is_empty() || revision.contains(['\n', '\0']) {
             return Err(unknown());
         }
+        if let Some(found) = self.resolved().get(revision) {
+            return Ok(found.clone());
+        }
         let questions = format!("{revision}^{{commit}}\n{revision}^{{tree}}\n");
         let printed = self
             .view_call()?
@@ -38,7 +43,14 @@ impl Repository {
         let mut lines = printed.lines();
         let id = lines.next().and_then(|line| CommitId::parse(line).ok()).ok_or_else(unknown)?;
         let tree = lines.next().and_then(|line| TreeId::parse(line).ok()).ok_or_else(unknown)?;
-        Ok(Commit { id, tree })
+        let commit = Commit { id, tree };
+        self.resolved().insert(commit.id.as_str().to_owned(), commit.clone());
+        Ok(commit)
+    }
+
+    /// Found before by this handle, by id: a name may move, what an id means stays for ever.
+    fn resolved(&self) -> MutexGuard<'_, BTreeMap<String, Commit>> {
+        self.resolved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The commit the user's checkout stands on.

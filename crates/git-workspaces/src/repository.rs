@@ -1,8 +1,10 @@
 //! The handle everything else hangs on: the user's checkout together with its private control directory, and the
 //! import that makes the control directory independent of the user's object store.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use crate::checkout::Checkout;
 use crate::control_dir::{ControlDir, ObjectFormat};
@@ -22,6 +24,7 @@ pub struct Repository {
     pub(crate) checkout: Checkout,
     pub(crate) control: ControlDir,
     pub(crate) format: ObjectFormat,
+    pub(crate) resolved: Arc<Mutex<BTreeMap<String, Commit>>>,
 }
 
 impl Repository {
@@ -30,7 +33,7 @@ impl Repository {
     pub fn open(git: Git, checkout: Checkout, control_path: &Path) -> Result<Self, GitError> {
         let format = object_format(&checkout);
         let control = ControlDir::open(control_path, &checkout, format)?;
-        Ok(Self { git, checkout, control, format })
+        Ok(Self { git, checkout, control, format, resolved: Arc::default() })
     }
 
     pub fn checkout(&self) -> &Checkout {
@@ -101,7 +104,9 @@ impl Repository {
     /// The paths of a tree, read once per tree and then kept as an index file.
     pub(crate) fn listing(&self, tree: &TreeId) -> Result<Index, GitError> {
         let path = self.control.indexes().join(format!("tree-{tree}.index"));
-        if let Ok(index) = Index::read(&path) {
+        if let Ok(index) = Index::read(&path)
+            && index.is_of(tree)
+        {
             return Ok(index);
         }
         let temporary = fresh_index_path(&path);

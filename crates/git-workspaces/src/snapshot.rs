@@ -1,7 +1,9 @@
 //! Takes down what is in a directory as a tree id, whatever was done to its `.git`, index, branch or configuration.
 //! Tracked is what the base tree has, plus everything new that is not ignored; the answer depends on nothing else.
 
+use std::fs;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use crate::blockers::blockers;
 use crate::confined_dir::ConfinedDir;
@@ -11,6 +13,10 @@ use crate::ids::TreeId;
 use crate::index_file::{Index, MODE_TYPE, path_for_key};
 use crate::repo_path::RepoPath;
 use crate::repository::{Repository, fresh_index_path, install_index, write_index};
+use crate::scan::scan;
+
+/// More than the whole second by which git tells young stat data.
+const A_FEW_SECONDS: Duration = Duration::from_secs(3);
 
 /// The content of a directory, and how it differs from the base.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,13 +95,12 @@ impl Repository {
         }
         let base_index = self.listing(base)?;
         let index_path = path_for_key(&self.control.indexes(), key);
-        let start = match Index::read(&index_path) {
-            Ok(earlier) => base_index.clone().with_stats_of(&earlier),
-            // No index yet, or a damaged one: everything is read anew.
-            Err(_) => base_index.clone().with_stats_of(&Index::default()),
-        };
+        // No index yet, or a damaged one: everything is read anew.
+        let earlier = Index::read(&index_path).unwrap_or_default();
+        let start = seen_before(&root, &base_index, &earlier)?;
         let temporary = fresh_index_path(&index_path);
         write_index(&temporary, &start, self.format)?;
+        let began = post_date(&temporary)?;
         let mut hazards = Vec::new();
         let ignored = match ignored {
             IgnoredFiles::Recorded(limits) => {
@@ -110,6 +115,7 @@ impl Repository {
         let printed = self.call_in(workspace, &temporary).args(["write-tree", "--missing-ok"]).run()?;
         let tree = TreeId::parse(String::from_utf8_lossy(&printed).trim_end())?;
         let now = Index::read(&temporary)?;
+        set_time(&temporary, began)?;
         install_index(&temporary, &index_path)?;
         let changes = changes_between(&root, &base_index, &now)?;
         hazards.extend(hazards_of(&root, &base_index, &now, &changes, limits)?);
@@ -119,7 +125,7 @@ impl Repository {
     /// Forgets the private index of a workspace that will not be looked at again under this key.
     pub fn forget_index(&self, key: &str) {
         // Only a memory of what was seen: one that stays is litter, not a fault.
-        let _ = std::fs::remove_file(path_for_key(&self.control.indexes(), key));
+        let _ = fs::remove_file(path_for_key(&self.control.indexes(), key));
     }
 
     /// Stages all there is; what git refuses becomes a hazard, so that one bad path cannot stop the snapshot.
@@ -165,6 +171,32 @@ impl Repository {
         let too_much = files > limits.paths || bytes > limits.bytes;
         Ok(too_much.then_some(Hazard::TooMuchIgnored { files, bytes }))
     }
+}
+
+/// The entries of `base`, with stat data for each file that is to the nanosecond what it was when `earlier` was written.
+fn seen_before(root: &ConfinedDir, base: &Index, earlier: &Index) -> Result<Index, GitError> {
+    let mut start = base.clone().with_stats_of(earlier);
+    if start.is_as_young_as(earlier) {
+        let found = scan(root, &start.entries)?.found;
+        start.keep_stats_where(|at, entry| {
+            found[at].as_ref().is_some_and(|stat| stat.is(&entry.stat, entry.mode))
+        });
+    }
+    Ok(start)
+}
+
+/// Dates an index that was just written ahead, so that git believes its stat data although it is young: the young ones
+/// were looked at just now, more closely than git would. Returns the moment: what git records of a file that was
+/// changed at it or later must not be believed next time, because git may have read the file before the change.
+fn post_date(index: &Path) -> Result<SystemTime, GitError> {
+    let now = fs::metadata(index).and_then(|about| about.modified()).map_err(GitError::io("read", index))?;
+    set_time(index, now + A_FEW_SECONDS)?;
+    Ok(now)
+}
+
+fn set_time(index: &Path, time: SystemTime) -> Result<(), GitError> {
+    let opened = fs::File::options().write(true).open(index);
+    opened.and_then(|file| file.set_modified(time)).map_err(GitError::io("write", index))
 }
 
 fn changes_between(root: &ConfinedDir, base: &Index, now: &Index) -> Result<Vec<Change>, GitError> {

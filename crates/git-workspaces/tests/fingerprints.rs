@@ -27,6 +27,28 @@ fn an_untouched_directory_has_not_drifted() {
 }
 
 #[test]
+fn what_materialising_returns_is_a_fingerprint_whether_git_had_to_run_or_not() {
+    let world = World::new();
+    let (repository, base) = world.ready();
+    let judge = world.path("judge");
+    for content in ["HELLO\n", "OTHER\n"] {
+        write(&judge.join("left behind"), "by somebody");
+        repository.materialise(&judge, "judge", &base.tree).unwrap();
+        let again = repository.materialise(&judge, "judge", &base.tree).unwrap();
+        assert_eq!(repository.drift_since(&again).unwrap(), Drift::default());
+        write(&judge.join("readme.txt"), content);
+        assert_eq!(text(&repository.drift_since(&again).unwrap().changed), ["readme.txt"]);
+        let restored = repository.materialise(&judge, "judge", &base.tree).unwrap();
+        assert_eq!(repository.drift_since(&restored).unwrap(), Drift::default());
+        write(&judge.join("new.txt"), "new");
+        write(&judge.join("readme.txt"), content);
+        let drift = repository.drift_since(&restored).unwrap();
+        assert_eq!(text(&drift.changed), ["readme.txt"]);
+        assert_eq!(text(&drift.added), ["new.txt"]);
+    }
+}
+
+#[test]
 fn an_edit_of_the_same_size_with_restored_times_is_found() {
     let drift = drift_after(|_, judge| {
         let path = judge.join("readme.txt");

@@ -154,6 +154,16 @@ fn an_edit_in_the_second_of_the_last_snapshot_is_seen_by_a_later_one() {
 }
 
 #[test]
+fn an_edit_in_the_second_of_the_checkout_is_seen_by_a_later_snapshot() {
+    let world = World::new();
+    until_the_next_second(&world);
+    let (repository, base, doer) = world.with_doer();
+    write(&doer.join("readme.txt"), "HELLO\n");
+    until_the_next_second(&world);
+    assert_ne!(take(&repository, &doer, &base).tree, base.tree);
+}
+
+#[test]
 fn a_restored_modification_time_does_not_hide_an_edit() {
     let world = World::new();
     let (repository, base, doer) = world.with_doer();

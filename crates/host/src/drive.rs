@@ -6,6 +6,7 @@ use crate::context::RunContext;
 use crate::effect_runner::{Answered, HostRunner, Telling};
 use crate::fault::{bug, engine_fault, journal_fault};
 use crate::headline;
+use crate::holder::HeldRepository;
 use crate::host::Host;
 use crate::narrate::Narrator;
 use crate::past::Past;
@@ -16,7 +17,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use windlass_control_api::Fault;
 use windlass_control_api::events::{Event, Progress, Watcher};
-use windlass_engine::{Clock, Engine, EngineError, Journal, JournalError, Lease, Stored, chain};
+use windlass_engine::{Clock, Engine, EngineError, Journal, JournalError, Lease};
 use windlass_journal::SqliteJournal;
 use windlass_process_supervisor::Shutdown;
 use windlass_protocols::{Actor, Effect, Fact, Observation, Run, RunId};
@@ -34,6 +35,14 @@ pub(crate) struct Driver<'a> {
     aim: Aim,
     shutdown: Listening,
     asked_to_shut_down: Option<Shutdown>,
+    repository: Option<&'a HeldRepository>,
+}
+
+/// What whoever drives a run has in their hands.
+pub(crate) struct Hands<'a> {
+    pub(crate) lease: Lease,
+    /// Absent where a run is only ended and its repository is in another process's hands.
+    pub(crate) repository: Option<&'a HeldRepository>,
 }
 
 /// What a run is opened for.
@@ -64,22 +73,22 @@ impl<'a> Driver<'a> {
     pub(crate) async fn open(
         host: &Host,
         context: Arc<RunContext>,
-        lease: Lease,
+        hands: Hands<'a>,
         watcher: &'a dyn Watcher,
         (mut past, aim): (Past, Aim),
     ) -> Result<Driver<'a>, Fault> {
         let shutdown = host.shutdown.borrow()?;
         let journal = host.journal.clone();
         let run = context.run.clone();
-        past.catch_up(&journal, &run).await?;
-        let Past { stored, facts, run: folded } = past;
-        check_record(&journal, &run, &stored).await.map_err(journal_fault)?;
+        past.catch_up(&journal).await?;
+        let Past { facts, run: folded, .. } = past;
+        check_end(&journal, &run, folded.version).await.map_err(journal_fault)?;
         let narrator = Narrator::going_on(run.clone(), folded.clone());
         if folded.ended {
             drop_old_mail(&journal, &run).await?;
         }
         let (runner, answers) = HostRunner::new(Arc::clone(&context));
-        let engine = Engine::over((journal, runner, SystemClock), run, lease, folded, headline::of);
+        let engine = Engine::over((journal, runner, SystemClock), run, hands.lease, folded, headline::of);
         let mut projector = Projector::new(&context);
         for text in projector.catch_up(&context, &facts)? {
             watcher.hear(&Event::Notice { text });
@@ -94,6 +103,7 @@ impl<'a> Driver<'a> {
             aim,
             shutdown,
             asked_to_shut_down: None,
+            repository: hands.repository,
         })
     }
 
@@ -115,6 +125,7 @@ impl<'a> Driver<'a> {
 
     /// One observation from outside: start, reopen, land.
     pub(crate) async fn observe(&mut self, by: Actor, observation: Observation) -> Result<(), Fault> {
+        self.look_after_repository()?;
         // What facts speak of must be as durable as they are.
         self.context.evidence.flush()?;
         let before = self.engine.run().version;
@@ -166,11 +177,20 @@ impl<'a> Driver<'a> {
                     }
                 }
                 _ = tick.tick() => {
+                    self.look_after_repository()?;
                     self.read_mail().await?;
                     self.show_progress();
                 }
             }
         }
+    }
+
+    /// Nothing is decided for a repository that another process has by now.
+    fn look_after_repository(&self) -> Result<(), Fault> {
+        if let Some(text) = self.repository.map(HeldRepository::look_after).transpose()?.flatten() {
+            self.notice(&text);
+        }
+        Ok(())
     }
 
     async fn answered(&mut self, answer: Answered) -> Result<(), Fault> {
@@ -252,12 +272,10 @@ async fn drop_old_mail(journal: &SqliteJournal, run: &RunId) -> Result<(), Fault
     Ok(())
 }
 
-/// Nothing is built on a record that was changed: neither one with a broken chain nor one whose end was cut off.
-async fn check_record(journal: &SqliteJournal, run: &RunId, stored: &[Stored]) -> Result<(), JournalError> {
-    chain::verify(run, stored)?;
+/// Nothing is built on a record whose end was cut off, which its chain cannot tell.
+async fn check_end(journal: &SqliteJournal, run: &RunId, version: u64) -> Result<(), JournalError> {
     let heads = journal.runs().await?;
     let listed = heads.iter().find(|head| head.run == *run).map_or(0, |head| head.version);
-    let version = stored.len() as u64;
     if listed == version {
         return Ok(());
     }

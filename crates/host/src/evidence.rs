@@ -5,6 +5,7 @@ use crate::durable_file::place_read_only;
 use crate::fault::file_fault;
 use crate::state_dir::make_private;
 use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,8 +16,9 @@ use windlass_protocols::{ArtifactRef, Digest};
 #[derive(Clone, Debug)]
 pub(crate) struct EvidenceStore {
     directory: PathBuf,
-    /// Sealed, and not yet known to outlast the loss of power: files, and directories that hold new names.
-    unflushed: Arc<Mutex<Vec<File>>>,
+    /// Sealed, and not yet known to outlast the loss of power: files, and directories that hold new names. By path, so
+    /// that a directory with several new names is flushed once.
+    unflushed: Arc<Mutex<BTreeMap<PathBuf, File>>>,
 }
 
 impl EvidenceStore {
@@ -36,14 +38,16 @@ impl EvidenceStore {
         let path = self.path_of(&digest);
         let unflushed = if self.holds(&digest) {
             // Whoever sealed it may have been killed before it was flushed.
-            vec![open(&path)?]
+            vec![(path.clone(), open(&path)?)]
         } else {
             let directory = path.parent().unwrap_or(&self.directory);
             let is_new = !directory.is_dir();
             make_private(directory)?;
             let file = place_read_only(&path, content)?;
-            let above = is_new.then(|| open(&self.directory)).transpose()?;
-            [file, open(directory)?].into_iter().chain(above).collect()
+            let above = is_new.then_some(self.directory.as_path());
+            let directories =
+                [directory].into_iter().chain(above).map(|path| Ok((path.to_owned(), open(path)?)));
+            [Ok((path.clone(), file))].into_iter().chain(directories).collect::<Result<_, Fault>>()?
         };
         self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).extend(unflushed);
         Ok(ArtifactRef { name: name.to_owned(), digest, bytes: content.len() as u64 })
@@ -59,9 +63,10 @@ impl EvidenceStore {
     /// Side by side, because a file system flushes once for all who wait for it at the same time.
     pub(crate) fn flush(&self) -> Result<(), Fault> {
         let files = std::mem::take(&mut *self.unflushed.lock().unwrap_or_else(PoisonError::into_inner));
-        let Some((first, others)) = files.split_first() else { return Ok(()) };
+        let mut files = files.into_values();
+        let Some(first) = files.next() else { return Ok(()) };
         let flushed = std::thread::scope(|scope| {
-            let others: Vec<_> = others.iter().map(|file| scope.spawn(|| file.sync_all())).collect();
+            let others: Vec<_> = files.map(|file| scope.spawn(move || file.sync_all())).collect();
             let lost = |_| Err(std::io::Error::other("a flush ended in an unforeseen way"));
             others
                 .into_iter()

@@ -19,13 +19,19 @@ pub(crate) fn file_fault(action: &str, path: &Path, error: &std::io::Error) -> F
 pub(crate) fn git_fault(error: GitError) -> Fault {
     let message = error.to_string();
     let code = match error {
-        GitError::NotARepository { .. } => Code::NotARepository,
+        GitError::NotARepository { .. } | GitError::NoWorkTree { .. } => Code::NotARepository,
+        GitError::BadReferenceName { .. } => Code::BadArgument,
         GitError::UnknownRevision { .. } => Code::BadRevision,
         _ => Code::GitUnusable,
     };
     let fault = Fault::new(code, message);
     match code {
-        Code::NotARepository => fault.hint("name a repository with `--repo`, or make one with `git init`"),
+        Code::NotARepository => {
+            fault.hint("name a checkout with `--repo`, or make one with `git init` or `git clone`")
+        }
+        Code::BadArgument => {
+            fault.hint("`git check-ref-format --branch NAME` tells whether git takes a name")
+        }
         Code::BadRevision => {
             fault.hint("give a branch, a tag or a commit id with `--base`; `git log` shows them")
         }

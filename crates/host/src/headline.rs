@@ -8,7 +8,11 @@ use windlass_protocols::explain::explain;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::judged_task::end::End;
 
-#[derive(Debug, Serialize, Deserialize)]
+/// The wording of `now`. Raised whenever a sentence about a state changes, so that a line written before the change is
+/// not taken for a forged one.
+const WORDING: u32 = 1;
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Headline {
     task: String,
     repository: String,
@@ -19,6 +23,24 @@ struct Headline {
     now: String,
     round: u32,
     rounds: u32,
+    /// Which wording `now` has; lines of the first versions do not tell.
+    #[serde(default)]
+    wording: u32,
+}
+
+/// Whether a stored line says of a run what its facts say, in whatever words it said so at its time.
+pub(crate) fn agrees(stored: &str, run: &Run) -> bool {
+    let parsed = |text: &str| serde_json::from_str::<Headline>(text).ok();
+    match (parsed(stored), parsed(&of(run))) {
+        (Some(stored), Some(mut expected)) => {
+            if stored.wording != expected.wording {
+                expected.now.clone_from(&stored.now);
+                expected.wording = stored.wording;
+            }
+            stored == expected
+        }
+        _ => stored == of(run),
+    }
 }
 
 pub(crate) fn of(run: &Run) -> String {
@@ -35,6 +57,7 @@ pub(crate) fn of(run: &Run) -> String {
         now: explain(run).now,
         round,
         rounds,
+        wording: WORDING,
     };
     serde_json::to_string(&headline).unwrap_or_default()
 }
@@ -75,6 +98,7 @@ pub(crate) fn line(head: &RunHead, driven: bool) -> RunLine {
         now: "its line cannot be read".to_owned(),
         round: 0,
         rounds: 0,
+        wording: WORDING,
     });
     let ended = headline.end.as_deref().and_then(status_from_word);
     let status = ended.unwrap_or(if driven { Status::Running } else { Status::Interrupted });

@@ -3,11 +3,59 @@
 
 use crate::clock::SystemClock;
 use crate::fault::{bug, journal_fault, supervisor_fault};
+use crate::host::Host;
+use crate::repository_lock::{Asked, Record, RepositoryLock, Standing};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::time::Duration;
+use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Clock, Holder, Journal, Lease, LeaseAnswer};
 use windlass_journal::SqliteJournal;
 use windlass_process_supervisor::ProcessIdentity;
+
+/// How often a held repository is asked for again. Only who waits for it waits for this.
+const WAIT: Duration = Duration::from_millis(250);
+
+/// What to do about a repository that another process holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IfHeld {
+    GiveUp,
+    Wait,
+}
+
+impl IfHeld {
+    pub(crate) const fn waiting(wait: bool) -> Self {
+        if wait { Self::Wait } else { Self::GiveUp }
+    }
+}
+
+/// A repository in this process's hands: locked for every process, leased for those with the same journal.
+pub(crate) struct HeldRepository {
+    pub(crate) owner: Owner,
+    lock: RepositoryLock,
+    lease: Lease,
+}
+
+impl HeldRepository {
+    /// A sentence where somebody had taken the lock's file away; a fault where it is too late to put it back.
+    pub(crate) fn look_after(&self) -> Result<Option<String>, Fault> {
+        Ok(match self.lock.look_after()? {
+            Standing::AsItWas => None,
+            Standing::PutBack => {
+                Some("somebody deleted the lock of the repository; it was put back".to_owned())
+            }
+        })
+    }
+
+    /// Gives it back whatever came out; the first thing that went wrong is what is told.
+    pub(crate) async fn release<T>(self, host: &Host, outcome: Result<T, Fault>) -> Result<T, Fault> {
+        let given_back = host.journal.release(&self.lease).await.map_err(journal_fault);
+        drop(self.lock);
+        let outcome = outcome?;
+        given_back.map(|()| outcome)
+    }
+}
 
 /// The holder's own words, kept with the lease.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -65,6 +113,59 @@ pub(crate) async fn hold(
     })
 }
 
+/// Takes the repository, or says who has it. A dead holder's place is taken, and that is said.
+pub(crate) async fn hold_repository(
+    host: &Host,
+    common_dir: &str,
+    owner: &Owner,
+    if_held: IfHeld,
+    watcher: &dyn Watcher,
+) -> Result<HeldRepository, Fault> {
+    let mut said = false;
+    loop {
+        let fault = match ask(host, common_dir, owner, watcher).await? {
+            Ok(held) => return Ok(held),
+            Err(fault) if if_held == IfHeld::GiveUp => return Err(fault),
+            Err(fault) => fault,
+        };
+        if !said {
+            watcher.hear(&Event::Notice { text: format!("waiting: {}", fault.message) });
+            said = true;
+        }
+        tokio::time::sleep(WAIT).await;
+    }
+}
+
+async fn ask(
+    host: &Host,
+    common_dir: &str,
+    owner: &Owner,
+    watcher: &dyn Watcher,
+) -> Result<Result<HeldRepository, Fault>, Fault> {
+    let key = repository_key(common_dir);
+    let lock = match RepositoryLock::ask(Path::new(common_dir), &Record::of(owner, &host.state))? {
+        Asked::Granted(lock) => lock,
+        Asked::Held(record) => {
+            // Our own journal knows best who it is; the file has the words of a process that may use another one.
+            let leased = host.journal.holder(&key).await.map_err(journal_fault)?;
+            let leased = leased.filter(|holder| Owner::of(holder).is_some_and(|owner| owner.lives()));
+            return Ok(Err(match leased {
+                Some(holder) => held_fault("the repository", &holder),
+                None => locked_fault(host, record.as_ref()),
+            }));
+        }
+    };
+    Ok(match hold(&host.journal, &key, owner).await? {
+        Ok((lease, notice)) => {
+            if let Some(text) = notice {
+                watcher.hear(&Event::Notice { text });
+            }
+            Ok(HeldRepository { owner: owner.clone(), lock, lease })
+        }
+        Err(holder) => Err(held_fault("the repository", &holder)),
+    })
+}
+
 pub(crate) fn held_fault(what: &str, holder: &Holder) -> Fault {
     let (who, run) = match Owner::of(holder) {
         Some(owner) => (format!("process {} ({})", owner.process.pid, owner.doing), owner.run),
@@ -74,5 +175,33 @@ pub(crate) fn held_fault(what: &str, holder: &Holder) -> Fault {
     Fault::new(Code::RepositoryHeld, format!("{what} is held by {who} since {since}"))
         .kept("nothing was changed")
         .hint(format!("look at it with `windlass log {run} -f`, or end it with `windlass stop {run}`"))
-        .hint("`windlass run --wait` waits for it")
+}
+
+/// The holder is not in our journal: it uses another one, or comes from another machine.
+fn locked_fault(host: &Host, record: Option<&Record>) -> Fault {
+    let Some(record) = record else {
+        return Fault::new(
+            Code::RepositoryHeld,
+            "the repository is held by another process, which has not said yet who it is",
+        )
+        .kept("nothing was changed")
+        .hint("ask again in a moment");
+    };
+    let Owner { process, run, doing } = &record.owner;
+    let since = crate::narrate::local_time(record.since_ms);
+    let state = record.state_directory.display();
+    let message = format!(
+        "the repository is held by process {} ({doing}) on {} since {since}; its run is {run}, in the state \
+         directory {state}",
+        process.pid, record.host
+    );
+    // Both places may have the same name: two machines, or two users who share a directory.
+    let variable = if record.state_directory == host.state.path() {
+        String::new()
+    } else {
+        format!("WINDLASS_STATE_DIR={state} ")
+    };
+    Fault::new(Code::RepositoryHeld, message).kept("nothing was changed").hint(format!(
+        "look at it with `{variable}windlass log {run} -f`, or end it with `{variable}windlass stop {run}`"
+    ))
 }

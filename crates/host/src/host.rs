@@ -22,6 +22,15 @@ use windlass_journal::{OpenError, SqliteJournal};
 use windlass_protocols::RunId;
 use windlass_protocols::protocol::judged_task::spec::TaskSpec;
 
+/// What a command wants of the state directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It records something.
+    Change,
+    /// It only looks: a directory that cannot be written is good enough.
+    Look,
+}
+
 pub struct Host {
     pub(crate) environment: Environment,
     pub(crate) program: PathBuf,
@@ -35,7 +44,7 @@ impl Host {
     /// Opens the state directory and the journal in it, making both if they are not there.
     ///
     /// `program` is this program's own file: it keeps children and plays scripts under hidden commands.
-    pub fn open(environment: Environment, program: PathBuf) -> Result<Self, Fault> {
+    pub fn open(environment: Environment, program: PathBuf, access: Access) -> Result<Self, Fault> {
         let path = environment.state_directory().ok_or_else(|| {
             Fault::new(
                 Code::FileSystem,
@@ -46,14 +55,19 @@ impl Host {
         // Agents are started elsewhere and are told paths in it: a relative one would mean another place to each.
         let path = std::path::absolute(&path).map_err(|error| file_fault("find", &path, &error))?;
         let state = StateDir::open(path)?;
-        let journal = SqliteJournal::open(state.journal()).map_err(open_fault)?;
+        let journal = match SqliteJournal::open(state.journal()) {
+            Err(OpenError::NotWritable { .. }) if access == Access::Look && state.journal().is_file() => {
+                SqliteJournal::open_read_only(state.journal())
+            }
+            opened => opened,
+        };
+        let journal = journal.map_err(|error| open_fault(error, &state))?;
         let evidence = EvidenceStore::new(state.evidence());
         Ok(Self { environment, program, state, evidence, journal, shutdown: ShutdownListener::default() })
     }
 
     pub(crate) fn git(&self) -> Result<Git, Fault> {
-        let path = self.environment.get("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
-        Git::locate(path.as_ref()).map_err(git_fault)
+        locate_git(&self.environment)
     }
 
     pub(crate) fn repository(&self, checkout: Checkout) -> Result<Repository, Fault> {
@@ -103,7 +117,15 @@ impl Host {
     }
 }
 
-fn open_fault(error: OpenError) -> Fault {
+pub(crate) fn locate_git(environment: &Environment) -> Result<Git, Fault> {
+    let path = environment.get("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
+    Git::locate(path.as_ref()).map_err(git_fault)
+}
+
+fn open_fault(error: OpenError, state: &StateDir) -> Fault {
+    if let OpenError::NotWritable { why, .. } = &error {
+        return state.unusable(why);
+    }
     let mut message = error.to_string();
     let mut source = std::error::Error::source(&error);
     while let Some(cause) = source {
@@ -154,8 +176,8 @@ impl Control for Host {
         Box::pin(control::queries::log(self, run, from_version))
     }
 
-    fn log_changed<'a>(&'a self, run: &'a str, after_version: u64) -> Reply<'a, ()> {
-        Box::pin(control::queries::log_changed(self, run, after_version))
+    fn log_changed<'a>(&'a self, run: &'a str, from_version: u64) -> Reply<'a, ()> {
+        Box::pin(control::queries::log_changed(self, run, from_version))
     }
 
     fn diff<'a>(&'a self, run: &'a str, round: Option<u32>) -> Reply<'a, Diff> {
@@ -166,8 +188,8 @@ impl Control for Host {
         Box::pin(control::queries::explain(self, run))
     }
 
-    fn verify<'a>(&'a self, run: &'a str) -> Reply<'a, Verification> {
-        Box::pin(control::verify::verify(self, run))
+    fn verify<'a>(&'a self, run: &'a str, moved_to: Option<&'a Path>) -> Reply<'a, Verification> {
+        Box::pin(control::verify::verify(self, run, moved_to))
     }
 
     fn clean(&self, command: Clean) -> Reply<'_, CleanReport> {

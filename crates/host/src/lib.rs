@@ -20,10 +20,12 @@ mod own_files;
 mod past;
 mod prices;
 mod projection;
+mod repository_lock;
 pub mod settings;
 mod shutdown;
 mod spending;
 mod state_dir;
 
-pub use host::Host;
+pub use control::diagnose::without_state as diagnose_without_state;
+pub use host::{Access, Host};
 pub use settings::Environment;

@@ -5,7 +5,7 @@ use crate::context::RunContext;
 use crate::evidence::file_digest;
 use crate::fault::file_fault;
 use crate::foreign::{ForeignShelf, is_real_directory};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use windlass_artifact_formats::task_loop::Summary;
 use windlass_control_api::Fault;
@@ -19,7 +19,10 @@ pub(crate) struct OwnFiles {
     run_dir: PathBuf,
     /// The round in which the run was taken over: up to there other files are the original's.
     adopted_round: u32,
-    files: BTreeMap<PathBuf, Contents>,
+    /// Hashed, not ordered: a long run has a hundred thousand of them, and each is looked at when it is resumed.
+    files: HashMap<PathBuf, Contents>,
+    /// Every directory above one of the files.
+    directories: HashSet<PathBuf>,
     rounds: BTreeSet<u32>,
     aside: ForeignShelf,
     notices: Vec<String>,
@@ -28,7 +31,7 @@ pub(crate) struct OwnFiles {
 /// Everything the engine ever wrote to one place.
 #[derive(Default)]
 struct Contents {
-    known: BTreeSet<Digest>,
+    known: Vec<Digest>,
     /// Written by a step before its content is recorded, so any content may be ours.
     by_step: bool,
 }
@@ -38,7 +41,8 @@ impl OwnFiles {
         Self {
             run_dir: context.run_dir().to_owned(),
             adopted_round: context.spec.adopted.as_ref().map_or(0, |adopted| adopted.round),
-            files: BTreeMap::new(),
+            files: HashMap::new(),
+            directories: HashSet::new(),
             rounds: BTreeSet::new(),
             aside: ForeignShelf::of(context),
             notices: Vec::new(),
@@ -55,11 +59,25 @@ impl OwnFiles {
     }
 
     pub(crate) fn register(&mut self, path: &Path, content: Digest) {
-        self.files.entry(path.to_owned()).or_default().known.insert(content);
+        let known = &mut self.entry(path).known;
+        if !known.contains(&content) {
+            known.push(content);
+        }
     }
 
     pub(crate) fn register_step(&mut self, path: &Path) {
-        self.files.entry(path.to_owned()).or_default().by_step = true;
+        self.entry(path).by_step = true;
+    }
+
+    fn entry(&mut self, path: &Path) -> &mut Contents {
+        for above in path.ancestors().skip(1) {
+            // Whatever is above one that is known is known as well.
+            if self.directories.contains(above) {
+                break;
+            }
+            self.directories.insert(above.to_owned());
+        }
+        self.files.entry(path.to_owned()).or_default()
     }
 
     /// Makes sure that writing here replaces nothing but what the engine wrote itself, and leads nowhere else.
@@ -91,8 +109,7 @@ impl OwnFiles {
             if round <= self.adopted_round && !ROUND_ARTIFACTS.contains(&name) {
                 continue;
             }
-            let holds_ours =
-                self.files.range(path.clone()..).next().is_some_and(|(file, _)| file.starts_with(&path));
+            let holds_ours = self.directories.contains(&path) || self.files.contains_key(&path);
             if is_real_directory(&path) && holds_ours {
                 for inner in entries(&path)? {
                     self.keep_or_take(&inner)?;

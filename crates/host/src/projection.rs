@@ -18,7 +18,6 @@ use windlass_artifact_formats::task_loop::{
 use windlass_control_api::Fault;
 use windlass_protocols::effect::CloseRun;
 use windlass_protocols::outcome::{ChecksReport, Outcome};
-use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, Source};
 use windlass_protocols::protocol::judged_task::spec::AuditPolicy;
 use windlass_protocols::{ArtifactRef, Digest, Effect, Fact, Role};
@@ -189,7 +188,7 @@ impl Projector {
             Fact::JudgedTask(TaskFact::Concluded { end }) => {
                 self.metadata.outcome = Some(RunOutcome {
                     final_verdict: FinalVerdict::from_word(end.legacy_word()),
-                    reason: reason(end).to_owned(),
+                    reason: end.word().to_owned(),
                     extra: ExtraKeys::default(),
                 });
             }
@@ -383,16 +382,5 @@ fn sealed(artifact: &ArtifactRef) -> SealedArtifact {
         name: artifact.name.clone(),
         sha256: artifact.digest.to_string(),
         extra: ExtraKeys::default(),
-    }
-}
-
-const fn reason(end: &End) -> &'static str {
-    match end {
-        End::Accepted { .. } => "accepted",
-        End::Rejected { .. } => "rejected",
-        End::NeedsHuman { .. } => "needs-human",
-        End::Exhausted { .. } => "exhausted",
-        End::Stopped { .. } => "stopped",
-        End::SetupFailed { .. } => "setup-failed",
     }
 }

@@ -4,7 +4,7 @@
 use crate::fault::file_fault;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use windlass_control_api::Fault;
+use windlass_control_api::{Code, Fault};
 use windlass_protocols::{EffectId, RunId};
 
 #[derive(Clone, Debug)]
@@ -13,8 +13,20 @@ pub(crate) struct StateDir(PathBuf);
 impl StateDir {
     /// Makes it if it is not there, readable for nobody else.
     pub(crate) fn open(path: PathBuf) -> Result<Self, Fault> {
-        make_private(&path)?;
-        Ok(Self(path))
+        let state = Self(path);
+        if state.0.symlink_metadata().is_ok() && !state.0.is_dir() {
+            return Err(state.unusable("it is not a directory"));
+        }
+        make_private(&state.0).map_err(|fault| state.unusable(&fault.message))?;
+        Ok(state)
+    }
+
+    /// Nothing can be recorded there; nothing was begun either.
+    pub(crate) fn unusable(&self, why: &str) -> Fault {
+        let message = format!("the state directory {} cannot be used: {why}", self.0.display());
+        Fault::new(Code::BadSettings, message)
+            .kept("nothing was started")
+            .hint("make it a directory that you can write, or choose another with WINDLASS_STATE_DIR")
     }
 
     pub(crate) fn path(&self) -> &Path {

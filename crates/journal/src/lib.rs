@@ -4,4 +4,4 @@
 
 pub mod sqlite;
 
-pub use sqlite::{ChangeCounter, Health, Integrity, OpenError, SqliteJournal};
+pub use sqlite::{Batch, ChangeCounter, Health, Integrity, OpenError, SqliteJournal};

@@ -1,6 +1,6 @@
 //! Why is this run where it is? State in, sentences and the next command out, as data; a face decides how they look.
 
-use crate::effect::Effect;
+use crate::effect::{Ask, Effect, RunAgent};
 use crate::kernel::budget::{Budget, Dimension};
 use crate::protocol::Protocol;
 use crate::protocol::judged_task::end::{Cause, End};
@@ -31,7 +31,8 @@ pub fn explain(run: &Run) -> Explanation {
         Some(started) => match &started.protocol {
             Protocol::JudgedTask(state) => {
                 let mut explanation = task(run, state, started.id.as_str());
-                if let Some(stop) = &run.stop {
+                let said = matches!(&state.end, Some(End::Stopped { .. }) if run.ended);
+                if let Some(stop) = run.stop.as_ref().filter(|_| !said) {
                     explanation.because.push(format!("{} asked it to stop: {}", stop.by, stop.reason));
                 }
                 explanation
@@ -51,12 +52,42 @@ fn under_way(run: &Run, state: &State, id: &str) -> Explanation {
     let mut because = Vec::new();
     for (effect, request) in &run.unsettled {
         because.push(format!("step {effect} is waited for: {}", describe(request)));
+        because.extend(told(request));
     }
-    because.extend(state.feedback.iter().map(|line| format!("told to the doer: {line}")));
+    because.extend(state.last_failure.iter().map(|how| format!("the last agent of this round {how}")));
     Explanation {
-        now: format!("round {}: {}", state.round, state.stage.words()),
+        now: format!("round {}: {}", state.round, doing(run, state)),
         because,
         commands: alloc::vec![format!("windlass resume {id}"), format!("windlass stop {id}")],
+    }
+}
+
+fn doing(run: &Run, state: &State) -> String {
+    let waiting = run.unsettled.values().find_map(|request| match request {
+        Effect::Wait(wait) => Some(wait),
+        _ => None,
+    });
+    match waiting {
+        Some(wait) => format!("waits until {} to ask the {}", wait.until.utc(), wait.role),
+        None => state.stage.words().to_string(),
+    }
+}
+
+/// What the agent at work was told about earlier ones.
+fn told(request: &Effect) -> Vec<String> {
+    match request {
+        Effect::RunAgent(RunAgent { role, ask: Ask::Fresh { feedback, .. }, .. }) => {
+            feedback.iter().map(|line| format!("told to the {role}: {line}")).collect()
+        }
+        Effect::RunAgent(RunAgent { role, ask: Ask::Repair { faults }, .. }) => {
+            faults.iter().map(|fault| format!("the {role} is asked to mend its answer: {fault}")).collect()
+        }
+        Effect::RunChecks(_)
+        | Effect::CaptureChange { .. }
+        | Effect::PrepareWorkspaces
+        | Effect::LandChange(_)
+        | Effect::Wait(_)
+        | Effect::CloseRun(_) => Vec::new(),
     }
 }
 
@@ -102,7 +133,10 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
         End::NeedsHuman { cause } => {
             let (sentence, command) = human(cause, resume, id);
             because.push(sentence);
-            because.extend(state.feedback.iter().cloned());
+            because.extend(words_behind(cause, state));
+            if matches!(cause, Cause::LandingRefused { .. }) && state.spec.landing == Landing::Current {
+                commands.push(format!("{command} --current"));
+            }
             commands.push(command);
             "needs a person".to_string()
         }
@@ -123,6 +157,22 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
         }
     };
     Explanation { now, because, commands }
+}
+
+/// What was said in the state that asks for a person. What an earlier round was told is not behind every cause.
+fn words_behind(cause: &Cause, state: &State) -> Vec<String> {
+    match cause {
+        Cause::JudgeAsked | Cause::AuditorAsked | Cause::Stuck { .. } => state.feedback.clone(),
+        Cause::AgentKeepsFailing { role, .. } => {
+            state.last_failure.iter().map(|how| format!("the last time the {role} {how}")).collect()
+        }
+        Cause::NoReadableAnswer { .. }
+        | Cause::WorkspaceChanged { .. }
+        | Cause::AgentNotStarted { .. }
+        | Cause::StepKeepsGettingLost { .. }
+        | Cause::CaptureRefused { .. }
+        | Cause::LandingRefused { .. } => Vec::new(),
+    }
 }
 
 fn auditor(state: &State) -> &'static str {

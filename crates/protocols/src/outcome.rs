@@ -205,6 +205,16 @@ pub struct AgentReport {
     /// The model that answered, in the program's own word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The last lines that an agent printed which failed, bounded, for feedback.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub last_words: String,
+}
+
+impl AgentReport {
+    /// Its answer as it was found, whether it could be read or not.
+    pub fn as_left(&self) -> Option<&ArtifactRef> {
+        self.evidence.iter().find(|artifact| artifact.name.ends_with(".as-left"))
+    }
 }
 
 /// A conversation that can be gone on with.

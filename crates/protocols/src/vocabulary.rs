@@ -70,6 +70,33 @@ impl Millis {
     pub const fn minutes(minutes: u64) -> Self {
         Self(minutes.saturating_mul(60_000))
     }
+
+    /// A moment in words, for a reader who may be in any time zone.
+    pub fn utc(self) -> String {
+        let seconds = self.0 / 1000;
+        let (mut year, mut day) = (1970_u64, seconds / 86_400);
+        if day > 3_000_000 {
+            // Some eight thousand years from now: nobody means that moment.
+            return String::from("the end of time");
+        }
+        let leap =
+            |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+        while day >= 365 + u64::from(leap(year)) {
+            day -= 365 + u64::from(leap(year));
+            year += 1;
+        }
+        let february = 28 + u64::from(leap(year));
+        let mut month = 1;
+        for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+            if day < length {
+                break;
+            }
+            day -= length;
+            month += 1;
+        }
+        let (hour, minute) = (seconds / 3600 % 24, seconds / 60 % 60);
+        alloc::format!("{year}-{month:02}-{:02} {hour:02}:{minute:02} UTC", day + 1)
+    }
 }
 
 /// Who brought an observation.

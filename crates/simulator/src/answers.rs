@@ -208,6 +208,7 @@ impl Answering<'_> {
             trouble,
             session: self.session(effect),
             model: None,
+            last_words: String::new(),
         })
     }
 

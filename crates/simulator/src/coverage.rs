@@ -127,7 +127,7 @@ impl Coverage {
                     self.count("rejected by", rejected_by_name(*by));
                 }
                 Fact::JudgedTask(TaskFact::Concluded { end }) => {
-                    self.count("end", end_name(end));
+                    self.count("end", end.word());
                     if let End::NeedsHuman { cause } = end {
                         self.count("cause", cause_name(cause));
                     }
@@ -192,17 +192,6 @@ pub(crate) const fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::Refused { .. } => "refused",
         Outcome::Interrupted { .. } => "interrupted",
         Outcome::Lost { .. } => "lost",
-    }
-}
-
-const fn end_name(end: &End) -> &'static str {
-    match end {
-        End::Accepted { .. } => "accepted",
-        End::Rejected { .. } => "rejected",
-        End::NeedsHuman { .. } => "needs-human",
-        End::Exhausted { .. } => "exhausted",
-        End::Stopped { .. } => "stopped",
-        End::SetupFailed { .. } => "setup-failed",
     }
 }
 

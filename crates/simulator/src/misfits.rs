@@ -30,6 +30,7 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
                 trouble: None,
                 session: None,
                 model: None,
+                last_words: String::new(),
             })
         }
         Effect::CaptureChange { round } => Outcome::ChangeCaptured(CapturedChange {

@@ -1,4 +1,4 @@
-//! What it costs to make facts durable, against a bare commit of the same bytes.
+//! What it costs to make facts durable, against a bare commit of the same rows.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use tokio::runtime::Runtime;
 use windlass_engine::{Append, Clock, EffectRunner, Engine, Journal};
 use windlass_journal::SqliteJournal;
 use windlass_protocols::explain::explain;
-use windlass_protocols::{Actor, Effect, EffectId, Fact, Millis, Run, RunId};
+use windlass_protocols::{Actor, Effect, EffectId, Fact, Millis, Run};
 use xtask::bench::{Bench, Measurement, Medians, median};
 use xtask::stopwatch::Stopwatch;
 
-use crate::bare_journal;
+use crate::bare_journal::BareFacts;
 use crate::history::{self, Rehearsal};
 use crate::stage::{Stage, runtime};
 
@@ -41,7 +41,7 @@ pub(crate) fn turn(bench: &Bench) -> Result<Measurement> {
     let headline = |run: &Run| explain(run).now;
     let id = scene.rehearsal.run.clone();
     let mut engine = runtime.block_on(Engine::open(ports, id, lease, headline))?;
-    let mut bare = bare_journal::open(&scene.stage.on_disk("bare.db"))?;
+    let mut bare = BareFacts::open(&scene.stage.on_disk("bare.db"), scene.rehearsal.run.as_str())?;
     let (mut ours, mut floor) = (Vec::new(), Vec::new());
     let mut observation = scene.rehearsal.beginning();
     for _ in 0..SAMPLES {
@@ -71,13 +71,14 @@ fn append(bench: &Bench, facts: usize) -> Result<Measurement> {
     let runtime = &scene.runtime;
     let journal = SqliteJournal::open(scene.stage.on_disk("ours.db"))?;
     let lease = runtime.block_on(history::lease(&journal))?;
-    let mut bare = bare_journal::open(&scene.stage.on_disk("bare.db"))?;
+    let run = scene.rehearsal.run.clone();
+    let mut bare = BareFacts::open(&scene.stage.on_disk("bare.db"), run.as_str())?;
     let past = scene.rehearsal.facts(SAMPLES * facts)?;
     let (mut ours, mut floor) = (Vec::new(), Vec::new());
     for (sample, facts) in past.chunks_exact(facts).take(SAMPLES).enumerate() {
         let append = Append {
             lease: lease.clone(),
-            run: RunId::new("appends"),
+            run: run.clone(),
             expected_version: (sample * facts.len()) as u64,
             at: Standing.now(),
             facts: facts.to_vec(),
@@ -91,11 +92,11 @@ fn append(bench: &Bench, facts: usize) -> Result<Measurement> {
     Ok(Measurement::of_times(Medians { ours: median(ours), floor: median(floor) }))
 }
 
-fn bare_commit(connection: &mut rusqlite::Connection, facts: &[Fact]) -> Result<Duration> {
-    let rendered: Vec<Vec<u8>> = facts.iter().map(serde_json::to_vec).collect::<Result<_, _>>()?;
-    let entries: Vec<&[u8]> = rendered.iter().map(Vec::as_slice).collect();
+fn bare_commit(bare: &mut BareFacts, facts: &[Fact]) -> Result<Duration> {
+    let payloads: Vec<String> = facts.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
+    let (at, hash) = (i64::try_from(Standing.now().0)?, "0".repeat(64));
     let stopwatch = Stopwatch::start();
-    bare_journal::commit(connection, &entries)?;
+    bare.commit(at, &hash, &payloads)?;
     Ok(stopwatch.elapsed())
 }
 

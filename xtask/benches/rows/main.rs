@@ -87,13 +87,13 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "turn",
-        what: "decide and append durably, against a bare SQLite commit of the same bytes",
+        what: "decide and append durably, against a bare SQLite commit of the same rows",
         goal: Goal::RatioAtMost(1.3),
         measure: appends::turn,
     },
     Row {
         name: "append-1-fact",
-        what: "one durable append against a bare SQLite commit of the same bytes",
+        what: "one durable append against a bare SQLite commit of the same rows",
         goal: Goal::RatioAtMost(1.3),
         measure: appends::one_fact,
     },

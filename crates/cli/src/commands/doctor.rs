@@ -3,9 +3,9 @@
 use super::repository_here;
 use crate::output::{Output, Paint, printable};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use windlass_control_api::events::Tone;
-use windlass_control_api::views::Health;
+use windlass_control_api::views::{Diagnosis, Health};
 use windlass_control_api::{Control, Fault, exit_codes};
 
 /// Check this machine: git, agents, disk, journal; each line says how to fix it
@@ -22,10 +22,23 @@ pub(crate) struct DoctorArgs {
 
 pub(crate) async fn run(args: DoctorArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
     let repository = repository_here(args.repo.as_deref())?;
-    let diagnosis = control.diagnose(repository.as_deref()).await?;
+    Ok(show(&control.diagnose(repository.as_deref()).await?, output))
+}
+
+/// For a machine on which nothing can be recorded, which is the first thing to mend.
+pub(crate) fn without_control(
+    args: &DoctorArgs,
+    diagnose: impl FnOnce(Option<&Path>) -> Diagnosis,
+    output: &mut Output,
+) -> Result<u8, Fault> {
+    let repository = repository_here(args.repo.as_deref())?;
+    Ok(show(&diagnose(repository.as_deref()), output))
+}
+
+fn show(diagnosis: &Diagnosis, output: &mut Output) -> u8 {
     let broken = diagnosis.lines.iter().any(|line| line.state == Health::Broken);
     if output.is_json() {
-        output.document(&diagnosis);
+        output.document(diagnosis);
     } else {
         let look = output.look();
         for line in &diagnosis.lines {
@@ -45,5 +58,5 @@ pub(crate) async fn run(args: DoctorArgs, control: &dyn Control, output: &mut Ou
             }
         }
     }
-    Ok(if broken { exit_codes::FAULT } else { exit_codes::ACCEPTED })
+    if broken { exit_codes::FAULT } else { exit_codes::ACCEPTED }
 }

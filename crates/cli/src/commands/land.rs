@@ -23,12 +23,15 @@ pub(crate) struct LandArgs {
     /// Move the current branch forward instead
     #[arg(long)]
     current: bool,
+    /// Wait for the repository when another run holds it
+    #[arg(long)]
+    wait: bool,
 }
 
 pub(crate) async fn run(args: LandArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
     let place = if args.current { LandingPlace::Current } else { LandingPlace::Branch(args.branch) };
     let view = LiveView::new(output, Story::Talk);
-    let landed = control.land(LandRun { run: args.run, place }, &view).await;
+    let landed = control.land(LandRun { run: args.run, place, wait: args.wait }, &view).await;
     drop(view);
     Ok(outcome::show(&landed?, output))
 }

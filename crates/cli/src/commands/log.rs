@@ -3,6 +3,7 @@
 use crate::output::{Output, Paint, clock_time, printable};
 use clap::Args;
 use windlass_control_api::events::{Event, LogEntry, Tone};
+use windlass_control_api::views::Status;
 use windlass_control_api::{Control, Fault, exit_codes};
 
 /// Print what happened in a run, fact by fact
@@ -16,7 +17,7 @@ pub(crate) struct LogArgs {
     /// The run, as `windlass ls` names it
     #[arg(value_name = "RUN")]
     run: String,
-    /// Go on until the run has ended
+    /// Go on until the run has ended or was interrupted
     #[arg(long, short)]
     follow: bool,
     /// Also facts that only the engine needs
@@ -55,6 +56,13 @@ async fn follow(args: &LogArgs, control: &dyn Control, output: &mut Output) -> R
             return Ok(exit_codes::ACCEPTED);
         }
         if log.ended {
+            break;
+        }
+        if log.status == Status::Interrupted {
+            output.talk(format!(
+                "the run was interrupted: nobody drives it now; `windlass resume {}` goes on",
+                log.run
+            ));
             break;
         }
         control.log_changed(&args.run, next).await?;

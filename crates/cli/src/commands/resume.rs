@@ -58,6 +58,9 @@ pub(crate) struct ResumeArgs {
     /// Trust the commands in this repository's own settings file
     #[arg(long)]
     yes: bool,
+    /// Wait for the repository when another run holds it
+    #[arg(long)]
+    wait: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,6 +187,7 @@ async fn meant(args: &ResumeArgs, run: String, control: &dyn Control) -> Result<
         note: args.note.clone(),
         legacy,
         yes: args.yes,
+        wait: args.wait,
     })
 }
 

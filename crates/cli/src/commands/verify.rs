@@ -1,7 +1,9 @@
 //! `windlass verify`: does the record of a run hold?
 
+use super::absolute;
 use crate::output::{Output, printable};
 use clap::Args;
+use std::path::PathBuf;
 use windlass_control_api::events::Tone;
 use windlass_control_api::{Control, Fault, exit_codes};
 
@@ -15,10 +17,14 @@ pub(crate) struct VerifyArgs {
     /// The run, as `windlass ls` names it
     #[arg(value_name = "RUN")]
     run: String,
+    /// Where the repository is now, if it was moved since
+    #[arg(long, value_name = "DIR")]
+    repo: Option<PathBuf>,
 }
 
 pub(crate) async fn run(args: VerifyArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
-    let verification = control.verify(&args.run).await?;
+    let moved_to = args.repo.as_deref().map(absolute).transpose()?;
+    let verification = control.verify(&args.run, moved_to.as_deref()).await?;
     if output.is_json() {
         output.document(&verification);
     } else {

@@ -53,6 +53,12 @@ pub(crate) struct WorkFlags {
     /// How long one agent or check may be silent
     #[arg(long, value_name = "N", help_heading = "Ends", value_parser = clap::value_parser!(u64).range(1..))]
     idle_minutes: Option<u64>,
+    /// The same with a unit: `90s`, `5m`, `2h`
+    #[arg(long, value_name = "TIME", help_heading = "Ends", conflicts_with = "step_minutes")]
+    step_limit: Option<String>,
+    /// The same for being silent
+    #[arg(long, value_name = "TIME", help_heading = "Ends", conflicts_with = "idle_minutes")]
+    idle_limit: Option<String>,
     /// How much agents and checks may print in all
     #[arg(long, value_name = "N", help_heading = "Ends", value_parser = clap::value_parser!(u64).range(1..))]
     max_output_mb: Option<u64>,
@@ -111,6 +117,11 @@ impl WorkFlags {
         }
         number(&mut given, "step-minutes", self.step_minutes);
         number(&mut given, "idle-minutes", self.idle_minutes);
+        for (key, limit) in [("step-limit", &self.step_limit), ("idle-limit", &self.idle_limit)] {
+            if let Some(limit) = limit {
+                text(&mut given, key, limit);
+            }
+        }
         number(&mut given, "max-output-mb", self.max_output_mb);
         given
     }

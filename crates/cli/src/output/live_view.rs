@@ -56,7 +56,7 @@ impl Scene<'_> {
             self.output.data.flush();
             return;
         }
-        if self.output.verbosity == Verbosity::Quiet && self.story == Story::Talk {
+        if self.output.verbosity == Verbosity::Quiet {
             return;
         }
         match event {

@@ -61,6 +61,11 @@ impl Output {
         self.format == Format::Json
     }
 
+    /// Whether a story may be told beside, or as, the answer.
+    pub(crate) fn tells_stories(&self) -> bool {
+        self.format == Format::Text && self.verbosity == Verbosity::Normal
+    }
+
     /// How data looks: colour, symbols, width.
     pub(crate) fn look(&self) -> Look {
         self.data.look()

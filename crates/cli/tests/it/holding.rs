@@ -1,6 +1,7 @@
 //! Two programs, one repository: who holds it, and what the other one says.
 
 mod crowd;
+mod elsewhere;
 
 use crate::played_run::{PlayedRun, TASK, waiting_doer};
 use windlass_test_support::{Background, Output, Script, Signal, tree_hash, wait_until};

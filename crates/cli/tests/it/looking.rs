@@ -3,6 +3,7 @@
 mod doctor;
 mod explain;
 mod forms;
+mod standing;
 
 use crate::played_run::{PlayedRun, waiting_doer};
 use serde_json::Value;

@@ -15,6 +15,7 @@ mod landing;
 mod legacy;
 mod looking;
 mod malformed;
+mod newcomer;
 mod played_run;
 mod reviewed_control;
 mod reviewed_keeping;

@@ -88,6 +88,7 @@ fn every_key_can_be_set_by_its_variable() {
             "land" => "none",
             "on-needs-human" => "continue",
             "author" => "Ann <ann@example.org>",
+            "step-limit" | "idle-limit" => "7s",
             _ => "7",
         };
         world.set(&variable, value);

@@ -2,12 +2,13 @@
 //! only stops before the last step.
 
 use super::find;
+use super::resume::Silence;
 use super::scratch::Scratch;
 use crate::clock::SystemClock;
 use crate::context::RunContext;
 use crate::fault::{git_fault, journal_fault};
 use crate::headline;
-use crate::holder::{self, Owner};
+use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
 use std::path::Path;
 use windlass_control_api::commands::{Clean, CleanMode};
@@ -50,18 +51,17 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
             }
         };
         let owner = Owner::this_process(head.run.as_str(), "windlass clean")?;
-        let key = holder::repository_key(&state.spec.place.common_dir);
-        match holder::hold(&host.journal, &key, &owner).await? {
-            Ok((lease, _)) => {
+        let common_dir = &state.spec.place.common_dir;
+        match hold_repository(host, common_dir, &owner, IfHeld::GiveUp, &Silence).await {
+            Ok(repository) => {
                 let done = sweep(&context, &head, state, command.mode, &mut report);
-                host.journal.release(&lease).await.map_err(journal_fault)?;
-                done?;
+                repository.release(host, done).await?;
                 scratch(host, &head, &stored, command.mode, &mut report)?;
             }
-            Err(other) => {
-                let why = holder::held_fault("the repository", &other).message;
-                report.kept.push(item(&head, "run", &state.spec.place.run_dir, why));
+            Err(fault) if fault.code == Code::RepositoryHeld => {
+                report.kept.push(item(&head, "run", &state.spec.place.run_dir, fault.message));
             }
+            Err(fault) => return Err(fault),
         }
     }
     Ok(report)
@@ -84,7 +84,9 @@ async fn must_stay(host: &Host, head: &RunHead, run: &Run) -> Result<Option<Stri
     if !run.ended {
         return Ok(Some(format!("it has not ended; `windlass resume {0}` or `windlass stop {0}`", head.run)));
     }
-    Ok(find::driver_of(host, &head.run).await?.map(|owner| format!("process {} uses it", owner.process.pid)))
+    Ok(find::driver_of(host, &head.run)
+        .await?
+        .map(|driving| format!("process {} uses it", driving.owner.process.pid)))
 }
 
 fn item(head: &RunHead, kind: &str, what: &str, why: String) -> CleanItem {

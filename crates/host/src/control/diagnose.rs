@@ -1,12 +1,12 @@
 //! Looks at everything a run needs before one is started, and says for each thing how to mend it.
 
-use crate::host::Host;
-use crate::settings::Origin;
+use crate::host::{Host, locate_git};
+use crate::settings::{self, Environment, Origin};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use windlass_agent_drivers::AgentChoice;
-use windlass_control_api::Fault;
 use windlass_control_api::views::{Diagnosis, DiagnosisLine, Health, Status};
+use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::Checkout;
 use windlass_journal::Integrity;
 
@@ -15,20 +15,30 @@ const LITTLE_SPACE: u64 = 1024 * 1024 * 1024;
 const NO_SPACE: u64 = 64 * 1024 * 1024;
 
 pub(crate) async fn diagnose(host: &Host, repository: Option<&Path>) -> Result<Diagnosis, Fault> {
-    let mut lines = vec![git(host), state_directory(host), disk(host.state.path())];
+    let mut lines = vec![git(&host.environment), state_directory(host), disk(host.state.path())];
     lines.push(journal(host).await);
     lines.push(runs(host).await?);
     lines.extend(repository.map(repository_line));
-    lines.extend(agents(host, repository));
+    lines.extend(agents(&host.environment, repository));
     Ok(Diagnosis { lines })
+}
+
+/// The same for a machine whose state directory or journal cannot be opened at all, for this reason.
+pub fn without_state(environment: &Environment, reason: &Fault, repository: Option<&Path>) -> Diagnosis {
+    let what = if reason.code == Code::BadSettings { "state directory" } else { "journal" };
+    let mut lines =
+        vec![git(environment), line(what, Health::Broken, reason.message.clone(), &reason.hints.join("; "))];
+    lines.extend(repository.map(repository_line));
+    lines.extend(agents(environment, repository));
+    Diagnosis { lines }
 }
 
 fn line(what: &str, state: Health, details: String, fix: &str) -> DiagnosisLine {
     DiagnosisLine { what: what.to_owned(), state, details, fix: fix.to_owned() }
 }
 
-fn git(host: &Host) -> DiagnosisLine {
-    match host.git() {
+fn git(environment: &Environment) -> DiagnosisLine {
+    match locate_git(environment) {
         Ok(git) => line("git", Health::Good, git.version().to_string(), ""),
         Err(fault) => {
             line("git", Health::Broken, fault.message, "install git 2.39 or newer and put it on PATH")
@@ -39,6 +49,14 @@ fn git(host: &Host) -> DiagnosisLine {
 fn state_directory(host: &Host) -> DiagnosisLine {
     let path = host.state.path();
     let shown = path.display().to_string();
+    if host.journal.is_read_only() {
+        return line(
+            "state directory",
+            Health::Broken,
+            format!("{shown} can be read but not written: runs can be looked at, none can be started"),
+            "make it writable, or choose another with WINDLASS_STATE_DIR",
+        );
+    }
     match std::fs::metadata(path) {
         Ok(found) if found.mode().trailing_zeros() >= 6 => line("state directory", Health::Good, shown, ""),
         Ok(_) => line(
@@ -117,10 +135,10 @@ fn repository_line(path: &Path) -> DiagnosisLine {
 }
 
 /// The agents the settings name: can their programs be found?
-fn agents(host: &Host, repository: Option<&Path>) -> Vec<DiagnosisLine> {
+fn agents(environment: &Environment, repository: Option<&Path>) -> Vec<DiagnosisLine> {
     let checkout = repository.and_then(|path| Checkout::discover(path).ok());
     let work_tree = checkout.as_ref().map(Checkout::work_tree);
-    let settings = match host.settings_for(work_tree, &[]) {
+    let settings = match settings::resolve(environment, work_tree, &[]) {
         Ok(settings) => settings,
         Err(fault) => {
             return vec![line(
@@ -140,7 +158,7 @@ fn agents(host: &Host, repository: Option<&Path>) -> Vec<DiagnosisLine> {
                 Some(Origin::RepositoryFile(file) | Origin::UserFile(file)) => file.parent(),
                 Some(Origin::BuiltIn | Origin::Variable(_) | Origin::Argument) | None => repository,
             };
-            agent(host, key, text, place.unwrap_or(Path::new("")))
+            agent(environment, key, text, place.unwrap_or(Path::new("")))
         })
         .collect();
     if lines.is_empty() {
@@ -160,7 +178,7 @@ fn agents(host: &Host, repository: Option<&Path>) -> Vec<DiagnosisLine> {
     lines
 }
 
-fn agent(host: &Host, key: &str, text: &str, place: &Path) -> DiagnosisLine {
+fn agent(environment: &Environment, key: &str, text: &str, place: &Path) -> DiagnosisLine {
     let what = format!("agent ({key})");
     match AgentChoice::parse(text).and_then(|choice| choice.anchored(place)) {
         Err(error) => {
@@ -171,7 +189,7 @@ fn agent(host: &Host, key: &str, text: &str, place: &Path) -> DiagnosisLine {
             let found = if program.contains('/') {
                 Path::new(program).is_file()
             } else {
-                let path = host.environment.get("PATH").unwrap_or_default();
+                let path = environment.get("PATH").unwrap_or_default();
                 std::env::split_paths(path).any(|directory| directory.join(program).is_file())
             };
             if found {

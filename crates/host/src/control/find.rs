@@ -9,7 +9,7 @@ use crate::past::Past;
 use std::path::Path;
 use windlass_control_api::views::RunLine;
 use windlass_control_api::{Code, Fault};
-use windlass_engine::{Journal, RunHead, Stored, engine};
+use windlass_engine::{Holder, Journal, RunHead, Stored, engine};
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::judged_task::spec::Place;
@@ -59,8 +59,8 @@ fn same_directory(run_dir: &str, name: &str) -> bool {
 /// Somebody's run for whoever will drive it: nothing of it has to be read twice.
 pub(crate) async fn past(host: &Host, name: &str) -> Result<(RunHead, Past), Fault> {
     let head = head(host, name).await?;
-    let mut past = Past::default();
-    past.catch_up(&host.journal, &head.run).await?;
+    let mut past = Past::unread(&head.run);
+    past.catch_up(&host.journal).await?;
     Ok((head, past))
 }
 
@@ -88,6 +88,13 @@ pub(crate) fn context(host: &Host, id: &RunId, state: &State) -> Result<RunConte
     host.run_context(id.clone(), state.spec.clone(), host.repository(checkout)?, &settings)
 }
 
+/// The same for a repository that was moved, and stands where somebody says. It is only looked at.
+pub(crate) fn context_at(host: &Host, id: &RunId, state: &State, place: &Path) -> Result<RunContext, Fault> {
+    let checkout = Checkout::discover(place).map_err(git_fault)?;
+    let settings = host.settings_for(Some(checkout.work_tree()), &[])?;
+    host.run_context(id.clone(), state.spec.clone(), host.repository(checkout)?, &settings)
+}
+
 /// A repository that is gone must not be taken for the one around it.
 fn same_repository(place: &Place, found: &Checkout) -> Result<(), Fault> {
     let recorded = Path::new(&place.common_dir);
@@ -107,9 +114,15 @@ fn same_repository(place: &Place, found: &Checkout) -> Result<(), Fault> {
 }
 
 /// The living process that drives a run, if there is one.
-pub(crate) async fn driver_of(host: &Host, run: &RunId) -> Result<Option<Owner>, Fault> {
+pub(crate) async fn driver_of(host: &Host, run: &RunId) -> Result<Option<Driving>, Fault> {
     let holder = host.journal.holder(run.as_str()).await.map_err(journal_fault)?;
-    Ok(holder.as_ref().and_then(Owner::of).filter(Owner::lives))
+    let driving = |holder: Holder| Some(Driving { owner: Owner::of(&holder)?, since_ms: holder.since.0 });
+    Ok(holder.and_then(driving).filter(|driving| driving.owner.lives()))
+}
+
+pub(crate) struct Driving {
+    pub(crate) owner: Owner,
+    pub(crate) since_ms: u64,
 }
 
 pub(crate) async fn line(host: &Host, head: &RunHead) -> Result<RunLine, Fault> {

@@ -1,13 +1,13 @@
 //! Takes over a run directory of the original that was cut off. Its flags are not recorded there, so they must be given
 //! again; everything else is read from its files, and the engine goes on at the place the files show.
 
-use super::start::{drive, hold_repository, new_run_id, released};
+use super::start::{drive, may_wait, new_run_id};
 use super::task_spec::{Wanted, free_branch};
 use super::trust;
 use crate::context::RunContext;
 use crate::effect_runner::answer as adopt;
 use crate::fault::{file_fault, git_fault};
-use crate::holder::Owner;
+use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
 use crate::past::Past;
 use std::path::Path;
@@ -72,7 +72,9 @@ pub(crate) async fn take_over(
     adopted.tree = handed_over(&context, &base, adopted.round)?;
     context.spec.adopted = Some(adopted);
     let owner = Owner::this_process(run.as_str(), &format!("windlass resume {}", context.spec.task))?;
-    let lease = hold_repository(host, &context.spec, &owner, false, watcher).await?;
+    let if_held = IfHeld::waiting(command.wait);
+    let repository = hold_repository(host, &context.spec.place.common_dir, &owner, if_held, watcher);
+    let repository = repository.await.map_err(may_wait)?;
     watcher.hear(&Event::Started {
         run: run.to_string(),
         task: context.spec.task.to_string(),
@@ -80,8 +82,9 @@ pub(crate) async fn take_over(
     });
     let spec = Spec::JudgedTask(Box::new(context.spec.clone()));
     let first = (Actor::Human(host.person()), Observation::Start { run, spec });
-    let outcome = drive(host, context, &owner, watcher, (Past::default(), Some(first))).await;
-    released(host, &lease, outcome).await
+    let past = Past::unread(&context.run);
+    let outcome = drive(host, context, &repository, watcher, (past, Some(first))).await;
+    repository.release(host, outcome).await
 }
 
 fn refuse(why: &str) -> Fault {

@@ -8,12 +8,12 @@ use crate::narrate::Narrator;
 use std::path::Path;
 use std::time::Duration;
 use windlass_control_api::views::{
-    ArtifactView, Diff, ExplanationView, LandedView, Log, RunLine, RunView, Status, Used,
+    ArtifactView, Diff, DriverView, ExplanationView, LandedView, Log, RunLine, RunView, Status, Used,
 };
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, Stored};
 use windlass_git_workspaces::Checkout;
-use windlass_protocols::explain::explain as explanation_of;
+use windlass_protocols::explain::{Explanation, explain as explanation_of};
 use windlass_protocols::outcome::{Answer, CapturedChange, Outcome};
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
@@ -72,7 +72,7 @@ pub(crate) async fn show(host: &Host, name: &str) -> Result<RunView, Fault> {
             output_bytes: used.output_bytes,
             facts: run.version,
         },
-        explanation: explanation(&run),
+        explanation: explanation(host, &run).await?,
         artifacts: sealed(&head.run, &stored)?
             .into_iter()
             .map(|(round, artifact)| ArtifactView {
@@ -86,18 +86,37 @@ pub(crate) async fn show(host: &Host, name: &str) -> Result<RunView, Fault> {
     })
 }
 
-pub(crate) fn explanation(run: &Run) -> ExplanationView {
-    let explanation = explanation_of(run);
-    ExplanationView { now: explanation.now, because: explanation.because, commands: explanation.commands }
+/// What the facts say, and for an unfinished run whether somebody drives it: only who knows that knows what to do now.
+async fn explanation(host: &Host, run: &Run) -> Result<ExplanationView, Fault> {
+    let Explanation { now, mut because, mut commands } = explanation_of(run);
+    let mut driver = None;
+    if let Some(started) = run.started.as_ref().filter(|_| !run.ended) {
+        driver = find::driver_of(host, &started.id).await?.map(|driving| DriverView {
+            pid: driving.owner.process.pid,
+            doing: driving.owner.doing,
+            since_ms: driving.since_ms,
+        });
+        if let Some(DriverView { pid, doing, since_ms }) = &driver {
+            let since = crate::narrate::local_time(*since_ms);
+            because.insert(0, format!("process {pid} ({doing}) drives it since {since}"));
+            commands.retain(|command| !command.starts_with("windlass resume "));
+            commands.insert(0, format!("windlass log {} -f", started.id));
+        } else {
+            because.insert(0, "it was interrupted: nobody drives it now".to_owned());
+        }
+    }
+    Ok(ExplanationView { now, because, commands, driver })
 }
 
 pub(crate) async fn explain(host: &Host, name: &str) -> Result<ExplanationView, Fault> {
     let (_, _, run) = find::run(host, name).await?;
-    Ok(explanation(&run))
+    explanation(host, &run).await
 }
 
 pub(crate) async fn log(host: &Host, name: &str, from_version: u64) -> Result<Log, Fault> {
     let head = find::head(host, name).await?;
+    // Before the facts: who drives a run lets go of it only when its last fact is there.
+    let driven = find::driver_of(host, &head.run).await?.is_some();
     let stored = host.journal.read(&head.run, 0).await.map_err(journal_fault)?;
     let mut narrator = Narrator::new(head.run.clone());
     let mut entries = Vec::new();
@@ -109,14 +128,17 @@ pub(crate) async fn log(host: &Host, name: &str, from_version: u64) -> Result<Lo
             entries.push(entry);
         }
     }
-    Ok(Log { run: head.run.to_string(), entries, ended: run.ended })
+    let under_way = if driven { Status::Running } else { Status::Interrupted };
+    let status = headline::status_of(&run).unwrap_or(under_way);
+    Ok(Log { run: head.run.to_string(), entries, ended: run.ended, status })
 }
 
-pub(crate) async fn log_changed(host: &Host, name: &str, after_version: u64) -> Result<(), Fault> {
+pub(crate) async fn log_changed(host: &Host, name: &str, from_version: u64) -> Result<(), Fault> {
     let head = find::head(host, name).await?;
     loop {
-        let news = host.journal.read(&head.run, after_version + 1).await.map_err(journal_fault)?;
-        if !news.is_empty() {
+        let driven = find::driver_of(host, &head.run).await?.is_some();
+        let news = host.journal.read(&head.run, from_version).await.map_err(journal_fault)?;
+        if !driven || !news.is_empty() {
             return Ok(());
         }
         tokio::time::sleep(FOLLOW).await;

@@ -1,14 +1,14 @@
 //! The ways back into a run: go on where it stopped, take an ended one up again, stop it, land what it made.
 
-use super::start::{drive, hold_repository, hold_run, released};
+use super::start::{drive, hold_run, may_wait, released};
 use super::task_spec::free_branch;
 use super::{find, legacy};
 use crate::clock::SystemClock;
 use crate::context::RunContext;
-use crate::drive::{Aim, Driver, StopMessage};
+use crate::drive::{Aim, Driver, Hands, StopMessage};
 use crate::effect_runner::restore_worktrees;
-use crate::fault::{bug, engine_fault, journal_fault};
-use crate::holder::Owner;
+use crate::fault::{bug, engine_fault, git_fault, journal_fault};
+use crate::holder::{HeldRepository, IfHeld, Owner, hold_repository};
 use crate::host::Host;
 use crate::past::Past;
 use std::path::Path;
@@ -20,7 +20,7 @@ use windlass_control_api::{Code, Fault};
 use windlass_engine::{Clock, EngineError, Journal};
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::protocol::judged_task::spec::Landing;
-use windlass_protocols::{Actor, Millis, Observation, Run, Stamped, decide};
+use windlass_protocols::{Actor, Effect, Millis, Observation, Run, Stamped, decide};
 
 pub(crate) async fn resume(
     host: &Host,
@@ -39,17 +39,19 @@ pub(crate) async fn resume(
     let first = reopening(host, &command, past.run.ended)?;
     refuse_early(&past.run, first.as_ref())?;
     let owner = Owner::this_process(head.run.as_str(), &format!("windlass resume {}", state.spec.task))?;
-    let lease = hold_repository(host, &state.spec, &owner, false, watcher).await?;
+    let if_held = IfHeld::waiting(command.wait);
+    let repository = hold_repository(host, &state.spec.place.common_dir, &owner, if_held, watcher);
+    let repository = repository.await.map_err(may_wait)?;
     watcher.hear(&Event::Started {
         run: head.run.to_string(),
         task: state.spec.task.to_string(),
         run_dir: state.spec.place.run_dir.clone(),
     });
     let outcome = match restore_worktrees(&context, state) {
-        Ok(()) => drive(host, context, &owner, watcher, (past, first)).await,
+        Ok(()) => drive(host, context, &repository, watcher, (past, first)).await,
         Err(fault) => Err(fault),
     };
-    released(host, &lease, outcome).await
+    repository.release(host, outcome).await
 }
 
 /// A run that may not be taken up again is left alone before anything is held or written for it.
@@ -98,23 +100,38 @@ pub(crate) async fn stop(host: &Host, command: StopRun) -> Result<RunLine, Fault
     let state = find::task(&run)?;
     let context = find::context(host, &head.run, state)?;
     let owner = Owner::this_process(head.run.as_str(), "windlass stop")?;
-    // What ends here may still need its repository, which must not be in another run's hands then.
-    let repository = hold_repository(host, &state.spec, &owner, false, &Silence).await?;
-    let stopped = Box::pin(stop_undriven(host, context, &owner, (Actor::Human(by), command.reason))).await;
-    released(host, &repository, stopped).await?;
+    let common_dir = &state.spec.place.common_dir;
+    let wish = (Actor::Human(by), command.reason);
+    match hold_repository(host, common_dir, &owner, IfHeld::GiveUp, &Silence).await {
+        Ok(repository) => {
+            let stopped = Box::pin(stop_undriven(host, context, (&owner, Some(&repository)), wish)).await;
+            repository.release(host, stopped).await?;
+        }
+        // Only a landing writes to the repository, which must not be in another run's hands then. An orphaned agent
+        // is told to end all the same.
+        Err(fault) if fault.code == Code::RepositoryHeld && !is_landing(&run) => {
+            Box::pin(stop_undriven(host, context, (&owner, None), wish)).await?;
+        }
+        Err(fault) => return Err(fault),
+    }
     find::line(host, &find::head(host, head.run.as_str()).await?).await
+}
+
+fn is_landing(run: &Run) -> bool {
+    run.unsettled.values().any(|request| matches!(request, Effect::LandChange(_)))
 }
 
 async fn stop_undriven(
     host: &Host,
     context: RunContext,
-    owner: &Owner,
+    (owner, repository): (&Owner, Option<&HeldRepository>),
     (by, reason): (Actor, String),
 ) -> Result<(), Fault> {
     let lease = hold_run(host, &context.run, owner).await?;
     let stopped = async {
-        let aim = (Past::default(), Aim::Stop);
-        let mut driver = Driver::open(host, Arc::new(context), lease.clone(), &Silence, aim).await?;
+        let aim = (Past::unread(&context.run), Aim::Stop);
+        let hands = Hands { lease: lease.clone(), repository };
+        let mut driver = Driver::open(host, Arc::new(context), hands, &Silence, aim).await?;
         driver.stop(by, reason).await?;
         driver.go_to_the_end().await.map(drop)
     };
@@ -128,21 +145,34 @@ pub(crate) async fn land(host: &Host, command: LandRun, watcher: &dyn Watcher) -
     // Whether anything can land does not depend on where.
     refuse_early(&run, Some(&asked(Landing::Current)))?;
     let context = find::context(host, &head.run, state)?;
+    if let LandingPlace::Branch(Some(name)) = &command.place {
+        // A name that git does not take is refused before anything is held or recorded.
+        context.repository.is_taken(&format!("refs/heads/{name}")).map_err(git_fault)?;
+    }
     let owner = Owner::this_process(head.run.as_str(), &format!("windlass land {}", state.spec.task))?;
-    let lease = hold_repository(host, &state.spec, &owner, false, watcher).await?;
-    let landing = match &command.place {
-        LandingPlace::Current => Landing::Current,
-        LandingPlace::Branch(Some(name)) => Landing::Branch(name.clone()),
-        LandingPlace::Branch(None) => {
-            Landing::Branch(free_branch(&context.repository, state.spec.task.as_str())?)
+    let if_held = IfHeld::waiting(command.wait);
+    let repository = hold_repository(host, &state.spec.place.common_dir, &owner, if_held, watcher);
+    let repository = repository.await.map_err(may_wait)?;
+    let outcome = match chosen_place(&command.place, &context, state.spec.task.as_str()) {
+        Ok(landing) => {
+            let past = Past::unread(&context.run);
+            drive(host, context, &repository, watcher, (past, Some(asked(landing)))).await
         }
+        Err(fault) => Err(fault),
     };
-    let first = Some(asked(landing));
-    let outcome = drive(host, context, &owner, watcher, (Past::default(), first)).await;
-    released(host, &lease, outcome).await
+    repository.release(host, outcome).await
 }
 
-struct Silence;
+fn chosen_place(place: &LandingPlace, context: &RunContext, task: &str) -> Result<Landing, Fault> {
+    Ok(match place {
+        LandingPlace::Current => Landing::Current,
+        LandingPlace::Branch(Some(name)) => Landing::Branch(name.clone()),
+        LandingPlace::Branch(None) => Landing::Branch(free_branch(&context.repository, task)?),
+    })
+}
+
+/// For what nobody watches.
+pub(super) struct Silence;
 
 impl Watcher for Silence {
     fn hear(&self, _event: &Event) {}

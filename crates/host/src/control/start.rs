@@ -3,9 +3,9 @@
 use super::task_spec::{Wanted, free_branch};
 use super::{find, trust};
 use crate::context::RunContext;
-use crate::drive::{Aim, Driven, Driver};
+use crate::drive::{Aim, Driven, Driver, Hands};
 use crate::fault::{bug, git_fault, journal_fault};
-use crate::holder::{self, Owner};
+use crate::holder::{self, HeldRepository, IfHeld, Owner, hold_repository};
 use crate::host::Host;
 use crate::past::Past;
 use std::sync::Arc;
@@ -18,10 +18,8 @@ use windlass_git_workspaces::{Checkout, Repository};
 use windlass_protocols::explain::explain;
 use windlass_protocols::outcome::VerdictWord;
 use windlass_protocols::protocol::Spec;
-use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing};
 use windlass_protocols::{Actor, Observation, Role, Run, RunId};
-
-const WAIT: std::time::Duration = std::time::Duration::from_millis(250);
 
 pub(crate) async fn start(
     host: &Host,
@@ -43,13 +41,15 @@ pub(crate) async fn start(
     let spec = wanted.spec()?;
     let run = new_run_id()?;
     let owner = Owner::this_process(run.as_str(), &format!("windlass run {}", spec.task))?;
-    let lease = hold_repository(host, &spec, &owner, command.wait, watcher).await?;
+    let if_held = IfHeld::waiting(command.wait);
+    let held = hold_repository(host, &spec.place.common_dir, &owner, if_held, watcher);
+    let held = held.await.map_err(may_wait)?;
     let outcome = match placed(host, &command, (&checkout, &repository), run) {
         Ok(context) if command.dry_run => dry_run(&context),
-        Ok(context) => begin(host, context, &owner, watcher).await,
+        Ok(context) => begin(host, context, &held, watcher).await,
         Err(fault) => Err(fault),
     };
-    released(host, &lease, outcome).await
+    held.release(host, outcome).await
 }
 
 /// Resolves everything once more, now that no other run of this repository can move a branch or choose a name: what was
@@ -76,8 +76,13 @@ fn placed(
     host.run_context(run, spec, repository.clone(), &settings)
 }
 
+/// For commands that can wait.
+pub(crate) fn may_wait(fault: Fault) -> Fault {
+    if fault.code == Code::RepositoryHeld { fault.hint("`--wait` waits for it") } else { fault }
+}
+
 /// Gives a lease back whatever came out; the first thing that went wrong is what is told.
-pub(crate) async fn released<T>(host: &Host, lease: &Lease, outcome: Result<T, Fault>) -> Result<T, Fault> {
+pub(super) async fn released<T>(host: &Host, lease: &Lease, outcome: Result<T, Fault>) -> Result<T, Fault> {
     let given_back = host.journal.release(lease).await.map_err(journal_fault);
     let outcome = outcome?;
     given_back.map(|()| outcome)
@@ -86,7 +91,7 @@ pub(crate) async fn released<T>(host: &Host, lease: &Lease, outcome: Result<T, F
 async fn begin(
     host: &Host,
     context: RunContext,
-    owner: &Owner,
+    held: &HeldRepository,
     watcher: &dyn Watcher,
 ) -> Result<RunOutcome, Fault> {
     let run = context.run.clone();
@@ -98,68 +103,40 @@ async fn begin(
     let spec = Spec::JudgedTask(Box::new(context.spec.clone()));
     let by = Actor::Human(host.person());
     let first = Some((by, Observation::Start { run, spec }));
-    drive(host, context, owner, watcher, (Past::default(), first)).await
+    let past = Past::unread(&context.run);
+    drive(host, context, held, watcher, (past, first)).await
 }
 
 /// Takes the run's lease, brings in one observation, and drives to the end.
 pub(crate) async fn drive(
     host: &Host,
     context: RunContext,
-    owner: &Owner,
+    held: &HeldRepository,
     watcher: &dyn Watcher,
     known: (Past, Option<(Actor, Observation)>),
 ) -> Result<RunOutcome, Fault> {
     let run = context.run.clone();
-    let lease = hold_run(host, &run, owner).await?;
+    let lease = hold_run(host, &run, &held.owner).await?;
     // Boxed, because everything that drives a run would carry its whole state around otherwise.
-    let outcome = Box::pin(drive_held(host, context, &lease, watcher, known)).await;
+    let outcome = Box::pin(drive_held(host, context, (held, &lease), watcher, known)).await;
     released(host, &lease, outcome).await
 }
 
 async fn drive_held(
     host: &Host,
     context: RunContext,
-    lease: &Lease,
+    (held, lease): (&HeldRepository, &Lease),
     watcher: &dyn Watcher,
     (past, first): (Past, Option<(Actor, Observation)>),
 ) -> Result<RunOutcome, Fault> {
     let context = Arc::new(context);
-    let mut driver = Driver::open(host, context, lease.clone(), watcher, (past, Aim::GoOn)).await?;
+    let hands = Hands { lease: lease.clone(), repository: Some(held) };
+    let mut driver = Driver::open(host, context, hands, watcher, (past, Aim::GoOn)).await?;
     if let Some((by, observation)) = first {
         driver.observe(by, observation).await?;
     }
     let how = driver.go_to_the_end().await?;
     outcome(driver.run(), how)
-}
-
-pub(crate) async fn hold_repository(
-    host: &Host,
-    spec: &TaskSpec,
-    owner: &Owner,
-    wait: bool,
-    watcher: &dyn Watcher,
-) -> Result<Lease, Fault> {
-    let key = holder::repository_key(&spec.place.common_dir);
-    let mut said = false;
-    loop {
-        match holder::hold(&host.journal, &key, owner).await? {
-            Ok((lease, notice)) => {
-                if let Some(text) = notice {
-                    watcher.hear(&Event::Notice { text });
-                }
-                return Ok(lease);
-            }
-            Err(held) if wait => {
-                if !said {
-                    let text = format!("waiting: {}", holder::held_fault("the repository", &held).message);
-                    watcher.hear(&Event::Notice { text });
-                    said = true;
-                }
-                tokio::time::sleep(WAIT).await;
-            }
-            Err(held) => return Err(holder::held_fault("the repository", &held)),
-        }
-    }
 }
 
 /// A dead holder of the run held its repository too, and that was said when the repository was taken.
@@ -213,6 +190,7 @@ fn dry_run(context: &RunContext) -> Result<RunOutcome, Fault> {
             now: "nothing was started".to_owned(),
             because: vec![format!("the prompts are in {}", round.display())],
             commands: Vec::new(),
+            driver: None,
         },
         would_run,
     })
@@ -247,6 +225,7 @@ pub(crate) fn outcome(run: &Run, driven: Driven) -> Result<RunOutcome, Fault> {
             now: explanation.now,
             because: explanation.because,
             commands: explanation.commands,
+            driver: None,
         },
         would_run: Vec::new(),
     })

@@ -10,7 +10,7 @@ use windlass_agent_drivers::AgentChoice;
 use windlass_artifact_formats::task_loop::{derive_task_id, validate_task_id};
 use windlass_control_api::commands::StartRun;
 use windlass_control_api::{Code, Fault};
-use windlass_git_workspaces::{Checkout, Repository};
+use windlass_git_workspaces::{Checkout, GitError, Repository};
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
 use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec};
@@ -41,7 +41,10 @@ impl Wanted<'_> {
     pub(crate) fn spec(&self) -> Result<TaskSpec, Fault> {
         let settings = self.settings;
         let base_ref = self.command.base.clone().unwrap_or_else(|| "HEAD".to_owned());
-        let base = self.repository.resolve_commit(&base_ref).map_err(git_fault)?;
+        let base = self.repository.resolve_commit(&base_ref).map_err(|error| match error {
+            GitError::UnknownRevision { .. } if base_ref == "HEAD" => no_commit_yet(),
+            error => git_fault(error),
+        })?;
         let task = self.task_id()?;
         let audit = if settings.switch("audit") { AuditPolicy::Required } else { AuditPolicy::Skipped };
         let text = |path: &Path| {
@@ -84,10 +87,15 @@ impl Wanted<'_> {
         let Some(id) = &self.command.task_id else {
             return Ok(TaskId::new(derive_task_id(&self.command.task).as_str()));
         };
-        match validate_task_id(id) {
-            Ok(id) => Ok(TaskId::new(id.as_str())),
-            Err(refusal) => Err(Fault::new(Code::BadArgument, refusal.to_string())
-                .hint("a task id is one word such as TASK-0042")),
+        let refuse =
+            |why: String| Fault::new(Code::BadArgument, why).hint("a task id is one word such as TASK-0042");
+        let valid = validate_task_id(id).map_err(|refusal| refuse(refusal.to_string()))?;
+        // It becomes the name of a branch in the end, and nobody wants to hear about that after the work is done.
+        match self.repository.is_taken(&format!("refs/heads/windlass/{id}")) {
+            Err(GitError::BadReferenceName { .. }) => {
+                Err(refuse(format!("the task id `{id}` cannot stand in the name of a branch")))
+            }
+            _ => Ok(TaskId::new(valid.as_str())),
         }
     }
 
@@ -196,6 +204,12 @@ impl Wanted<'_> {
     }
 }
 
+fn no_commit_yet() -> Fault {
+    Fault::new(Code::BadRevision, "the repository has no commit to start from")
+        .kept("nothing was changed")
+        .hint("make a first commit: `git add --all && git commit --message begin`")
+}
+
 /// A branch of ours that is free and that git has room for.
 pub(crate) fn free_branch(repository: &Repository, task: &str) -> Result<String, Fault> {
     // A user's own branch `windlass` leaves no room for `windlass/…`.
@@ -236,8 +250,8 @@ fn caps(settings: &Settings) -> Caps {
         tokens: settings.number("max-tokens"),
         cost_micros: spend(settings, "max-tokens", "max-cents").cost_micros,
         output_bytes: settings.number("max-output-mb").map(|mb| mb.saturating_mul(1024 * 1024)),
-        step_time: Millis::minutes(settings.number("step-minutes").unwrap_or(60)),
-        step_idle: settings.number("idle-minutes").map(Millis::minutes),
+        step_time: settings.limit("step").unwrap_or(Millis::minutes(60)),
+        step_idle: settings.limit("idle"),
         step: spend(settings, "step-tokens", "step-cents"),
         day: spend(settings, "day-tokens", "day-cents"),
         repository: spend(settings, "repository-tokens", "repository-cents"),

@@ -7,7 +7,7 @@ use crate::evidence::file_digest;
 use crate::fault::{git_fault, journal_fault};
 use crate::host::Host;
 use crate::projection::Projector;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use windlass_control_api::views::{Verification, VerificationCheck};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, JournalError, RunHead, Stored, chain, engine};
@@ -15,7 +15,7 @@ use windlass_git_workspaces::{Commit, Repository};
 use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::{ArtifactRef, Fact, Run, RunId};
 
-pub(crate) async fn verify(host: &Host, name: &str) -> Result<Verification, Fault> {
+pub(crate) async fn verify(host: &Host, name: &str, moved_to: Option<&Path>) -> Result<Verification, Fault> {
     let (id, head) = match find::head(host, name).await {
         Ok(head) => (head.run.clone(), Some(head)),
         // A run whose line was taken out of the list can still be named by its id.
@@ -25,7 +25,7 @@ pub(crate) async fn verify(host: &Host, name: &str) -> Result<Verification, Faul
     let mut checks = Vec::new();
     match host.journal.read(&id, 0).await {
         Ok(stored) if stored.is_empty() && head.is_none() => return Err(find::unknown(name)),
-        Ok(stored) => check_all(host, (&id, head.as_ref()), &stored, &mut checks)?,
+        Ok(stored) => check_all(host, (&id, head.as_ref(), moved_to), &stored, &mut checks)?,
         Err(error @ JournalError::Corrupt { .. }) => checks.push(failed(CHAIN, error.to_string())),
         Err(error) => return Err(journal_fault(error)),
     }
@@ -36,7 +36,7 @@ pub(crate) async fn verify(host: &Host, name: &str) -> Result<Verification, Faul
 /// Later checks read the facts; they are only worth anything while the chain holds.
 fn check_all(
     host: &Host,
-    (id, head): (&RunId, Option<&RunHead>),
+    (id, head, moved_to): (&RunId, Option<&RunHead>, Option<&Path>),
     stored: &[Stored],
     checks: &mut Vec<VerificationCheck>,
 ) -> Result<(), Fault> {
@@ -47,7 +47,7 @@ fn check_all(
         return Ok(());
     }
     match engine::replay(id, stored) {
-        Ok(run) => check_rest(host, (id, head), stored, &run, checks),
+        Ok(run) => check_rest(host, (id, head, moved_to), stored, &run, checks),
         Err(error) => {
             checks.push(failed("facts can be read", error.to_string()));
             Ok(())
@@ -57,7 +57,7 @@ fn check_all(
 
 fn check_rest(
     host: &Host,
-    (id, head): (&RunId, Option<&RunHead>),
+    (id, head, moved_to): (&RunId, Option<&RunHead>, Option<&Path>),
     stored: &[Stored],
     run: &Run,
     checks: &mut Vec<VerificationCheck>,
@@ -68,10 +68,33 @@ fn check_rest(
     checks.push(check_list(head, stored, run));
     let Ok(state) = find::task(run) else { return Ok(()) };
     checks.push(check_sealed(host, &queries::sealed(id, stored)?));
-    let context = find::context(host, id, state);
+    let context = match moved_to {
+        Some(place) => find::context_at(host, id, state, place),
+        None => find::context(host, id, state).map_err(|fault| how_to_point_at_it(fault, id, state)),
+    };
     checks.push(check_copies(context.as_ref(), run, state, (stored, &facts)));
     checks.extend(check_landing(context.as_ref(), state));
     Ok(())
+}
+
+/// A repository that is not where it was is no fault of the record.
+fn how_to_point_at_it(fault: Fault, id: &RunId, state: &State) -> Fault {
+    if fault.code != Code::NotARepository && Path::new(&state.spec.place.repository).exists() {
+        return fault;
+    }
+    let message = format!(
+        "the repository of the run was {}, and it is not there now: `windlass verify {id} --repo DIR` says where it is",
+        state.spec.place.repository
+    );
+    Fault { message, ..fault }
+}
+
+/// Where a file of the run directory is today, when the repository it lay in was moved.
+fn today(context: &RunContext, state: &State, path: &Path) -> PathBuf {
+    match path.strip_prefix(&state.spec.place.repository) {
+        Ok(inside) => context.repository.checkout().work_tree().join(inside),
+        Err(_) => path.to_owned(),
+    }
 }
 
 fn passed(what: &str, details: String) -> VerificationCheck {
@@ -118,7 +141,7 @@ fn check_list(head: Option<&RunHead>, stored: &[Stored], run: &Run) -> Verificat
     if times != (Some(head.started_at), Some(head.updated_at)) {
         wrong.push("the times in the list are not those of the first and the last fact".to_owned());
     }
-    if head.headline != crate::headline::of(run) {
+    if !crate::headline::agrees(&head.headline, run) {
         wrong.push("the line in the list is not what the facts say".to_owned());
     }
     judged(WHAT, &wrong, "it says what the facts say".to_owned())
@@ -150,7 +173,11 @@ fn check_copies(
     (stored, facts): (&[Stored], &[Fact]),
 ) -> VerificationCheck {
     const WHAT: &str = "copies in the run directory";
-    if !Path::new(&state.spec.place.run_dir).is_dir() {
+    let run_dir = match context {
+        Ok(context) => today(context, state, context.run_dir()),
+        Err(_) => PathBuf::from(&state.spec.place.run_dir),
+    };
+    if !run_dir.is_dir() && context.is_ok() {
         return passed(WHAT, "the run directory was removed; the sealed artifacts stand alone".to_owned());
     }
     let context = match context {
@@ -163,7 +190,7 @@ fn check_copies(
     let may_be_missing = !run.ended || state.spec.adopted.is_some();
     let wrong: Vec<String> = expected
         .iter()
-        .filter(|(path, digest)| match (file_digest(path), before.get(*path)) {
+        .filter(|(path, digest)| match (file_digest(&today(context, state, path)), before.get(*path)) {
             (Ok(found), before) => found != **digest && before != Some(&found),
             (Err(error), None) => error.kind() != std::io::ErrorKind::NotFound || !may_be_missing,
             (Err(_), Some(_)) => true,

@@ -70,16 +70,18 @@ pub(super) async fn run(
     .await
 }
 
-/// Makes the checkers' worktree show exactly this tree, with git inside it showing the change against the base.
-pub(super) fn show_tree(context: &RunContext, tree: &TreeId) -> Result<(), Fault> {
-    super::checks::materialise(context, tree)?;
+/// Makes the checkers' worktree show exactly this tree, with git inside it showing the change against the base. Comes
+/// back with the fingerprint by which changes are told from now on.
+pub(super) fn show_tree(context: &RunContext, tree: &TreeId) -> Result<Fingerprint, Fault> {
+    let shown = super::checks::materialise(context, tree)?;
     if context.spec.adopted.is_some() {
-        return Ok(());
+        return Ok(shown);
     }
     let repository = &context.repository;
     let worktree = repository.worktree_at(&context.worktree(Role::Judge)).map_err(git_fault)?;
     let base = git_commit(&context.spec.place.base)?;
-    repository.restore_worktree(&worktree, &context.index_key(Role::Judge), &base).map_err(git_fault)
+    repository.restore_worktree(&worktree, &context.index_key(Role::Judge), &base).map_err(git_fault)?;
+    Ok(shown)
 }
 
 fn begin(
@@ -96,12 +98,7 @@ fn begin(
     }
     make_private(&outbox)?;
     let worktree = context.worktree(asked.role);
-    let mut before = None;
-    if let Some(tree) = &asked.tree {
-        show_tree(context, tree)?;
-        let fingerprint = context.repository.fingerprint(&worktree, &context.index_key(asked.role));
-        before = Some(fingerprint.map_err(git_fault)?);
-    }
+    let before = asked.tree.as_ref().map(|tree| show_tree(context, tree)).transpose()?;
     let choice = choice(context, asked)?;
     let access = access(asked.role);
     let answer_by = driver::answer_by(&choice, access);
@@ -214,6 +211,7 @@ fn not_begun(asked: &RunAgent, trouble: Trouble) -> Outcome {
         trouble: Some(trouble),
         session: None,
         model: None,
+        last_words: String::new(),
     })
 }
 
@@ -252,6 +250,8 @@ fn conclude(
         Counted::Interrupted => return Ok(Outcome::Interrupted { usage }),
         Counted::Ended(step_end) => step_end,
     };
+    let last_words =
+        if step_end == (StepEnd::Exited { code: 0 }) { String::new() } else { step::last_words(&directory) };
     let mut evidence = seal_story(context, &directory, asked.role, ended.last_message.as_deref())?;
     let answer = match &ended.spoken {
         Some(spoken) => answer::spoken(context, asked.role, spoken, &mut evidence)?,
@@ -271,6 +271,7 @@ fn conclude(
         trouble: ended.trouble,
         session: ended.session,
         model: ended.model,
+        last_words,
     }))
 }
 

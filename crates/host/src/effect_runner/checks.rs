@@ -2,8 +2,8 @@
 
 use super::step::{self, Counted, Told};
 use crate::context::{RunContext, git_tree};
-use crate::fault::{bug, git_fault, supervisor_fault};
-use crate::foreign::ForeignShelf;
+use crate::fault::{bug, file_fault, git_fault, supervisor_fault};
+use crate::foreign::{ForeignShelf, is_real_directory};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_artifact_formats::Reading;
@@ -12,6 +12,7 @@ use windlass_artifact_formats::task_loop::{
     collect_audit_checks,
 };
 use windlass_control_api::Fault;
+use windlass_git_workspaces::Fingerprint;
 use windlass_process_supervisor::{ChildSpec, Found};
 use windlass_protocols::effect::{Purpose, RunChecks, StepLimits};
 use windlass_protocols::outcome::{CheckResult, ChecksReport, StepEnd, Usage};
@@ -47,7 +48,7 @@ pub(super) async fn run(
         let spec = command_spec(&context, effect, limits, command);
         // Every check begins on exactly the tree: what the code under test did in the one before must not count.
         let (shown, tree) = (Arc::clone(&context), asked.tree.clone());
-        let prepare = move || super::agent::show_tree(&shown, &tree).map(|()| spec);
+        let prepare = move || super::agent::show_tree(&shown, &tree).map(|_| spec);
         let end = step::child_in(&context, directory.clone(), (told.clone(), None), prepare).await?;
         let Some(end) = end else { return Ok(Outcome::Interrupted { usage: used }) };
         let usage = step::usage(&end, limits);
@@ -224,8 +225,19 @@ fn stored<T>(
 }
 
 /// Lets a caller outside turn a bad tree id into a fault without knowing git.
-pub(super) fn materialise(context: &RunContext, tree: &windlass_protocols::TreeId) -> Result<(), Fault> {
+pub(super) fn materialise(
+    context: &RunContext,
+    tree: &windlass_protocols::TreeId,
+) -> Result<Fingerprint, Fault> {
     let tree = git_tree(tree)?;
+    let place = context.worktree(Role::Judge);
+    if !is_real_directory(&place) {
+        // Somebody took it away, or put a link or a file there: what is judged is made anew, not looked for elsewhere.
+        if place.symlink_metadata().is_ok() {
+            ForeignShelf::of(context).take(&place, Path::new("worktrees/judge"))?;
+        }
+        std::fs::create_dir_all(&place).map_err(|error| file_fault("make the directory", &place, &error))?;
+    }
     context
         .repository
         .materialise(&context.worktree(Role::Judge), &context.index_key(Role::Judge), &tree)

@@ -58,7 +58,7 @@ pub(super) fn render(
                 task_id: context.spec.task.as_str(),
                 outbox: &outbox.to_string_lossy(),
                 faults: Some(&faults.join("\n")),
-                previous: None,
+                previous: material.left.as_deref(),
             }
             .render(),
         );
@@ -188,6 +188,8 @@ pub(crate) const fn ending(end: &StepEnd) -> CommandEnding {
 struct Material {
     handoff: Option<String>,
     verdict: Option<String>,
+    /// The answer that is to be mended, as it was found.
+    left: Option<String>,
     baseline: Vec<CheckResult>,
     checks: Vec<CheckResult>,
     audit_results: Vec<CheckResult>,
@@ -201,6 +203,8 @@ impl Material {
             let name = input.name.as_str();
             if name == Handoff::FILE_NAME {
                 material.handoff = Some(text(evidence, input)?);
+            } else if name.ends_with(".as-left") {
+                material.left = Some(text(evidence, input)?);
             } else if name == VerdictReport::FILE_NAME {
                 material.verdict = Some(text(evidence, input)?);
             } else if name == super::checks::results_name(Purpose::Baseline) {

@@ -31,6 +31,8 @@ const TERM: i32 = 15;
 /// Sealed logs are bounded by the supervisor already; this is what may be quoted of them.
 const TAIL_LINES: usize = 20;
 const TAIL_BYTES: usize = 4096;
+const LAST_WORDS_LINES: usize = 10;
+const LAST_WORDS_BYTES: usize = 2048;
 
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
@@ -199,6 +201,17 @@ pub(super) fn tail(directory: &Path) -> String {
         }
         text.push_str(&String::from_utf8_lossy(&errors));
     }
+    shown(&text, TAIL_LINES, TAIL_BYTES)
+}
+
+/// What a failed agent said last: its errors, or what else it printed where there are none.
+pub(super) fn last_words(directory: &Path) -> String {
+    let errors = log(directory, "stderr.log");
+    let said = if errors.trim_ascii().is_empty() { log(directory, "stdout.log") } else { errors };
+    shown(&String::from_utf8_lossy(&said), LAST_WORDS_LINES, LAST_WORDS_BYTES)
+}
+
+fn shown(text: &str, lines: usize, bytes: usize) -> String {
     let printable: String = text.chars().filter(|c| !c.is_control() || *c == '\n' || *c == '\t').collect();
-    windlass_artifact_formats::task_loop::last_lines(&printable, TAIL_LINES, TAIL_BYTES)
+    windlass_artifact_formats::task_loop::last_lines(&printable, lines, bytes)
 }

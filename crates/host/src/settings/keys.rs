@@ -127,6 +127,20 @@ pub const KEYS: &[Key] = &[
     key("max-minutes", Kind::Number, "", Runs::Nothing, "how long a run may work in all"),
     key("step-minutes", Kind::Number, "60", Runs::Nothing, "how long one agent or check may take"),
     key("idle-minutes", Kind::Number, "", Runs::Nothing, "how long one agent or check may be silent"),
+    key(
+        "step-limit",
+        Kind::Text,
+        "",
+        Runs::Nothing,
+        "the same with a unit: `90s`, `5m`, `2h`; the stronger of this and step-minutes counts",
+    ),
+    key(
+        "idle-limit",
+        Kind::Text,
+        "",
+        Runs::Nothing,
+        "the same with a unit: `90s`, `5m`, `2h`; the stronger of this and idle-minutes counts",
+    ),
     key("max-output-mb", Kind::Number, "", Runs::Nothing, "how much agents and checks may print in all"),
     key(
         "max-tokens",

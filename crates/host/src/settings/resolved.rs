@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use windlass_control_api::commands::SettingValue;
 use windlass_control_api::views::{SettingView, SettingsView};
 use windlass_control_api::{Code, Fault};
+use windlass_protocols::Millis;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -25,6 +26,14 @@ impl Settings {
 
     pub(super) fn take(&mut self, layer: Layer) {
         for (key, value, origin) in layer.values {
+            // Two names for one thing: whoever is heard later means both.
+            if let Some((what, "limit" | "minutes")) =
+                key.name.split_once('-').filter(|(what, _)| is_limit(what))
+            {
+                self.values.retain(|name, (_, before)| {
+                    name.split_once('-').is_none_or(|(other, _)| other != what) || *before == origin
+                });
+            }
             self.values.insert(key.name, (value, origin));
         }
         self.warnings.extend(layer.warnings);
@@ -42,6 +51,12 @@ impl Settings {
             Some((SettingValue::Number(number), _)) => Some(*number),
             _ => None,
         }
+    }
+
+    /// How long a `step` may take, or be `idle`, under either of its names.
+    pub(crate) fn limit(&self, what: &str) -> Option<Millis> {
+        let exact = self.text(&format!("{what}-limit")).and_then(|text| duration(text).ok());
+        exact.or_else(|| self.number(&format!("{what}-minutes")).map(Millis::minutes))
     }
 
     pub fn switch(&self, name: &str) -> bool {
@@ -88,6 +103,16 @@ impl Settings {
                 return Err(self.bad(name, "must be at least 1"));
             }
         }
+        for name in ["checks", "audit-checks"] {
+            if self.list(name).iter().any(|command| command.trim().is_empty()) {
+                return Err(self.bad(name, "holds an empty command"));
+            }
+        }
+        for name in ["step-limit", "idle-limit"] {
+            if let Some(Err(why)) = self.text(name).map(duration) {
+                return Err(self.bad(name, &why));
+            }
+        }
         if self.number("rounds").is_some_and(|rounds| rounds > u64::from(u32::MAX)) {
             return Err(self.bad("rounds", "is more than anybody can wait for"));
         }
@@ -123,11 +148,45 @@ impl Settings {
     }
 }
 
+fn is_limit(what: &str) -> bool {
+    matches!(what, "step" | "idle")
+}
+
+/// `90s`, `5m` or `2h`: a whole number and its unit.
+fn duration(text: &str) -> Result<Millis, String> {
+    let wrong = || format!("is `{text}`; it must be a whole number from 1 on with a unit: 90s, 5m, 2h");
+    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+    let seconds = match unit {
+        "s" => 1_u64,
+        "m" => 60,
+        "h" => 60 * 60,
+        _ => return Err(wrong()),
+    };
+    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let count: u64 = number.parse().ok().filter(|count| digits && *count > 0).ok_or_else(wrong)?;
+    Ok(Millis(count.saturating_mul(seconds).saturating_mul(1000)))
+}
+
 fn show(value: &SettingValue) -> String {
     match value {
         SettingValue::Text(text) => text.clone(),
         SettingValue::Number(number) => number.to_string(),
         SettingValue::Switch(switch) => switch.to_string(),
         SettingValue::List(list) => format!("{list:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_a_whole_number_with_a_unit() {
+        assert_eq!(duration("90s"), Ok(Millis(90_000)));
+        assert_eq!(duration("5m"), Ok(Millis::minutes(5)));
+        assert_eq!(duration("2h"), Ok(Millis::minutes(120)));
+        for wrong in ["", "s", "5", "0s", "-1s", "+1s", "1.5m", "5 m", "5d", "fünfs", "m5"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
     }
 }

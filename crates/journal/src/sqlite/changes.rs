@@ -68,7 +68,7 @@ pub(super) fn append(connection: &Connection, append: &RenderedAppend) -> Result
     record_head(connection, append, version)
 }
 
-/// The version the next fact gets and the hash it is chained to. One descent in the tree, however long the run.
+/// The version the next fact gets and the hash it is chained to. One look into the index, however long the run.
 fn end_of_chain(connection: &Connection, run: &RunId) -> Result<(u64, String), Failure> {
     let last = connection
         .prepare_cached("SELECT version, hash FROM facts WHERE run = ?1 ORDER BY version DESC LIMIT 1")?

@@ -11,12 +11,14 @@ mod writer;
 
 pub use health::{Health, Integrity};
 pub use open::OpenError;
-pub use reader::ChangeCounter;
+pub use reader::{Batch, ChangeCounter};
 
 use reader::{Readers, Watch};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::sync::mpsc::Sender;
+use windlass_engine::chain::Tip;
 use windlass_engine::{Append, Holder, Journal, JournalError, Lease, LeaseAnswer, Message, RunHead, Stored};
 use windlass_protocols::{Millis, Run, RunId};
 use writer::Writer;
@@ -30,7 +32,8 @@ struct Shared {
     // Dropped in this order: the connection that closes last folds the log into the file, and that is writing.
     readers: Readers,
     watch: Watch,
-    writer: Writer,
+    /// Absent where the journal is only looked at.
+    writer: Option<Writer>,
 }
 
 impl SqliteJournal {
@@ -41,11 +44,33 @@ impl SqliteJournal {
         let path = open::absolute(path.as_ref())?;
         let connection = open::for_writing(&path)?;
         Ok(Self(Arc::new(Shared {
-            readers: Readers::start(&path)?,
-            watch: Watch::new(path.clone()),
-            writer: Writer::start(connection, path.clone())?,
+            readers: Readers::start(&path, open::for_reading)?,
+            watch: Watch::new(path.clone(), open::for_reading),
+            writer: Some(Writer::start(connection, path.clone())?),
             path,
         })))
+    }
+
+    /// Opens a journal that is there for looking only: nothing beside or in the file is made or changed, so it may lie in
+    /// a directory that cannot be written. Everything but reading is refused.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let path = open::absolute(path.as_ref())?;
+        open::check_for_looking(&path)?;
+        Ok(Self(Arc::new(Shared {
+            readers: Readers::start(&path, open::for_looking)?,
+            watch: Watch::new(path.clone(), open::for_looking),
+            writer: None,
+            path,
+        })))
+    }
+
+    pub fn is_read_only(&self) -> bool {
+        self.0.writer.is_none()
+    }
+
+    fn writer(&self) -> Result<&Writer, JournalError> {
+        let only_looked_at = || failure::unavailable(&self.0.path, "it was opened for reading only");
+        self.0.writer.as_ref().ok_or_else(only_looked_at)
     }
 
     pub fn path(&self) -> &Path {
@@ -54,7 +79,14 @@ impl SqliteJournal {
 
     /// Throws the list of runs away and makes it again from the facts, in one transaction.
     pub async fn rebuild_read_models(&self, headline: fn(&Run) -> String) -> Result<(), JournalError> {
-        self.0.writer.submit(move |connection| changes::rebuild_runs(connection, headline)).await
+        self.writer()?.submit(move |connection| changes::rebuild_runs(connection, headline)).await
+    }
+
+    /// Reads what a run has beyond `tip`, each row checked against the chain before it is handed on. In batches, so that
+    /// whoever takes them in works while the next are read; they must be taken in while this is waited for. Nothing is
+    /// proven before the new tip is returned.
+    pub async fn read_proven(&self, tip: Tip, batches: Sender<Batch>) -> Result<Tip, JournalError> {
+        self.0.readers.ask(move |connection| reader::proven_facts(connection, tip, &batches)).await
     }
 
     /// What a person looking after the file wants to know. Reads the whole file.
@@ -80,7 +112,7 @@ impl Journal for SqliteJournal {
     async fn append(&self, append: Append) -> Result<(), JournalError> {
         // Rendered here, on the caller's thread: the writer is the one thing everybody waits for.
         let rendered = changes::RenderedAppend::new(append)?;
-        self.0.writer.submit(move |connection| changes::append(connection, &rendered)).await
+        self.writer()?.submit(move |connection| changes::append(connection, &rendered)).await
     }
 
     async fn read(&self, run: &RunId, from: u64) -> Result<Vec<Stored>, JournalError> {
@@ -94,7 +126,7 @@ impl Journal for SqliteJournal {
 
     async fn acquire(&self, key: &str, owner: &str, at: Millis) -> Result<LeaseAnswer, JournalError> {
         let (key, owner) = (key.to_owned(), owner.to_owned());
-        self.0.writer.submit(move |connection| changes::acquire(connection, &key, &owner, at)).await
+        self.writer()?.submit(move |connection| changes::acquire(connection, &key, &owner, at)).await
     }
 
     async fn holder(&self, key: &str) -> Result<Option<Holder>, JournalError> {
@@ -104,17 +136,17 @@ impl Journal for SqliteJournal {
 
     async fn take_over(&self, holder: &Holder, owner: &str, at: Millis) -> Result<LeaseAnswer, JournalError> {
         let (holder, owner) = (holder.clone(), owner.to_owned());
-        self.0.writer.submit(move |connection| changes::take_over(connection, &holder, &owner, at)).await
+        self.writer()?.submit(move |connection| changes::take_over(connection, &holder, &owner, at)).await
     }
 
     async fn release(&self, lease: &Lease) -> Result<(), JournalError> {
         let lease = lease.clone();
-        self.0.writer.submit(move |connection| changes::release(connection, &lease)).await
+        self.writer()?.submit(move |connection| changes::release(connection, &lease)).await
     }
 
     async fn post(&self, run: &RunId, body: &str, at: Millis) -> Result<(), JournalError> {
         let (run, body) = (run.clone(), body.to_owned());
-        self.0.writer.submit(move |connection| changes::post(connection, &run, &body, at)).await
+        self.writer()?.submit(move |connection| changes::post(connection, &run, &body, at)).await
     }
 
     async fn messages(&self, run: &RunId) -> Result<Vec<Message>, JournalError> {
@@ -124,6 +156,6 @@ impl Journal for SqliteJournal {
 
     async fn acknowledge(&self, message: &Message) -> Result<(), JournalError> {
         let id = message.id;
-        self.0.writer.submit(move |connection| changes::acknowledge(connection, id)).await
+        self.writer()?.submit(move |connection| changes::acknowledge(connection, id)).await
     }
 }

@@ -127,6 +127,52 @@ pub(super) fn for_reading(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// Nothing is made beside the file. Where its log cannot be shared and there is nothing in it, the file stands alone.
+pub(super) fn for_looking(path: &Path) -> rusqlite::Result<Connection> {
+    let look = |mut connection: Connection| {
+        connection.busy_handler(Some(wait_while_busy))?;
+        connection.pragma_update(None, "trusted_schema", false)?;
+        connection.query_row("SELECT count(*) FROM sqlite_schema", (), |_| Ok(()))?;
+        Ok(connection)
+    };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    match Connection::open_with_flags(path, flags).and_then(look) {
+        Err(error) if is_shut_out(&error) && has_no_log(path) => {
+            let address = format!("file:{}?immutable=1", in_an_address(path));
+            Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI).and_then(look)
+        }
+        opened => opened,
+    }
+}
+
+/// What cannot be brought up to date is read only if it is up to date.
+pub(super) fn check_for_looking(path: &Path) -> Result<(), OpenError> {
+    refuse_old_library(rusqlite::version_number(), rusqlite::version())?;
+    let sqlite = |error| OpenError::from_sqlite(path, error);
+    let connection = for_looking(path).map_err(sqlite)?;
+    schema::check_identity(&connection, path)?;
+    if schema::version(&connection).map_err(sqlite)? == schema::latest(schema::MIGRATIONS) {
+        return Ok(());
+    }
+    let why = "it was made by an older version and has to be brought up to date first".to_owned();
+    Err(OpenError::NotWritable { path: path.to_owned(), why })
+}
+
+/// The log's index cannot be made beside the file.
+fn is_shut_out(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+}
+
+fn has_no_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).map_or(true, |found| found.len() == 0)
+}
+
+fn in_an_address(path: &Path) -> String {
+    path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23")
+}
+
 /// Never creates: a journal deleted under a running program must not come back empty.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

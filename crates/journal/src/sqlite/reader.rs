@@ -2,33 +2,42 @@
 //! is busy with the next. Two threads, so that one long read does not hold up a short one.
 
 use crate::sqlite::failure::{Failure, from_sql, unavailable};
-use crate::sqlite::open::{self, OpenError};
+use crate::sqlite::open::OpenError;
 use rusqlite::{Connection, Row};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::oneshot;
+use windlass_engine::chain::Tip;
 use windlass_engine::{JournalError, Message, RunHead, Stored};
-use windlass_protocols::{Millis, RunId};
+use windlass_protocols::{Fact, Millis, RunId};
 
 const THREADS: usize = 2;
+
+/// Enough that handing them on costs little, few enough that the work can be shared.
+const FACTS_A_BATCH: usize = 256;
+
+/// How a connection for reading is made.
+pub(super) type Open = fn(&Path) -> rusqlite::Result<Connection>;
 
 type Question = Box<dyn FnOnce(&mut Lane) + Send>;
 
 pub(super) struct Readers {
     path: PathBuf,
-    queue: Option<Sender<Question>>,
+    queue: Option<std::sync::mpsc::Sender<Question>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Readers {
-    pub(super) fn start(path: &Path) -> Result<Self, OpenError> {
+    pub(super) fn start(path: &Path, open: Open) -> Result<Self, OpenError> {
         let (queue, questions) = channel();
         let questions = Arc::new(Mutex::new(questions));
         let threads = (0..THREADS)
             .map(|_| {
-                let (questions, mut lane) = (Arc::clone(&questions), Lane::new(path.to_owned()));
+                let (questions, mut lane) = (Arc::clone(&questions), Lane::new(path.to_owned(), open));
                 std::thread::Builder::new()
                     .name("journal-reader".to_owned())
                     .spawn(move || {
@@ -81,18 +90,19 @@ fn next(questions: &Mutex<Receiver<Question>>) -> Option<Question> {
 /// A connection made when it is first needed: a command that only appends does not pay for reading.
 struct Lane {
     path: PathBuf,
+    open: Open,
     connection: Option<Connection>,
 }
 
 impl Lane {
-    fn new(path: PathBuf) -> Self {
-        Self { path, connection: None }
+    fn new(path: PathBuf, open: Open) -> Self {
+        Self { path, open, connection: None }
     }
 
     fn connection(&mut self) -> rusqlite::Result<&Connection> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => open::for_reading(&self.path)?,
+            None => (self.open)(&self.path)?,
         };
         Ok(self.connection.insert(connection))
     }
@@ -107,8 +117,8 @@ pub struct ChangeCounter(i64);
 pub(super) struct Watch(Mutex<Lane>);
 
 impl Watch {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self(Mutex::new(Lane::new(path)))
+    pub(super) fn new(path: PathBuf, open: Open) -> Self {
+        Self(Mutex::new(Lane::new(path, open)))
     }
 
     pub(super) fn counter(&self) -> Result<ChangeCounter, JournalError> {
@@ -123,24 +133,84 @@ impl Watch {
 }
 
 pub(super) fn facts(connection: &Connection, run: &RunId, from: u64) -> Result<Vec<Stored>, Failure> {
+    let mut facts = Vec::new();
+    each_fact(connection, run, from, |fact| {
+        facts.push(fact);
+        Ok(())
+    })?;
+    Ok(facts)
+}
+
+/// Some facts of a run, in order, each found sound.
+#[derive(Debug)]
+pub enum Batch {
+    Rows(Vec<Stored>),
+    /// Whoever takes them in was behind, so the reader has done a part of that work.
+    Facts(Vec<Fact>),
+}
+
+impl Batch {
+    pub fn into_facts(self, run: &RunId) -> Result<Vec<Fact>, JournalError> {
+        match self {
+            Self::Rows(rows) => rows.iter().map(|row| row.fact(run)).collect(),
+            Self::Facts(facts) => Ok(facts),
+        }
+    }
+}
+
+/// Hands on what was read and found sound while the next rows are still to be read.
+pub(super) fn proven_facts(
+    connection: &Connection,
+    mut tip: Tip,
+    batches: &Sender<Batch>,
+) -> Result<Tip, Failure> {
+    let mut rows = Vec::with_capacity(FACTS_A_BATCH);
+    let (run, from) = (tip.run().clone(), tip.version());
+    each_fact(connection, &run, from, |fact| {
+        tip.advance(&fact)?;
+        rows.push(fact);
+        if rows.len() == FACTS_A_BATCH {
+            hand_on(batches, &run, std::mem::replace(&mut rows, Vec::with_capacity(FACTS_A_BATCH)))?;
+        }
+        Ok(())
+    })?;
+    hand_on(batches, &run, rows)?;
+    Ok(tip)
+}
+
+/// Whoever asked may have stopped listening; the end of the chain is answered all the same.
+fn hand_on(batches: &Sender<Batch>, run: &RunId, rows: Vec<Stored>) -> Result<(), JournalError> {
+    if let Err(TrySendError::Full(behind)) = batches.try_send(Batch::Rows(rows)) {
+        let _ = batches.blocking_send(Batch::Facts(behind.into_facts(run)?));
+    }
+    Ok(())
+}
+
+fn each_fact(
+    connection: &Connection,
+    run: &RunId,
+    from: u64,
+    mut take: impl FnMut(Stored) -> Result<(), JournalError>,
+) -> Result<(), Failure> {
     // No run can have as many facts as do not fit: nothing is stored from there on.
     let Ok(first) = i64::try_from(from) else {
-        return Ok(Vec::new());
+        return Ok(());
     };
     let mut select = connection.prepare_cached(
         "SELECT version, at, payload, hash FROM facts WHERE run = ?1 AND version >= ?2 ORDER BY version",
     )?;
     let mut rows = select.query((run.as_str(), first))?;
-    let mut facts = Vec::new();
+    let mut version = from;
     while let Some(row) = rows.next()? {
         let fact = stored(row).map_err(|error| JournalError::Corrupt {
             run: run.clone(),
-            version: from + facts.len() as u64,
+            version,
             why: format!("the row cannot be read: {error}"),
         })?;
-        facts.push(fact);
+        take(fact)?;
+        version += 1;
     }
-    Ok(facts)
+    Ok(())
 }
 
 fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {

@@ -9,8 +9,13 @@ use std::path::Path;
 const APPLICATION_ID: i32 = 0x574E_444C;
 
 /// The position counts: the first one makes schema version 1. Never changed after a release, only added to.
-pub(super) const MIGRATIONS: &[Migration] =
-    &[Migration { name: "0001_journal", sql: include_str!("../../migrations/sqlite/0001_journal.sql") }];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { name: "0001_journal", sql: include_str!("../../migrations/sqlite/0001_journal.sql") },
+    Migration {
+        name: "0002_facts_in_order",
+        sql: include_str!("../../migrations/sqlite/0002_facts_in_order.sql"),
+    },
+];
 
 pub(super) struct Migration {
     pub(super) name: &'static str,
@@ -84,7 +89,7 @@ fn apply(connection: &Connection, number: i32, sql: &str) -> rusqlite::Result<()
     Ok(())
 }
 
-fn latest(migrations: &[Migration]) -> i32 {
+pub(super) fn latest(migrations: &[Migration]) -> i32 {
     i32::try_from(migrations.len()).expect("migrations are counted in dozens")
 }
 

@@ -156,6 +156,9 @@ fn one_by_one(connection: &Connection, path: &Path, batch: Vec<Box<dyn Change>>)
 
 /// Each change in a savepoint, so that a refused one leaves nothing behind.
 fn apply_all(connection: &Connection, batch: &mut [Box<dyn Change>]) -> rusqlite::Result<()> {
+    if let [alone] = batch {
+        return apply_alone(connection, alone);
+    }
     for change in batch {
         execute(connection, "SAVEPOINT change")?;
         match change.apply(connection) {
@@ -166,6 +169,20 @@ fn apply_all(connection: &Connection, batch: &mut [Box<dyn Change>]) -> rusqlite
         execute(connection, "RELEASE change")?;
     }
     Ok(())
+}
+
+/// Without a savepoint, under which SQLite keeps a copy of every page it changes: nothing but the change is undone with
+/// the transaction.
+fn apply_alone(connection: &Connection, change: &mut Box<dyn Change>) -> rusqlite::Result<()> {
+    match change.apply(connection) {
+        Applied::Done => Ok(()),
+        Applied::Refused => {
+            execute(connection, "ROLLBACK")?;
+            // For the commit that follows whatever was applied; it finds nothing to do.
+            execute(connection, "BEGIN")
+        }
+        Applied::Broken(error) => Err(error),
+    }
 }
 
 /// When this fails nobody knows whether the changes will be there after a restart, so all of them are in doubt: also

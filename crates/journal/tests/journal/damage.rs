@@ -1,6 +1,6 @@
 //! A record that was changed behind the journal's back is noticed, whichever byte it was.
 
-use crate::support::{Place, append, fact, lease, wait};
+use crate::support::{Place, append, fact, lease, read_proven, wait};
 use windlass_engine::{Journal, JournalError, Stored, chain};
 use windlass_journal::Integrity;
 use windlass_protocols::{Millis, RunId};
@@ -31,9 +31,19 @@ fn after_flipping(bytes_of: impl Fn(&Stored) -> Vec<u8>, bit: u8) -> Result<Stri
     file[place_in_file + wanted.len() / 2] ^= bit;
     std::fs::write(place.file(), file).unwrap();
     let journal = place.open();
-    let stored = wait(journal.read(&run, 0))?;
-    assert_eq!(stored.len(), 3);
-    chain::verify(&run, &stored)
+    let proven = wait(read_proven(&journal, &run)).map(|(facts, _)| facts);
+    let outcome = wait(journal.read(&run, 0)).and_then(|stored| {
+        assert_eq!(stored.len(), 3);
+        chain::verify(&run, &stored)
+    });
+    match (&outcome, proven) {
+        (Ok(_), Ok(facts)) => {
+            assert!(facts.into_iter().eq(stored.iter().map(|row| row.fact(&run).unwrap())));
+        }
+        (Err(said), Err(also)) => assert_eq!(said.to_string(), also.to_string()),
+        other => unreachable!("the two ways to read must agree, got {other:?}"),
+    }
+    outcome
 }
 
 fn assert_noticed(outcome: Result<String, JournalError>) {

@@ -1,6 +1,6 @@
 //! What the journal tells of itself: the list rebuilt, the health, a long run, a record written long ago.
 
-use crate::support::{Place, append, fact, fill, lease, verified, wait};
+use crate::support::{Place, append, fact, fill, lease, read_beyond, read_proven, verified, wait};
 use rusqlite::Connection;
 use windlass_engine::engine::replay;
 use windlass_engine::{Journal, JournalError};
@@ -72,9 +72,43 @@ fn health_tells_what_is_there() {
     assert_eq!(health.path, place.file());
     assert_eq!((health.runs, health.facts), (Some(2), Some(7)));
     assert_eq!(health.integrity, Integrity::Sound);
-    assert_eq!(health.schema_version, 1);
+    assert_eq!(health.schema_version, 2);
     assert!(health.sqlite_version.starts_with("3."));
     assert!(health.size > 0 && health.wal_size > 0, "{health:?}");
+}
+
+#[test]
+fn a_long_run_read_with_its_proof_is_the_run_that_was_stored() {
+    let place = Place::new();
+    let journal = place.open();
+    let run = RunId::new("long");
+    wait(async {
+        let lease = lease(&journal, &run).await;
+        let facts: Vec<Fact> = (0..10_000).map(|number| fact(&number.to_string())).collect();
+        journal.append(append(&lease, &run, 0, facts.clone())).await.unwrap();
+        let (found, tip) = read_proven(&journal, &run).await.unwrap();
+        assert_eq!(found, facts);
+        assert_eq!(tip.version(), 10_000);
+        journal.append(append(&lease, &run, 10_000, vec![fact("news")])).await.unwrap();
+        let (news, tip) = read_beyond(&journal, tip).await.unwrap();
+        assert_eq!(news, [fact("news")], "only what is new is read again");
+        assert_eq!(tip.version(), 10_001);
+    });
+}
+
+/// Everything written to the log must be flushed before an append is acknowledged.
+#[test]
+fn an_append_writes_little_more_than_its_facts() {
+    let place = Place::new();
+    let journal = place.open();
+    let run = RunId::new("weighed");
+    let lease = wait(fill(&journal, &run, 1));
+    let log = || std::fs::metadata(place.directory().join("journal.db-wal")).unwrap().len();
+    let before = log();
+    let facts: Vec<Fact> = (0..64).map(|_| fact(&"x".repeat(1_200))).collect();
+    wait(journal.append(append(&lease, &run, 1, facts))).unwrap();
+    let written = log() - before;
+    assert!(written < 64 * 1_200 * 3 / 2, "{written} bytes of log for 64 facts of 1,200");
 }
 
 #[test]

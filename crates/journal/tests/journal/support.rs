@@ -6,8 +6,10 @@ use std::io::{BufRead, BufReader, Lines};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use tempfile::TempDir;
+use tokio::sync::mpsc::channel;
+use windlass_engine::chain::Tip;
 use windlass_engine::{Append, Journal, JournalError, Lease, LeaseAnswer, Stored, chain};
-use windlass_journal::SqliteJournal;
+use windlass_journal::{Batch, SqliteJournal};
 use windlass_protocols::{Actor, Fact, Millis, RunId};
 
 pub(crate) struct Place {
@@ -77,6 +79,28 @@ pub(crate) async fn verified(journal: &SqliteJournal, run: &RunId) -> Vec<Stored
     let stored = journal.read(run, 0).await.unwrap();
     chain::verify(run, &stored).unwrap();
     stored
+}
+
+/// The same while the chain is checked on the way, and how far it was followed.
+pub(crate) async fn read_proven(
+    journal: &SqliteJournal,
+    run: &RunId,
+) -> Result<(Vec<Fact>, Tip), JournalError> {
+    read_beyond(journal, Tip::start(run)).await
+}
+
+pub(crate) async fn read_beyond(journal: &SqliteJournal, tip: Tip) -> Result<(Vec<Fact>, Tip), JournalError> {
+    let (batches, mut coming) = channel::<Batch>(1);
+    let run = tip.run().clone();
+    let taken_in = async {
+        let mut facts = Vec::new();
+        while let Some(batch) = coming.recv().await {
+            facts.extend(batch.into_facts(&run)?);
+        }
+        Ok(facts)
+    };
+    let (tip, facts) = tokio::join!(journal.read_proven(tip, batches), taken_in);
+    tip.and_then(|tip| Ok((facts?, tip)))
 }
 
 /// The example of this package as a child process, and what it says.

@@ -170,6 +170,13 @@ impl Script {
         self.agent_ends(StepEnd::Exited { code }, Answer::Missing)
     }
 
+    pub(crate) fn agent_fails_with_words(self, words: &str) -> Self {
+        let mut report =
+            agent_report(self.asked().role, StepEnd::Exited { code: 1 }, Answer::Missing, self.usage);
+        words.clone_into(&mut report.last_words);
+        self.answer(Outcome::AgentEnded(report))
+    }
+
     /// The asked role leaves that answer, and changed these files.
     pub(crate) fn agent_writes(self, answer: Answer, paths: &[&str]) -> Self {
         let role = self.asked().role;

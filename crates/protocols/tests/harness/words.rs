@@ -150,6 +150,7 @@ pub(crate) fn agent_report(role: Role, end: StepEnd, answer: Answer, usage: Usag
         trouble: None,
         session: None,
         model: None,
+        last_words: String::new(),
     }
 }
 

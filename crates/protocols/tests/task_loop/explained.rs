@@ -126,6 +126,9 @@ fn read(command: &str) -> Option<Observation> {
     let mut caps = NO_MORE;
     let mut note = None;
     while let Some(flag) = words.next() {
+        if flag == "--current" {
+            continue;
+        }
         let value = words.next().unwrap_or_else(|| panic!("{flag} of {command} has a value"));
         if flag == "--note" {
             note = Some(value.to_owned());
@@ -230,6 +233,49 @@ fn a_needy_end_shows_what_the_checker_said() {
     let script = Script::at_judge(spec()).judge("needs-human", &["- [scope] which greeting?"]).closed();
     let because = explain(script.run()).because;
     assert_eq!(because, ["the judge asks for a person", "- [scope] which greeting?"]);
+}
+
+#[test]
+fn what_an_earlier_round_was_told_is_not_said_of_a_later_end() {
+    let rejected = Script::at_judge(spec()).judge("reject", &["- too long"]);
+    let unreadable = rejected
+        .doer_hands_over("tree-2")
+        .agent_leaves(Answer::Missing)
+        .agent_leaves(Answer::Missing)
+        .closed();
+    let because = explain(unreadable.run()).because;
+    assert!(!because.join(" ").contains("too long"), "{because:?}");
+}
+
+#[test]
+fn the_words_of_an_agent_that_failed_are_said_while_they_count() {
+    let failing = Script::at_judge(spec()).agent_fails_with_words("no such key");
+    let because = explain(failing.run()).because.join("\n");
+    assert!(because.contains("exited with 1\n    no such key"), "{because}");
+    let judged = failing.judge("reject", &["- no"]);
+    let because = explain(judged.run()).because.join("\n");
+    assert!(!because.contains("no such key"), "{because}");
+    let keeps = Script::at_judge(one_round())
+        .agent_exits(1)
+        .agent_exits(1)
+        .agent_fails_with_words("no such key")
+        .closed();
+    let because = explain(keeps.run()).because.join("\n");
+    assert!(because.contains("    no such key"), "{because}");
+}
+
+#[test]
+fn a_reason_to_stop_is_said_once() {
+    let script = Script::at_doer(one_round()).stop_asked().interrupted().closed();
+    let because = explain(script.run()).because;
+    assert_eq!(because.iter().filter(|reason| reason.contains("lunch")).count(), 1, "{because:?}");
+}
+
+#[test]
+fn a_landing_that_was_refused_on_the_current_branch_is_asked_for_there_again() {
+    let current = TaskSpec { landing: Landing::Current, ..full_spec() };
+    let script = Script::at(Stage::Landing, current).refused("the branch moved").closed();
+    assert_eq!(explain(script.run()).commands, ["windlass land run-1 --current", "windlass land run-1"]);
 }
 
 #[test]

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use windlass_protocols::effect::Effect;
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::outcome::Answer;
-use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
 use windlass_protocols::protocol::judged_task::spec::{Landing, TaskSpec};
 use windlass_protocols::{Fact, Role};
@@ -167,19 +166,8 @@ fn sentence(fact: &Fact) -> String {
             let word = if *role == Role::Auditor { word.gate_word() } else { word.word() };
             format!("{name} {role} {word} {tree}")
         }
-        Fact::JudgedTask(TaskFact::Concluded { end }) => format!("{name} {}", end_word(end)),
+        Fact::JudgedTask(TaskFact::Concluded { end }) => format!("{name} {}", end.word()),
         _ => name.to_owned(),
-    }
-}
-
-const fn end_word(end: &End) -> &'static str {
-    match end {
-        End::Accepted { .. } => "accepted",
-        End::Rejected { .. } => "rejected",
-        End::NeedsHuman { .. } => "needs-human",
-        End::Exhausted { .. } => "exhausted",
-        End::Stopped { .. } => "stopped",
-        End::SetupFailed { .. } => "setup-failed",
     }
 }
 

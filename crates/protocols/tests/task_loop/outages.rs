@@ -200,3 +200,22 @@ fn an_old_record_without_chains_is_asked_for_as_before() {
     assert_eq!(script.asked().agent, None);
     script.doer_answers(&[]).waits_in(Stage::Capturing);
 }
+
+#[test]
+fn whoever_asks_is_told_until_when_it_waits_and_for_whom() {
+    for (moment, words) in [
+        (0, "1970-01-01 00:00 UTC"),
+        (951_782_400_000, "2000-02-29 00:00 UTC"),
+        (1_735_689_599_000, "2024-12-31 23:59 UTC"),
+        (4_107_542_399_999, "2100-02-28 23:59 UTC"),
+        (u64::MAX, "the end of time"),
+    ] {
+        assert_eq!(Millis(moment).utc(), words);
+    }
+    let script = Script::at_doer(chain(&["codex"]));
+    let until = script.now() + 3_600_000;
+    let script = script.answer(limited(Some(until)));
+    let explanation = windlass_protocols::explain::explain(script.run());
+    assert_eq!(explanation.now, format!("round 1: waits until {} to ask the doer", Millis(until).utc()));
+    assert!(explanation.because.iter().any(|line| line.contains("429 Too Many Requests")), "{explanation:?}");
+}

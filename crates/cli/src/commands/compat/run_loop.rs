@@ -104,11 +104,19 @@ pub(super) async fn run(
     output: &mut Output,
 ) -> Result<u8, Complaint> {
     let Prepared { args, command } = prepared;
-    let command = with_an_agent(command, &args, control).await?;
+    let (command, named) = with_an_agent(command, &args, control).await?;
     let view = LiveView::new(output, Story::Talk);
     let ended = control.start(command, &view).await;
     drop(view);
-    let outcome = ended?;
+    let mut outcome = ended?;
+    if named == Named::Nobody {
+        for line in &mut outcome.would_run {
+            let role = line.split(':').next().unwrap_or_default();
+            *line = format!(
+                "{role}: needs an agent: add --agent command:PROGRAM, or set `agent` in windlass.toml"
+            );
+        }
+    }
     show(&outcome, output);
     Ok(exit_code(&args, outcome.status))
 }
@@ -167,8 +175,12 @@ fn follows_convention(task_id: &str) -> bool {
 fn meant(args: &RunLoopArgs, task: String) -> Result<StartRun, Fault> {
     let mut settings = vec![("audit".to_owned(), SettingValue::Switch(!args.skip_audit))];
     number(&mut settings, "rounds", rounds(args));
-    list(&mut settings, "checks", &args.judge_eval);
-    list(&mut settings, "audit-checks", &args.audit_eval);
+    // The original runs an empty command, which succeeds; ours takes it for none.
+    let given = |list: &[String]| -> Vec<String> {
+        list.iter().filter(|command| !command.trim().is_empty()).cloned().collect()
+    };
+    list(&mut settings, "checks", &given(&args.judge_eval));
+    list(&mut settings, "audit-checks", &given(&args.audit_eval));
     text(&mut settings, "on-needs-human", "continue");
     text(&mut settings, "land", "none");
     for (key, prompt) in [
@@ -203,14 +215,22 @@ fn meant(args: &RunLoopArgs, task: String) -> Result<StartRun, Fault> {
     })
 }
 
+/// Whether somebody is named to do the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    Somebody,
+    /// Good enough for a dry run, which starts nobody.
+    Nobody,
+}
+
 /// The original found its agent on the PATH; ours has to be named, here or in the settings.
 async fn with_an_agent(
     mut command: StartRun,
     args: &RunLoopArgs,
     control: &dyn Control,
-) -> Result<StartRun, Complaint> {
+) -> Result<(StartRun, Named), Complaint> {
     if args.agent.is_some() {
-        return Ok(command);
+        return Ok((command, Named::Somebody));
     }
     let repository = command.repository.is_dir().then_some(command.repository.as_path());
     let view = control.settings(repository, command.settings.clone()).await?;
@@ -218,12 +238,12 @@ async fn with_an_agent(
     let every_role =
         ["doer", "judge", "auditor"].iter().all(|role| set(role) || (*role == "auditor" && args.skip_audit));
     if set("agent") || every_role {
-        return Ok(command);
+        return Ok((command, Named::Somebody));
     }
     if args.dry_run {
-        // Nothing is started, so the name alone serves, as it did in the original.
+        // Nothing is started, so any name serves; what is shown says that one is needed.
         text(&mut command.settings, "agent", "command:codex");
-        return Ok(command);
+        return Ok((command, Named::Nobody));
     }
     let fault = Fault::new(Code::UnknownAgent, "no agent is named: the original's `codex` is not built in")
         .kept("nothing was started")

@@ -1,18 +1,18 @@
-//! The words between the facts. With `--json` there are none: the events tell the story.
+//! The words between the facts. With `--json` there are none, the events tell the story; with `--quiet` nobody does.
 
 use super::Stage;
 use crate::output::{Output, Paint};
 use windlass_control_api::views::RunOutcome;
 
 pub(super) fn say(output: &mut Output, text: &str) {
-    if !output.is_json() {
+    if output.tells_stories() {
         output.line(text);
     }
 }
 
 /// A heading.
 pub(super) fn step(output: &mut Output, text: &str) {
-    if !output.is_json() {
+    if output.tells_stories() {
         let heading = output.look().paint(Paint::Heading, text);
         output.line("");
         output.line(heading);

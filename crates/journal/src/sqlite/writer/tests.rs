@@ -73,6 +73,17 @@ fn a_refused_change_leaves_nothing_and_hurts_no_neighbour() {
 }
 
 #[test]
+fn a_change_refused_alone_leaves_nothing_and_the_next_one_works() {
+    let connection = database();
+    let answers = serve_all(&connection, vec![change(refuse(1))]);
+    assert!(matches!(&answers[0], Err(JournalError::Fenced { key }) if key == "1"));
+    assert!(connection.is_autocommit(), "no transaction may stay open");
+    assert!(numbers(&connection).is_empty());
+    assert!(serve_all(&connection, vec![change(insert(2))])[0].is_ok());
+    assert_eq!(numbers(&connection), [2]);
+}
+
+#[test]
 fn a_change_that_sqlite_cannot_do_fails_alone() {
     let connection = database();
     let answers = serve_all(&connection, vec![change(insert(1)), change(insert(1)), change(insert(3))]);

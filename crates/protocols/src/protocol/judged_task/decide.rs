@@ -2,7 +2,7 @@
 
 use super::end::{Cause, End};
 use super::facts::{Fact as TaskFact, RejectedBy, RetryKind, Source};
-use super::next::{describe, go_on, in_words, record, said, state};
+use super::next::{describe, go_on, in_words, record, said, state, with_last_words};
 use super::spec::OnNeedsHuman;
 use super::stage::Stage;
 use super::trouble::{Treated, treat};
@@ -135,7 +135,7 @@ fn doer_ended(draft: &mut Draft, report: &AgentReport) {
         (Treated::Failed(why), _) => {
             let line = format!("- [doer] the doer {why}; what it changed so far is still in its worktree");
             let failures = state(draft).maker_failures_in_a_row + 1;
-            let feedback = still_open(draft, [line]);
+            let feedback = still_open(draft, [with_last_words(&line, &report.last_words)]);
             reject(draft, RejectedBy::DoerFailed, feedback);
             if failures >= MAX_MAKER_FAILURES_IN_A_ROW && draft.exhausted().is_none() {
                 needs_human(draft, Cause::AgentKeepsFailing { role: Role::Doer, why });
@@ -211,12 +211,8 @@ fn checked(draft: &mut Draft, before: Role, report: &ChecksReport) {
         .map(|result| {
             let known =
                 if red_at_base.contains(&result.command) { " (it was red at the base too)" } else { "" };
-            let mut line = format!("- [{label}] `{}` {}{known}", result.command, describe(&result.end));
-            for output in result.tail.lines() {
-                line.push_str("\n    ");
-                line.push_str(output);
-            }
-            line
+            let line = format!("- [{label}] `{}` {}{known}", result.command, describe(&result.end));
+            with_last_words(&line, &result.tail)
         })
         .collect();
     let why = format!("{} of {} required checks are red", feedback.len(), report.results.len());

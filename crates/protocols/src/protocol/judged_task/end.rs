@@ -35,6 +35,18 @@ pub enum End {
 }
 
 impl End {
+    /// Its own name, as it stands in records and lists.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Accepted { .. } => "accepted",
+            Self::Rejected { .. } => "rejected",
+            Self::NeedsHuman { .. } => "needs-human",
+            Self::Exhausted { .. } => "exhausted",
+            Self::Stopped { .. } => "stopped",
+            Self::SetupFailed { .. } => "setup-failed",
+        }
+    }
+
     /// The word for it in the original's summary.
     pub const fn legacy_word(&self) -> &'static str {
         match self {

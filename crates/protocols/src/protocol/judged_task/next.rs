@@ -302,6 +302,9 @@ fn session_to_go_on_with(state: &State, role: Role, agent: Option<&str>) -> Opti
 /// What a checker is shown: sealed artifacts of this round, never files that somebody could have changed since.
 fn inputs(state: &State, role: Role) -> Vec<ArtifactRef> {
     let mut inputs = state.baseline_evidence.clone();
+    if state.repairing.is_some() {
+        inputs.extend(state.left.clone());
+    }
     if role == Role::Doer {
         return inputs;
     }
@@ -313,6 +316,15 @@ fn inputs(state: &State, role: Role) -> Vec<ArtifactRef> {
         inputs.extend(state.audit_evidence.iter().flatten().cloned());
     }
     inputs
+}
+
+/// A sentence, and below it what was printed last.
+pub(crate) fn with_last_words(sentence: &str, last_words: &str) -> String {
+    last_words.lines().fold(sentence.to_string(), |mut text, line| {
+        text.push_str("\n    ");
+        text.push_str(line);
+        text
+    })
 }
 
 /// Words for a step that ended in another way than it should.

@@ -3,6 +3,7 @@
 
 use super::end::{Cause, End};
 use super::facts::{Fact as TaskFact, OutKind, RetryKind};
+use super::next::{describe, with_last_words};
 use super::spec::TaskSpec;
 use super::stage::Stage;
 use crate::effect::Effect;
@@ -10,7 +11,7 @@ use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
 use crate::kernel::availability::Availability;
 use crate::kernel::budget::Dimension;
-use crate::outcome::{AgentSession, CapturedChange, Handoff, Outcome, VerdictWord};
+use crate::outcome::{AgentReport, AgentSession, CapturedChange, Handoff, Outcome, StepEnd, VerdictWord};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -48,6 +49,10 @@ pub struct State {
     pub audit_evidence: Option<Vec<ArtifactRef>>,
     /// Faults of the answer that is being asked for again.
     pub repairing: Option<Vec<String>>,
+    /// The last answer of this round as it was found, for whoever has to mend it.
+    pub left: Option<ArtifactRef>,
+    /// How the last agent of this round failed, in words; none while the last one did not.
+    pub last_failure: Option<String>,
     /// Of the current round only: a gate of an earlier round must never stand beside a verdict of this one.
     pub verdict: Option<(VerdictWord, Option<ArtifactRef>)>,
     pub gate: Option<(VerdictWord, Option<ArtifactRef>)>,
@@ -97,6 +102,8 @@ impl State {
             check_evidence: None,
             audit_evidence: None,
             repairing: None,
+            left: None,
+            last_failure: None,
             verdict: None,
             gate: None,
             rounds_completed: brought_rounds,
@@ -163,6 +170,8 @@ impl State {
                 self.check_evidence = None;
                 self.audit_evidence = None;
                 self.repairing = None;
+                self.left = None;
+                self.last_failure = None;
                 self.verdict = None;
                 self.gate = None;
             }
@@ -258,11 +267,7 @@ impl State {
                     self.availability.waited_until(until);
                 }
             }
-            Outcome::AgentEnded(report) => {
-                if let Some(last) = &mut self.session {
-                    last.session.clone_from(&report.session);
-                }
-            }
+            Outcome::AgentEnded(report) => self.remember_step(report),
             Outcome::Prepared { .. }
             | Outcome::ChecksRan(_)
             | Outcome::ChangeCaptured(_)
@@ -272,6 +277,15 @@ impl State {
             | Outcome::Interrupted { .. }
             | Outcome::Lost { .. } => {}
         }
+    }
+
+    fn remember_step(&mut self, report: &AgentReport) {
+        if let Some(last) = &mut self.session {
+            last.session.clone_from(&report.session);
+        }
+        self.left = report.as_left().cloned();
+        self.last_failure = (report.end != StepEnd::Exited { code: 0 })
+            .then(|| with_last_words(&describe(&report.end), &report.last_words));
     }
 
     /// The round goes on at the checker that gave no word of its own.
