@@ -174,7 +174,7 @@ impl Script {
         let mut report =
             agent_report(self.asked().role, StepEnd::Exited { code: 1 }, Answer::Missing, self.usage);
         words.clone_into(&mut report.last_words);
-        self.answer(Outcome::AgentEnded(report))
+        self.answer(Outcome::from(report))
     }
 
     /// The asked role leaves that answer, and changed these files.
