@@ -19,6 +19,8 @@ const PROTOCOL_VERSION: u64 = 1;
 const TIME_TO_CANCEL: Duration = Duration::from_secs(2);
 /// How long what an agent left behind may hold its output open: its last words may still be in the pipe.
 const TIME_TO_LEAK: Duration = Duration::from_millis(500);
+/// The pause by which an agent shows that it has told all of an earlier session.
+const TIME_OF_QUIET: Duration = Duration::from_millis(250);
 const METHOD_NOT_FOUND: i64 = -32601;
 
 pub(crate) struct Conversation<'a> {
@@ -100,7 +102,9 @@ impl<'a> Conversation<'a> {
         let (session, opened) = match &order.resume {
             Some(id) if can_load => {
                 params["sessionId"] = json!(id);
-                (id.clone(), self.ask("session/load", params)?)
+                let opened = self.ask("session/load", params)?;
+                self.let_the_past_pass()?;
+                (id.clone(), opened)
             }
             asked => {
                 if asked.is_some() {
@@ -145,24 +149,42 @@ impl<'a> Conversation<'a> {
             // We hold a sender ourselves, so the channel cannot be closed.
             let event =
                 self.events.recv().map_err(|_| Failure::AgentGone { while_asked: method, status: None })?;
-            match event {
-                Event::Message(message) => {
-                    if let Some(answer) = self.hear(message, &id)? {
-                        return answer;
-                    }
-                }
-                Event::Noise(line) => self.report.tell(&[Signal::Unknown { line }])?,
-                Event::TooLong => return Err(Failure::LineTooLong { limit: LINE_BYTES }),
-                Event::Exited => send_after(TIME_TO_LEAK, Event::LeakTimedOut, &self.alarms)?,
-                Event::Closed | Event::LeakTimedOut | Event::CancelTimedOut if self.is_cancelled => {
-                    return Err(Failure::Interrupted);
-                }
-                Event::Closed | Event::LeakTimedOut | Event::CancelTimedOut => {
-                    return Err(Failure::AgentGone { while_asked: method, status: None });
-                }
-                Event::Shutdown => self.cancel()?,
+            if let Some(answer) = self.take(event, method, &id)? {
+                return answer;
             }
         }
+    }
+
+    /// Gemini answers before it has told the past, and nothing marks the end of that. It is over when it is quiet.
+    fn let_the_past_pass(&mut self) -> Result<(), Failure> {
+        while let Ok(event) = self.events.recv_timeout(TIME_OF_QUIET) {
+            let nothing_awaited = Value::Null;
+            let _ = self.take(event, "session/load", &nothing_awaited)?;
+        }
+        Ok(())
+    }
+
+    /// Deals with one event; the answer to the request `awaited`, when this is it.
+    fn take(
+        &mut self,
+        event: Event,
+        method: &'static str,
+        awaited: &Value,
+    ) -> Result<Option<Result<Value, Failure>>, Failure> {
+        match event {
+            Event::Message(message) => return self.hear(message, awaited),
+            Event::Noise(line) => self.report.tell(&[Signal::Unknown { line }])?,
+            Event::TooLong => return Err(Failure::LineTooLong { limit: LINE_BYTES }),
+            Event::Exited => send_after(TIME_TO_LEAK, Event::LeakTimedOut, &self.alarms)?,
+            Event::Closed | Event::LeakTimedOut | Event::CancelTimedOut if self.is_cancelled => {
+                return Err(Failure::Interrupted);
+            }
+            Event::Closed | Event::LeakTimedOut | Event::CancelTimedOut => {
+                return Err(Failure::AgentGone { while_asked: method, status: None });
+            }
+            Event::Shutdown => self.cancel()?,
+        }
+        Ok(None)
     }
 
     fn cancel(&mut self) -> Result<(), Failure> {
@@ -176,7 +198,6 @@ impl<'a> Conversation<'a> {
         send_after(TIME_TO_CANCEL, Event::CancelTimedOut, &self.alarms)
     }
 
-    /// Takes one message; the answer to the request `awaited`, when this is it.
     fn hear(
         &mut self,
         mut message: Value,

@@ -29,6 +29,8 @@ pub const EXIT_USAGE: u8 = 2;
 
 /// How long an agent may take to leave after its input was closed. What it still has to do is its own housekeeping.
 const TIME_TO_LEAVE: Duration = Duration::from_secs(2);
+/// The same where somebody waits for us to end.
+const TIME_TO_LEAVE_AT_ONCE: Duration = Duration::from_millis(500);
 /// How far the agent may be ahead of us before it has to wait.
 const EVENTS_AHEAD: usize = 64;
 
@@ -47,14 +49,14 @@ pub fn converse_from_environment(arguments: impl IntoIterator<Item = OsString>) 
 }
 
 fn converse(order: &Order) -> u8 {
-    let mut report = Report::default();
+    let mut report = Report::to_stdout();
     let held = read_prompt().and_then(|prompt| {
         let (sender, events) = mpsc::sync_channel(EVENTS_AHEAD);
         listen_for_shutdown(sender.clone())?;
         hold(order, &prompt, &mut report, sender, events)
     });
     match held {
-        Ok(claim) => claim,
+        Ok(code) => code,
         Err(failure) => {
             // Reports that nobody takes are one of the failures told here.
             let _ = report.tell(&failure.signals());
@@ -101,7 +103,7 @@ fn hold(
     match held {
         Ok(signals) => {
             report.tell(&signals)?;
-            leave(&mut agent);
+            leave(&mut agent, TIME_TO_LEAVE);
             Ok(if report.is_success() { 0 } else { EXIT_FAILED })
         }
         Err(Failure::AgentGone { while_asked, .. }) => {
@@ -110,13 +112,13 @@ fn hold(
         }
         Err(failure) => {
             report.tell(&failure.signals())?;
-            leave(&mut agent);
+            leave(&mut agent, TIME_TO_LEAVE_AT_ONCE);
             Ok(EXIT_FAILED)
         }
     }
 }
 
-fn leave(agent: &mut PipedChild) {
+fn leave(agent: &mut PipedChild, time: Duration) {
     // The turn is over and told; how the agent leaves changes nothing about it.
-    let _ = agent.end(TIME_TO_LEAVE);
+    let _ = agent.end(time);
 }

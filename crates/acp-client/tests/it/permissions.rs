@@ -1,8 +1,6 @@
 //! What the agent hears when it asks for something: a permission, or a method this client does not have.
 
-mod scene;
-
-use scene::{Scene, ended, up_to_prompt};
+use crate::scene::{Scene, ended, up_to_prompt};
 use serde_json::{Value, json};
 use windlass_agent_drivers::{Severity, Signal};
 

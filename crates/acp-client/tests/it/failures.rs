@@ -1,11 +1,11 @@
 //! Turns that come to no good end: each has its own word on stdout, a failing exit code, and leaves no process behind.
 
-mod scene;
-
 use std::process::Stdio;
 
+use crate::scene::{
+    Scene, Turn, ended, eventually, example, finish, initialized, pid_of, piece, up_to_prompt,
+};
 use rustix::process::{Signal as Sent, kill_process};
-use scene::{Scene, Turn, ended, eventually, finish, initialized, pid_of, piece, up_to_prompt};
 use serde_json::json;
 use windlass_agent_drivers::{Conclusion, EndClaim, ErrorKind, Severity, Signal};
 
@@ -195,7 +195,7 @@ fn an_agent_that_does_not_leave_is_ended_after_its_turn() {
 #[test]
 fn when_nobody_listens_the_agent_is_not_left_alone() {
     let scene = Scene::after_prompt(&[json!({"hear": 1}), piece("hello?"), json!({"hang": true})]);
-    let words = [scene::example("acp_agent"), scene.path("script"), scene.path("heard")];
+    let words = [example("acp_agent"), scene.path("script"), scene.path("heard")];
     let words: Vec<&str> = words.iter().map(|word| word.to_str().unwrap()).collect();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let turn = finish(scene.start_program(&words, Stdio::from(full)));
