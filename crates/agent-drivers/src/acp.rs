@@ -40,10 +40,13 @@ pub(crate) fn build(
     }
     words.extend(["--".to_owned(), program.to_owned()]);
     words.extend_from_slice(arguments);
+    let mut environment = invocation.environment()?;
+    // Gemini's parent process would outlive its child's pipes and swallow every signal; nobody else knows the name.
+    environment.insert("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned());
     Ok(CommandLine {
         program: text_of("windlass program", &invocation.windlass_program)?,
         arguments: words,
-        environment: invocation.environment()?,
+        environment,
         stdin: Stdin::Prompt,
     })
 }

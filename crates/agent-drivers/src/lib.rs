@@ -5,6 +5,8 @@
 //! [`driver`]; nothing outside this crate changes.
 
 mod acp;
+mod acp_answers;
+mod acp_updates;
 mod answer;
 mod choice;
 mod conclusion;
@@ -25,6 +27,8 @@ mod vendor;
 mod words;
 
 pub use acp::ACP_COMMAND;
+pub use acp_answers::{acp_answer, acp_error, acp_failure};
+pub use acp_updates::{AcpCall, AcpUpdates};
 pub use answer::{answer_from_message, final_message};
 pub use choice::{AgentChoice, ChoiceError};
 pub use conclusion::{ClosingWord, Conclusion, HowItEnded, Limit};

@@ -1,5 +1,7 @@
 //! Turns SIGINT, SIGTERM and SIGHUP into a counted request to shut down. What each count means is the host's affair.
 
+use std::ops::ControlFlow;
+
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::SupervisorError;
@@ -51,6 +53,22 @@ impl ShutdownRequests {
     }
 }
 
+/// For a program without a runtime: calls `heard` for each request, from a thread that ends when `heard` breaks or the
+/// process does. When this returns, the signals no longer end the process by themselves.
+pub fn on_shutdown_request(
+    mut heard: impl FnMut(Shutdown) -> ControlFlow<()> + Send + 'static,
+) -> Result<(), SupervisorError> {
+    let failed = |source| SupervisorError::Signals { source };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
+    let entered = runtime.enter();
+    let mut requests = ShutdownRequests::listen()?;
+    drop(entered);
+    let listen = move || {
+        runtime.block_on(async { while heard(requests.next().await).is_continue() {} });
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(listen).map(drop).map_err(failed)
+}
+
 #[cfg(test)]
 mod tests {
     use rustix::process::{Signal as Sent, getpid, kill_process};
@@ -69,6 +87,19 @@ mod tests {
         for (sent, counted) in expected {
             kill_process(getpid(), sent).unwrap();
             assert_eq!(requests.next().await, counted);
+        }
+    }
+
+    #[test]
+    fn without_a_runtime_requests_come_to_whoever_asked_for_them() {
+        let (sender, heard) = std::sync::mpsc::channel();
+        on_shutdown_request(move |request| {
+            sender.send(request).map_or(ControlFlow::Break(()), ControlFlow::Continue)
+        })
+        .unwrap();
+        for counted in [Shutdown::First, Shutdown::Second] {
+            kill_process(getpid(), Sent::TERM).unwrap();
+            assert_eq!(heard.recv().unwrap(), counted);
         }
     }
 }

@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("process-supervisor", &["crash-points"]),
     ("git-workspaces", &["process-supervisor", "crash-points"]),
     ("scripted-actor", &["agent-drivers", "process-supervisor"]),
+    ("acp-client", &["agent-drivers", "process-supervisor"]),
     (
         "host",
         &[
@@ -30,7 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("simulator", &["engine", "protocols"]),
-    ("cli", &["control-api", "host", "process-supervisor", "scripted-actor"]),
+    ("cli", &["acp-client", "control-api", "host", "process-supervisor", "scripted-actor"]),
     ("test-support", &["process-supervisor"]),
 ];
 

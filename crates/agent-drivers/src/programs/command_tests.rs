@@ -149,10 +149,9 @@ fn copilot() {
 
 #[test]
 fn an_agent_behind_the_client_protocol_is_started_by_our_own_client() {
-    assert_words(
-        &build("acp:gemini --acp", Access::ReadOnly, fresh()),
-        "/bin/windlass __acp --read-only -- gemini --acp",
-    );
+    let gemini = build("acp:gemini --acp", Access::ReadOnly, fresh());
+    assert_words(&gemini, "/bin/windlass __acp --read-only -- gemini --acp");
+    assert_eq!(gemini.environment["GEMINI_CLI_NO_RELAUNCH"], "true");
     assert_words(
         &build("acp:codex-acp", Access::ReadWrite, resumed()),
         &format!("/bin/windlass __acp --read-write --resume {UUID} -- codex-acp"),

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails by panicking")]
 
 mod acceptance;
+mod acp_agents;
 mod cheats;
 mod clean;
 mod compat_words;
