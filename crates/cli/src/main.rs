@@ -9,6 +9,8 @@ mod output;
 mod wiring;
 
 use arguments::{Arguments, Command, Parsed};
+use commands::agents::trial::{self, Trial};
+use commands::agents::{AgentsArgs, AgentsCommand};
 use commands::{compat, demo};
 use output::Output;
 use std::ffi::OsString;
@@ -80,6 +82,13 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
         Command::Log(args) => commands::log::run(args, &*connect()?, output).await,
         Command::Diff(args) => commands::diff::run(args, &*connect()?, output).await,
         Command::Explain(args) => commands::explain::run(args, &*connect()?, output).await,
+        Command::Cost(args) => commands::cost::run(args, &*connect()?, output).await,
+        Command::Agents(AgentsArgs { command: Some(AgentsCommand::Try(args)), .. }) => {
+            let trial = Trial::set_up(&args, environment)?;
+            let control = wiring::control(trial.environment())?;
+            trial::run(trial, &*control, output).await
+        }
+        Command::Agents(args) => commands::agents::run(args.repo(), &*connect()?, output).await,
         Command::Resume(args) => commands::resume::run(*args, &*connect()?, output).await,
         Command::Stop(args) => commands::stop::run(args, &*connect()?, output).await,
         Command::Land(args) => commands::land::run(args, &*connect()?, output).await,

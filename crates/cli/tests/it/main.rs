@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails by panicking")]
 
 mod acceptance;
+mod agents_and_money;
 mod cheats;
 mod clean;
 mod compat_words;

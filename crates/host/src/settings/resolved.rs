@@ -1,11 +1,14 @@
 //! The settings in force: each value with the place it came from, and typed access for the rest of the host.
 
-use super::keys::{KEYS, Runs};
+use super::keys::{KEYS, Kind, Runs};
 use super::layers::{Layer, Origin};
 use std::collections::BTreeMap;
 use windlass_control_api::commands::SettingValue;
+use windlass_control_api::money::micros;
 use windlass_control_api::views::{SettingView, SettingsView};
 use windlass_control_api::{Code, Fault};
+
+const MICROS_A_CENT: u64 = 10_000;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -25,6 +28,12 @@ impl Settings {
 
     pub(super) fn take(&mut self, layer: Layer) {
         for (key, value, origin) in layer.values {
+            // Said again in another unit, by somebody stronger: what was said before no longer counts.
+            if let Some(twin) = key.twin()
+                && self.origin(twin.name).is_some_and(|before| *before != origin)
+            {
+                self.values.remove(twin.name);
+            }
             self.values.insert(key.name, (value, origin));
         }
         self.warnings.extend(layer.warnings);
@@ -42,6 +51,14 @@ impl Settings {
             Some((SettingValue::Number(number), _)) => Some(*number),
             _ => None,
         }
+    }
+
+    /// A cap on money in millionths, whichever of `STEM-cost` and `STEM-cents` says it.
+    pub fn money(&self, stem: &str) -> Option<u64> {
+        let amount = self.text(&format!("{stem}-cost")).and_then(micros);
+        amount.or_else(|| {
+            self.number(&format!("{stem}-cents")).map(|cents| cents.saturating_mul(MICROS_A_CENT))
+        })
     }
 
     pub fn switch(&self, name: &str) -> bool {
@@ -86,6 +103,14 @@ impl Settings {
         for name in ["rounds", "max-minutes", "step-minutes", "idle-minutes", "max-output-mb"] {
             if self.number(name) == Some(0) {
                 return Err(self.bad(name, "must be at least 1"));
+            }
+        }
+        for key in KEYS.iter().filter(|key| key.kind == Kind::Amount) {
+            let twice = key.twin().filter(|twin| self.number(twin.name).is_some());
+            if let (Some(_), Some(twin)) = (self.text(key.name), twice) {
+                return Err(
+                    self.bad(key.name, &format!("and `{}` say the same thing: leave one out", twin.name))
+                );
             }
         }
         if self.number("rounds").is_some_and(|rounds| rounds > u64::from(u32::MAX)) {

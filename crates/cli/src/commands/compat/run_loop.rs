@@ -71,7 +71,7 @@ pub(crate) struct RunLoopArgs {
     /// Write the prompts, print the agents' commands, start nothing
     #[arg(long)]
     dry_run: bool,
-    /// The agent for every role; the original always took `codex`
+    /// The agent for every role; `codex` as in the original if neither this nor the settings name one
     #[arg(long, value_name = "AGENT", allow_hyphen_values = true)]
     agent: Option<String>,
     /// Give each outcome an exit code of its own, as `windlass run` does
@@ -203,7 +203,7 @@ fn meant(args: &RunLoopArgs, task: String) -> Result<StartRun, Fault> {
     })
 }
 
-/// The original found its agent on the PATH; ours has to be named, here or in the settings.
+/// The original always took `codex`; ours takes it where neither the flags nor the settings name another.
 async fn with_an_agent(
     mut command: StartRun,
     args: &RunLoopArgs,
@@ -220,15 +220,8 @@ async fn with_an_agent(
     if set("agent") || every_role {
         return Ok(command);
     }
-    if args.dry_run {
-        // Nothing is started, so the name alone serves, as it did in the original.
-        text(&mut command.settings, "agent", "command:codex");
-        return Ok(command);
-    }
-    let fault = Fault::new(Code::UnknownAgent, "no agent is named: the original's `codex` is not built in")
-        .kept("nothing was started")
-        .hint("add --agent command:PROGRAM, or set `agent` in windlass.toml");
-    Err(fault.into())
+    text(&mut command.settings, "agent", "codex");
+    Ok(command)
 }
 
 fn show(outcome: &RunOutcome, output: &mut Output) {
