@@ -8,7 +8,7 @@ use crate::spending::{self, SpentRun, SpentStep};
 use std::collections::BTreeMap;
 use windlass_agent_drivers::AgentChoice;
 use windlass_control_api::Fault;
-use windlass_control_api::money::{AskCost, CostBy, CostReport, CostRow};
+use windlass_control_api::money::{AskCost, CostBy, CostReport, CostRow, Spent};
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::{Millis, RunId};
 
@@ -69,7 +69,7 @@ fn rows(runs: &[SpentRun], by: CostBy) -> Vec<CostRow> {
             let empty = || CostRow {
                 name: name.clone(),
                 task: String::new(),
-                spent: Default::default(),
+                spent: Spent::default(),
                 runs: 0,
                 accepted: 0,
             };

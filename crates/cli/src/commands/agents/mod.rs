@@ -86,11 +86,11 @@ fn show(agents: &[AgentView], output: &mut Output) {
 }
 
 fn tone(agent: &AgentView) -> Tone {
-    match (agent.is_usable(), agent.version_state) {
+    let version_fits = matches!(agent.version_state, VersionState::Known | VersionState::Newer);
+    match (agent.is_usable(), version_fits && agent.login.seems_there()) {
         (false, _) => Tone::Bad,
-        (true, VersionState::Older | VersionState::Untold) => Tone::Attention,
-        (true, VersionState::Known | VersionState::Newer) if agent.login.seems_there() => Tone::Good,
-        (true, VersionState::Known | VersionState::Newer) => Tone::Attention,
+        (true, true) => Tone::Good,
+        (true, false) => Tone::Attention,
     }
 }
 

@@ -51,12 +51,11 @@ pub(crate) struct Trial {
 impl Trial {
     pub(crate) fn set_up(args: &TryArgs, user: &Environment) -> Result<Self, Fault> {
         let agent = agent(args)?;
-        let (root, temporary) = match &args.keep {
-            Some(directory) => (empty_directory(&absolute(directory)?)?, None),
-            None => {
-                let directory = temporary_directory("windlass-trial-")?;
-                (directory.path().to_owned(), Some(directory))
-            }
+        let (root, temporary) = if let Some(directory) = &args.keep {
+            (empty_directory(&absolute(directory)?)?, None)
+        } else {
+            let directory = temporary_directory("windlass-trial-")?;
+            (directory.path().to_owned(), Some(directory))
         };
         let environment = scratch_repository::environment(&root.join("state"), user);
         let trial = Self { agent, root, temporary, environment };

@@ -75,7 +75,7 @@ fn each_way_to_divide_it_comes_to_the_same_sum() {
             "role" => assert_eq!(names, ["doer", "judge"]),
             "model" => assert_eq!(names, ["big-model", "not told (scripted)"]),
             "agent" => {
-                assert!(names[0].ends_with("bad.toml") && names[1].ends_with("good.toml"), "{names:?}")
+                assert!(names[0].ends_with("bad.toml") && names[1].ends_with("good.toml"), "{names:?}");
             }
             "day" => assert!(names.iter().all(|name| day(name)), "{names:?}"),
             _ => {}
