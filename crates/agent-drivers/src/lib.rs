@@ -10,10 +10,12 @@ mod acp_updates;
 mod answer;
 mod choice;
 mod conclusion;
+mod confinement;
 pub mod driver;
 mod environment;
 mod error_text;
 mod invocation;
+mod login;
 mod model_wish;
 mod nearest;
 mod plain;
@@ -32,12 +34,14 @@ pub use acp_updates::{AcpCall, AcpUpdates};
 pub use answer::{answer_from_message, final_message};
 pub use choice::{AgentChoice, ChoiceError};
 pub use conclusion::{ClosingWord, Conclusion, HowItEnded, Limit};
+pub use confinement::Confinement;
 pub use driver::{Capabilities, ReadOnlyMode, SessionIds};
 pub use environment::{environment_allow_list, is_passed_through, is_passed_to, is_secret};
 pub use invocation::{
     Access, AnswerBy, AnswerSchema, BuildError, CommandLine, Invocation, PLAY_COMMAND, Role, Session, Stdin,
     UnknownRole,
 };
+pub use login::{Login, LoginFile};
 pub use probe::{
     KnownVersions, Probe, Version, VersionVerdict, judge_version, probe, read_version, version_advice,
 };

@@ -2,8 +2,8 @@
 //! mean is the command's own business.
 
 use crate::commands::{
-    clean, compat, completions, demo, diff, doctor, explain, explain_error, land, log, ls, resume, run,
-    settings, show, stop, trust, verify,
+    agents, clean, compat, completions, cost, demo, diff, doctor, explain, explain_error, land, log, ls,
+    resume, run, settings, show, stop, trust, verify,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
 use crate::wiring::Environment;
@@ -50,12 +50,14 @@ pub(crate) enum Command {
     Log(log::LogArgs),
     Diff(diff::DiffArgs),
     Explain(explain::ExplainArgs),
+    Cost(cost::CostArgs),
     Resume(Box<resume::ResumeArgs>),
     Stop(stop::StopArgs),
     Land(land::LandArgs),
     Verify(verify::VerifyArgs),
     Clean(clean::CleanArgs),
     Trust(trust::TrustArgs),
+    Agents(agents::AgentsArgs),
     Doctor(doctor::DoctorArgs),
     Demo(demo::DemoArgs),
     Settings(settings::SettingsArgs),
@@ -156,7 +158,7 @@ fn after_help() -> String {
         let _ = writeln!(text, "  {number:>2}  {name}: {meaning}");
     }
     text.push_str("\nStart here:\n  windlass demo                         see the whole thing in a few seconds, without any key\n");
-    text.push_str("  windlass run \"TASK\" --agent command:./my-agent --check \"cargo test\"\n");
+    text.push_str("  windlass agents                       which agent programs are there, and how to install the others\n  windlass run \"TASK\" --doer codex --judge claude --auditor gemini --check \"cargo test\"\n");
     text.push_str(
         "  windlass doctor                       what is missing on this machine, and how to fix it",
     );

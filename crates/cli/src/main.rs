@@ -9,6 +9,8 @@ mod output;
 mod wiring;
 
 use arguments::{Arguments, Command, Parsed};
+use commands::agents::trial::{self, Trial};
+use commands::agents::{AgentsArgs, AgentsCommand};
 use commands::{compat, demo};
 use output::Output;
 use std::ffi::OsString;
@@ -82,6 +84,13 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
         Command::Log(args) => commands::log::run(args, &*look()?, output).await,
         Command::Diff(args) => commands::diff::run(args, &*look()?, output).await,
         Command::Explain(args) => commands::explain::run(args, &*look()?, output).await,
+        Command::Cost(args) => commands::cost::run(args, &*look()?, output).await,
+        Command::Agents(AgentsArgs { command: Some(AgentsCommand::Try(args)), .. }) => {
+            let trial = Trial::set_up(&args, environment)?;
+            let control = wiring::control(trial.environment())?;
+            trial::run(trial, &*control, output).await
+        }
+        Command::Agents(args) => commands::agents::run(args.repo(), &*connect()?, output).await,
         Command::Resume(args) => commands::resume::run(*args, &*connect()?, output).await,
         Command::Stop(args) => commands::stop::run(args, &*connect()?, output).await,
         Command::Land(args) => commands::land::run(args, &*connect()?, output).await,
@@ -91,8 +100,10 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
         Command::Doctor(args) => match look() {
             Ok(control) => commands::doctor::run(args, &*control, output).await,
             Err(reason) => {
-                let without = |repository: Option<&Path>| wiring::diagnosis(environment, &reason, repository);
-                commands::doctor::without_control(&args, without, output)
+                let without = async |repository: Option<&Path>| {
+                    wiring::diagnosis(environment, &reason, repository).await
+                };
+                commands::doctor::without_control(&args, without, output).await
             }
         },
         Command::Settings(args) => commands::settings::run(args, &*look()?, output).await,

@@ -38,8 +38,12 @@ pub(crate) fn looking(environment: &Environment) -> Result<Box<dyn Wired>, Fault
 }
 
 /// What can be said about a machine on which there is no host.
-pub(crate) fn diagnosis(environment: &Environment, reason: &Fault, repository: Option<&Path>) -> Diagnosis {
-    windlass_host::diagnose_without_state(&text_of(environment), reason, repository)
+pub(crate) async fn diagnosis(
+    environment: &Environment,
+    reason: &Fault,
+    repository: Option<&Path>,
+) -> Diagnosis {
+    windlass_host::diagnose_without_state(&text_of(environment), reason, repository).await
 }
 
 fn open(environment: &Environment, access: Access) -> Result<Box<dyn Wired>, Fault> {

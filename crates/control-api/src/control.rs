@@ -1,8 +1,10 @@
 //! The one door from a face to the host: in this process today, over HTTP for a remote one.
 
+use crate::agents::AgentView;
 use crate::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun};
 use crate::errors::Fault;
 use crate::events::Watcher;
+use crate::money::{AskCost, CostReport};
 use crate::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
     TrustView, Verification,
@@ -39,6 +41,10 @@ pub trait Control {
     fn trust<'a>(&'a self, repository: &'a Path) -> Reply<'a, TrustView>;
     fn distrust<'a>(&'a self, repository: &'a Path) -> Reply<'a, TrustView>;
     fn diagnose<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Diagnosis>;
+    /// The agent programs Windlass knows, found on this machine or not.
+    fn agents<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<AgentView>>;
+    /// What agents used, added up as asked.
+    fn cost(&self, question: AskCost) -> Reply<'_, CostReport>;
     fn settings<'a>(
         &'a self,
         repository: Option<&'a Path>,

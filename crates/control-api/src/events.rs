@@ -1,5 +1,6 @@
 //! What a run tells while it goes on. A stored run is shown through the same events as a live one.
 
+use crate::money::Spent;
 use serde::Serialize;
 
 /// Hears of a run as it happens. Called from the thread that drives the run; must not block.
@@ -59,4 +60,8 @@ pub struct Progress {
     pub actor: String,
     pub elapsed_ms: u64,
     pub last_line: Option<String>,
+    /// What this step used so far, by its agent's own word.
+    pub step: Spent,
+    /// What the run used so far, this step included.
+    pub run: Spent,
 }

@@ -1,12 +1,14 @@
 //! The stable border between faces and host: what can be asked (`commands`), what comes back (`views`, `events`), how it
 //! fails (`errors`) and how a program ends (`exit_codes`). Faces know this crate only; it knows nobody.
 
+pub mod agents;
 pub mod commands;
 pub mod compat;
 pub mod control;
 pub mod errors;
 pub mod events;
 pub mod exit_codes;
+pub mod money;
 pub mod views;
 
 pub use control::{Control, Reply};

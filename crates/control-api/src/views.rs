@@ -1,6 +1,7 @@
 //! What comes back: flat, serialisable, and the exact shape of `--json`.
 
 use crate::events::LogEntry;
+use crate::money::Spent;
 use serde::Serialize;
 
 /// How a run stands or ended, in one word.
@@ -79,6 +80,7 @@ pub struct RunView {
     pub audit_checks: Vec<String>,
     pub agents: Vec<(String, String)>,
     pub used: Used,
+    pub spent: Spent,
     pub explanation: ExplanationView,
     pub artifacts: Vec<ArtifactView>,
 }
@@ -136,6 +138,7 @@ pub struct RunOutcome {
     pub audit_gate: String,
     pub rounds_completed: u32,
     pub landed: Option<LandedView>,
+    pub spent: Spent,
     pub explanation: ExplanationView,
     /// Agent commands that a dry run would have started.
     pub would_run: Vec<String>,

@@ -12,11 +12,13 @@ use crate::narrate::Narrator;
 use crate::past::Past;
 use crate::projection::Projector;
 use crate::shutdown::Listening;
+use crate::spending;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use windlass_control_api::Fault;
 use windlass_control_api::events::{Event, Progress, Watcher};
+use windlass_control_api::money::Spent;
 use windlass_engine::{Clock, Engine, EngineError, Journal, JournalError, Lease};
 use windlass_journal::SqliteJournal;
 use windlass_process_supervisor::Shutdown;
@@ -36,6 +38,8 @@ pub(crate) struct Driver<'a> {
     shutdown: Listening,
     asked_to_shut_down: Option<Shutdown>,
     repository: Option<&'a HeldRepository>,
+    /// What the steps that have ended used.
+    spent: Spent,
 }
 
 /// What whoever drives a run has in their hands.
@@ -104,6 +108,7 @@ impl<'a> Driver<'a> {
             shutdown,
             asked_to_shut_down: None,
             repository: hands.repository,
+            spent: spending::of_facts(&facts),
         })
     }
 
@@ -117,6 +122,10 @@ impl<'a> Driver<'a> {
         }
         self.engine.runner().tell_children(Telling::Stop);
         Ok(())
+    }
+
+    pub(crate) const fn spent(&self) -> Spent {
+        self.spent
     }
 
     pub(crate) fn run(&self) -> &Run {
@@ -238,6 +247,7 @@ impl<'a> Driver<'a> {
 
     fn tell(&mut self, before: u64, facts: &[Fact]) {
         let at = SystemClock.now();
+        self.spent = self.spent.plus(spending::of_facts(facts));
         for (version, fact) in (before..).zip(facts) {
             let raw = serde_json::to_value(fact).unwrap_or_default();
             let entry = self.narrator.entry(version, at.0, fact, raw);
@@ -253,12 +263,15 @@ impl<'a> Driver<'a> {
         let (round, rounds) = headline::rounds(self.engine.run());
         let runner = self.engine.runner();
         let Some((effect, under_way)) = runner.under_way().next() else { return };
+        let step = under_way.spent();
         let progress = Progress {
             round,
             rounds,
             actor: actor(&under_way.effect).to_owned(),
             elapsed_ms: u64::try_from(under_way.since.elapsed().as_millis()).unwrap_or(u64::MAX),
             last_line: runner.last_line(*effect),
+            step,
+            run: self.spent.plus(step),
         };
         self.watcher.hear(&Event::Progress(progress));
     }

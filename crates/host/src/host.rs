@@ -9,9 +9,11 @@ use crate::settings::{self, Environment, Settings};
 use crate::shutdown::ShutdownListener;
 use crate::state_dir::StateDir;
 use std::path::{Path, PathBuf};
+use windlass_control_api::agents::AgentView;
 use windlass_control_api::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun};
 use windlass_control_api::compat::{Compat, MakeWorktrees};
 use windlass_control_api::events::Watcher;
+use windlass_control_api::money::{AskCost, CostReport};
 use windlass_control_api::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
     TrustView, Verification,
@@ -210,6 +212,14 @@ impl Control for Host {
 
     fn diagnose<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Diagnosis> {
         Box::pin(control::diagnose::diagnose(self, repository))
+    }
+
+    fn agents<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<AgentView>> {
+        Box::pin(control::agents::agents(self, repository))
+    }
+
+    fn cost(&self, question: AskCost) -> Reply<'_, CostReport> {
+        Box::pin(control::cost::cost(self, question))
     }
 
     fn settings<'a>(

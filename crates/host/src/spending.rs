@@ -4,7 +4,8 @@
 use crate::fault::journal_fault;
 use std::collections::BTreeMap;
 use windlass_control_api::Fault;
-use windlass_engine::{Journal, RunHead};
+use windlass_control_api::money::Spent;
+use windlass_engine::{Journal, RunHead, Stored};
 use windlass_journal::SqliteJournal;
 use windlass_protocols::outcome::{Outcome, Usage};
 use windlass_protocols::protocol::Spec;
@@ -23,6 +24,27 @@ pub(crate) struct SpentStep {
     pub(crate) usage: Usage,
 }
 
+impl SpentStep {
+    pub(crate) fn spent(&self) -> Spent {
+        spent(&self.usage)
+    }
+}
+
+/// One step's use. Tokens without a price are told apart: they were not free.
+pub(crate) fn spent(usage: &Usage) -> Spent {
+    let unpriced = usage.cost_micros == 0;
+    Spent {
+        steps: 1,
+        tokens: usage.tokens,
+        input: usage.kinds.input,
+        cached: usage.kinds.cached,
+        output: usage.kinds.output,
+        reasoning: usage.kinds.reasoning,
+        cost_micros: usage.cost_micros,
+        unpriced_tokens: if unpriced { usage.tokens } else { 0 },
+    }
+}
+
 /// What one run spent, and whether anything came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SpentRun {
@@ -34,13 +56,27 @@ pub(crate) struct SpentRun {
     pub(crate) steps: Vec<SpentStep>,
 }
 
+impl SpentRun {
+    pub(crate) fn spent(&self) -> Spent {
+        sum(self.steps.iter().map(SpentStep::spent))
+    }
+}
+
+pub(crate) fn sum(parts: impl Iterator<Item = Spent>) -> Spent {
+    parts.fold(Spent::default(), Spent::plus)
+}
+
 /// `None` for a run that never started.
 pub(crate) async fn of_run(journal: &SqliteJournal, run: &RunId) -> Result<Option<SpentRun>, Fault> {
     let stored = journal.read(run, 0).await.map_err(journal_fault)?;
+    of_stored(run, &stored)
+}
+
+pub(crate) fn of_stored(run: &RunId, stored: &[Stored]) -> Result<Option<SpentRun>, Fault> {
     let mut spent = None;
     let mut asked: BTreeMap<EffectId, (Role, String)> = BTreeMap::new();
     let mut agents = BTreeMap::new();
-    for row in &stored {
+    for row in stored {
         match row.fact(run).map_err(journal_fault)? {
             Fact::RunStarted { spec: Spec::JudgedTask(spec), .. } => {
                 agents = spec.place.agents;
@@ -75,6 +111,18 @@ pub(crate) async fn of_run(journal: &SqliteJournal, run: &RunId) -> Result<Optio
         }
     }
     Ok(spent)
+}
+
+/// What the agents' steps among these facts used. Checks use no tokens, so any step that did is an agent's.
+pub(crate) fn of_facts(facts: &[Fact]) -> Spent {
+    sum(facts.iter().filter_map(|fact| match fact {
+        Fact::EffectSettled { outcome, .. } => {
+            let usage = outcome.usage();
+            let agents = matches!(outcome, Outcome::AgentEnded(_)) || usage.tokens > 0;
+            agents.then(|| spent(&usage))
+        }
+        _ => None,
+    }))
 }
 
 /// Runs in which something may have been spent since that moment.

@@ -26,13 +26,13 @@ pub(crate) async fn run(args: DoctorArgs, control: &dyn Control, output: &mut Ou
 }
 
 /// For a machine on which nothing can be recorded, which is the first thing to mend.
-pub(crate) fn without_control(
+pub(crate) async fn without_control(
     args: &DoctorArgs,
-    diagnose: impl FnOnce(Option<&Path>) -> Diagnosis,
+    diagnose: impl AsyncFnOnce(Option<&Path>) -> Diagnosis,
     output: &mut Output,
 ) -> Result<u8, Fault> {
     let repository = repository_here(args.repo.as_deref())?;
-    Ok(show(&diagnose(repository.as_deref()), output))
+    Ok(show(&diagnose(repository.as_deref()).await, output))
 }
 
 fn show(diagnosis: &Diagnosis, output: &mut Output) -> u8 {

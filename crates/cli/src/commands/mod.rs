@@ -1,9 +1,11 @@
 //! One file per command: what can be typed (`…Args`, whose comments are the help text) and what it does with a
 //! `Control`. A command knows `control-api` and its output, nothing of how either is made.
 
+pub(crate) mod agents;
 pub(crate) mod clean;
 pub(crate) mod compat;
 pub(crate) mod completions;
+pub(crate) mod cost;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod doctor;
@@ -15,6 +17,7 @@ pub(crate) mod ls;
 mod outcome;
 pub(crate) mod resume;
 pub(crate) mod run;
+mod scratch_repository;
 pub(crate) mod settings;
 pub(crate) mod show;
 pub(crate) mod stop;

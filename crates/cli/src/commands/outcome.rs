@@ -1,6 +1,6 @@
 //! How a run that was driven came to its end: shown the same way after `run`, `resume` and `land`.
 
-use crate::output::{Fields, Output, Paint, printable};
+use crate::output::{Fields, Output, Paint, cost, printable};
 use windlass_control_api::views::{ExplanationView, RunOutcome};
 
 /// Prints the outcome and returns the exit code it stands for.
@@ -22,6 +22,7 @@ pub(super) fn show(outcome: &RunOutcome, output: &mut Output) -> u8 {
     if let Some(landed) = &outcome.landed {
         fields.add("landed", format!("{} on {}", short(&landed.commit), landed.reference));
     }
+    fields.add("cost", cost(&outcome.spent));
     fields.add("files", outcome.run_dir.clone());
     for line in fields.lines() {
         output.line(line);

@@ -7,10 +7,10 @@ use clap::Args;
 use std::path::Path;
 use std::str::FromStr;
 use windlass_control_api::commands::{ResumeRun, StartRun};
+use windlass_control_api::money::micros;
 use windlass_control_api::views::{RunOutcome, Status};
 use windlass_control_api::{Code, Control, Fault, exit_codes};
 
-const MICROS: u64 = 1_000_000;
 const MEGABYTE: u64 = 1024 * 1024;
 
 /// Go on with a run where it stopped
@@ -41,8 +41,8 @@ pub(crate) struct ResumeArgs {
     /// So many tokens more
     #[arg(long, value_name = "[+]N", value_parser = more)]
     tokens: Option<u64>,
-    /// So much money more, in whole units
-    #[arg(long, value_name = "[+]N", value_parser = more)]
+    /// So much money more, such as 1.50
+    #[arg(long, value_name = "[+]AMOUNT", value_parser = more_money)]
     money: Option<u64>,
     /// So many megabytes of output more
     #[arg(long, value_name = "[+]N", value_parser = more)]
@@ -94,6 +94,14 @@ fn more(text: &str) -> Result<u64, String> {
         .ok()
         .filter(|minutes| *minutes > 0)
         .ok_or_else(|| String::from("expected a number from 1 on"))
+}
+
+/// In millionths.
+fn more_money(text: &str) -> Result<u64, String> {
+    let amount = text.strip_prefix('+').unwrap_or(text);
+    micros(amount)
+        .filter(|micros| *micros > 0)
+        .ok_or_else(|| String::from("expected an amount above 0 such as 1.50"))
 }
 
 pub(crate) async fn run(args: ResumeArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
@@ -182,7 +190,7 @@ async fn meant(args: &ResumeArgs, run: String, control: &dyn Control) -> Result<
         more_rounds,
         more_minutes: args.minutes.unwrap_or(0),
         more_tokens: args.tokens.unwrap_or(0),
-        more_cost_micros: args.money.unwrap_or(0).saturating_mul(MICROS),
+        more_cost_micros: args.money.unwrap_or(0),
         more_output_bytes: args.output_mb.unwrap_or(0).saturating_mul(MEGABYTE),
         note: args.note.clone(),
         legacy,
@@ -217,6 +225,10 @@ mod tests {
             assert!(wrong.parse::<Rounds>().is_err(), "{wrong}");
         }
         assert_eq!(more("+30"), Ok(30));
+        assert_eq!((more_money("+1.50"), more_money("2")), (Ok(1_500_000), Ok(2_000_000)));
+        for wrong in ["0", "", "+", "++2", "-1", "1,5"] {
+            assert!(more_money(wrong).is_err(), "{wrong}");
+        }
         for wrong in ["0", "", "+", "++2", "-1"] {
             assert!(more(wrong).is_err(), "{wrong}");
         }

@@ -16,8 +16,10 @@ use windlass_control_api::{Control, Fault};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  windlass run \"Make the parser accept empty files\" --agent command:./my-agent --check \"cargo test\"
-  windlass run --task-file task.md --doer command:./maker --judge command:./critic --rounds 5
+  windlass run \"Make the parser accept empty files\" --agent codex --check \"cargo test\"
+  windlass run --task-file task.md --doer codex --judge claude --auditor gemini --distinct-vendors --max-cost 2.50
+  windlass run --task-file task.md --agent claude:opus --doer-fallback codex --rounds 5 --max-tokens 2000000
+  windlass run \"…\" --doer command:./maker --judge command:./critic
   git log -1 --format=%B issue-7 | windlass run - --id TASK-7 --base main --land none
   windlass run \"…\" --agent scripted:play.toml --dry-run")]
 pub(crate) struct RunArgs {

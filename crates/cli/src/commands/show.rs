@@ -1,7 +1,7 @@
 //! `windlass show`: everything about one run on one screen.
 
 use super::outcome::{explanation, short};
-use crate::output::{Fields, Output, Paint, ago, duration, printable};
+use crate::output::{Fields, Output, Paint, ago, cost, duration, printable};
 use clap::Args;
 use jiff::Timestamp;
 use windlass_control_api::views::{ArtifactView, RunView, Used};
@@ -41,6 +41,7 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
     fields.add("round", format!("{} of {}", view.line.round, view.line.rounds));
     fields.add("started", ago(view.line.started_at_ms, now));
     fields.add("updated", ago(view.line.updated_at_ms, now));
+    fields.add("cost", cost(&view.spent));
     fields.add("used", used(&view.used));
     fields.add("repository", view.line.repository.clone());
     fields.add("files", view.line.run_dir.clone());
@@ -64,13 +65,6 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
 
 fn used(used: &Used) -> String {
     let mut parts = vec![duration(used.milliseconds)];
-    if used.tokens > 0 {
-        parts.push(format!("{} tokens", used.tokens));
-    }
-    if used.cost_micros > 0 {
-        let cents = used.cost_micros.div_ceil(10_000);
-        parts.push(format!("{}.{:02} spent", cents / 100, cents % 100));
-    }
     parts.push(format!("{} bytes of output", used.output_bytes));
     parts.push(format!("{} facts", used.facts));
     parts.join(", ")

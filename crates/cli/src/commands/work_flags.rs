@@ -4,6 +4,7 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use windlass_control_api::commands::SettingValue;
+use windlass_control_api::money::micros;
 
 pub(super) type Given = Vec<(String, SettingValue)>;
 
@@ -19,7 +20,8 @@ pub(crate) struct WorkFlags {
     #[arg(long, help_heading = "Checks")]
     no_audit: bool,
 
-    /// The agent for every role: `command:PROGRAM …`, `shell:COMMAND` or `scripted:FILE`
+    /// The agent for every role: `codex`, `claude:MODEL`, `gemini`, `opencode`, `copilot`, `acp:COMMAND`,
+    /// `command:PROGRAM …`, `shell:COMMAND` or `scripted:FILE`
     #[arg(long, value_name = "AGENT", help_heading = "Agents")]
     agent: Option<String>,
     /// The agent that makes the change
@@ -31,6 +33,18 @@ pub(crate) struct WorkFlags {
     /// The agent that gates it
     #[arg(long, value_name = "AGENT", help_heading = "Agents")]
     auditor: Option<String>,
+    /// An agent that is asked while the doer's own is limited or out of order; may be repeated
+    #[arg(long, value_name = "AGENT", help_heading = "Agents")]
+    doer_fallback: Vec<String>,
+    /// The same for the judge
+    #[arg(long, value_name = "AGENT", help_heading = "Agents")]
+    judge_fallback: Vec<String>,
+    /// The same for the auditor
+    #[arg(long, value_name = "AGENT", help_heading = "Agents")]
+    auditor_fallback: Vec<String>,
+    /// Refuse a judge or an auditor whose model is of the same vendor as the doer's
+    #[arg(long, help_heading = "Agents")]
+    distinct_vendors: bool,
     /// A file whose text replaces the doer's built-in prompt
     #[arg(long, value_name = "FILE", help_heading = "Agents")]
     doer_prompt: Option<PathBuf>,
@@ -62,6 +76,19 @@ pub(crate) struct WorkFlags {
     /// How much agents and checks may print in all
     #[arg(long, value_name = "N", help_heading = "Ends", value_parser = clap::value_parser!(u64).range(1..))]
     max_output_mb: Option<u64>,
+
+    /// How many tokens the run may use; the agent at work is ended when they are used up
+    #[arg(long, value_name = "N", help_heading = "Money", value_parser = clap::value_parser!(u64).range(1..))]
+    max_tokens: Option<u64>,
+    /// How much the run may cost, such as 1.50
+    #[arg(long, value_name = "AMOUNT", help_heading = "Money", value_parser = amount)]
+    max_cost: Option<String>,
+    /// How many tokens one agent may use in one step
+    #[arg(long, value_name = "N", help_heading = "Money", value_parser = clap::value_parser!(u64).range(1..))]
+    step_tokens: Option<u64>,
+    /// How much one agent may cost in one step
+    #[arg(long, value_name = "AMOUNT", help_heading = "Money", value_parser = amount)]
+    step_cost: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -95,6 +122,12 @@ impl WorkFlags {
                 text(&mut given, key, agent);
             }
         }
+        list(&mut given, "doer-fallback", &self.doer_fallback);
+        list(&mut given, "judge-fallback", &self.judge_fallback);
+        list(&mut given, "auditor-fallback", &self.auditor_fallback);
+        if self.distinct_vendors {
+            given.push(("distinct-vendors".into(), SettingValue::Switch(true)));
+        }
         for (key, prompt) in [
             ("doer-prompt", &self.doer_prompt),
             ("judge-prompt", &self.judge_prompt),
@@ -123,7 +156,22 @@ impl WorkFlags {
             }
         }
         number(&mut given, "max-output-mb", self.max_output_mb);
+        number(&mut given, "max-tokens", self.max_tokens);
+        number(&mut given, "step-tokens", self.step_tokens);
+        for (key, amount) in [("max-cost", &self.max_cost), ("step-cost", &self.step_cost)] {
+            if let Some(amount) = amount {
+                text(&mut given, key, amount);
+            }
+        }
         given
+    }
+}
+
+/// Kept as it was written, so that nothing is rounded.
+fn amount(text: &str) -> Result<String, String> {
+    match micros(text) {
+        Some(1..) => Ok(text.to_owned()),
+        Some(0) | None => Err(String::from("expected an amount above 0 such as 1.50")),
     }
 }
 

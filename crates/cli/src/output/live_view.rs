@@ -3,6 +3,7 @@
 
 use super::look::Look;
 use super::moments::duration;
+use super::money::cost;
 use super::text_width::{fit, printable};
 use super::{Format, Output, Verbosity};
 use std::cell::RefCell;
@@ -132,14 +133,27 @@ fn status_text(progress: &Progress, look: Look) -> String {
         parts.push(format!("round {}/{}", progress.round, progress.rounds));
     }
     parts.push(duration(progress.elapsed_ms));
+    parts.extend(spend(progress));
     parts.extend(progress.last_line.as_deref().map(printable).filter(|line| !line.trim().is_empty()));
     parts.join(look.separator())
+}
+
+/// What the step and the whole run used, as far as anybody told; nothing where nobody did.
+fn spend(progress: &Progress) -> Option<String> {
+    let run = Some(cost(&progress.run)).filter(|text| !text.is_empty())?;
+    let step = cost(&progress.step);
+    Some(if step.is_empty() || progress.step.tokens == progress.run.tokens {
+        run
+    } else {
+        format!("{step} of {run}")
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::output;
     use super::*;
+    use windlass_control_api::money::Spent;
 
     fn progress() -> Event {
         Event::Progress(Progress {
@@ -148,6 +162,8 @@ mod tests {
             actor: "doer".into(),
             elapsed_ms: 12_000,
             last_line: Some("compiling \u{1b}[31mall of it".into()),
+            step: Spent::default(),
+            run: Spent::default(),
         })
     }
 
@@ -187,6 +203,21 @@ mod tests {
         let status = "> doer - round 1/3 -...";
         let expected = format!("{CLEAR_LINE}{status}{CLEAR_LINE}x red\n{status}{CLEAR_LINE}");
         assert_eq!(talk.text(), expected);
+    }
+
+    #[test]
+    fn the_status_line_tells_what_the_step_and_the_run_used() {
+        let Event::Progress(mut progress) = progress() else { panic!("a progress") };
+        progress.step = Spent { tokens: 1_500, cost_micros: 20_000, ..Spent::default() };
+        progress.run =
+            Spent { tokens: 4_000, cost_micros: 20_000, unpriced_tokens: 2_500, ..Spent::default() };
+        let status = status_text(&progress, Look::PLAIN);
+        let told =
+            "12s - 0.02 (1,500 tokens) of 0.02 and price not told of 2,500 tokens (4,000 tokens) - comp";
+        assert!(status.contains(told), "{status}");
+        progress.run = progress.step;
+        let status = status_text(&progress, Look::PLAIN);
+        assert!(status.contains("12s - 0.02 (1,500 tokens) - comp"), "{status}");
     }
 
     #[test]

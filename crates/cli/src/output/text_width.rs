@@ -56,7 +56,7 @@ pub(super) fn width(text: &str) -> usize {
 }
 
 /// Cuts an uncoloured line to the columns there are.
-pub(super) fn fit(text: &str, columns: usize, ellipsis: &str) -> String {
+pub(crate) fn fit(text: &str, columns: usize, ellipsis: &str) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }

@@ -3,6 +3,7 @@
 
 mod acceptance;
 mod acp_agents;
+mod agents_and_money;
 mod cheats;
 mod clean;
 mod compat_words;

@@ -8,13 +8,13 @@ use windlass_agent_drivers::{AgentChoice, AgentProgram, Vendor};
 use windlass_control_api::{Code, Fault};
 use windlass_protocols::Role;
 
-const MONEY_CAPS: [&str; 4] = ["max-cents", "step-cents", "day-cents", "repository-cents"];
+const CAPS: [&str; 4] = ["max", "step", "day", "repository"];
 
 pub(super) fn check(settings: &Settings, chains: &BTreeMap<Role, Vec<AgentChoice>>) -> Result<(), Fault> {
     if settings.switch("distinct-vendors") {
         distinct_vendors(chains)?;
     }
-    if let Some(cap) = MONEY_CAPS.into_iter().find(|cap| settings.number(cap).is_some()) {
+    if let Some(cap) = CAPS.into_iter().find(|cap| settings.money(cap).is_some()) {
         let prices = Prices::parse(&settings.list("prices"))
             .map_err(|error| Fault::new(Code::BadArgument, format!("the setting `prices`: {error}")))?;
         for choice in chains.values().flatten() {
@@ -66,7 +66,7 @@ fn priced(choice: &AgentChoice, cap: &str, prices: &Prices) -> Result<(), Fault>
     let name = model.as_deref().unwrap_or(program.as_str());
     Err(Fault::new(
         Code::BadArgument,
-        format!("`{choice}` tells its tokens and not its price, so `{cap}` cannot be kept"),
+        format!("`{choice}` tells its tokens and not its price, so `{cap}-cost` cannot be kept"),
     )
     .hint(format!("give its price in the settings: prices = [\"{name} input=1.25 cached=0.125 output=10\"] (for a million tokens)"))
     .hint("or cap tokens instead of money"))

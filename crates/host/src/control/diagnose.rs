@@ -1,10 +1,11 @@
 //! Looks at everything a run needs before one is started, and says for each thing how to mend it.
 
+use super::agents;
 use crate::host::{Host, locate_git};
 use crate::settings::{self, Environment, Origin};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use windlass_agent_drivers::AgentChoice;
+use windlass_agent_drivers::{AgentChoice, AgentProgram, VersionVerdict, judge_version, version_advice};
 use windlass_control_api::views::{Diagnosis, DiagnosisLine, Health, Status};
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::Checkout;
@@ -19,17 +20,21 @@ pub(crate) async fn diagnose(host: &Host, repository: Option<&Path>) -> Result<D
     lines.push(journal(host).await);
     lines.push(runs(host).await?);
     lines.extend(repository.map(repository_line));
-    lines.extend(agents(&host.environment, repository));
+    lines.extend(agent_lines(&host.environment, repository).await);
     Ok(Diagnosis { lines })
 }
 
 /// The same for a machine whose state directory or journal cannot be opened at all, for this reason.
-pub fn without_state(environment: &Environment, reason: &Fault, repository: Option<&Path>) -> Diagnosis {
+pub async fn without_state(
+    environment: &Environment,
+    reason: &Fault,
+    repository: Option<&Path>,
+) -> Diagnosis {
     let what = if reason.code == Code::BadSettings { "state directory" } else { "journal" };
     let mut lines =
         vec![git(environment), line(what, Health::Broken, reason.message.clone(), &reason.hints.join("; "))];
     lines.extend(repository.map(repository_line));
-    lines.extend(agents(environment, repository));
+    lines.extend(agent_lines(environment, repository).await);
     Diagnosis { lines }
 }
 
@@ -134,8 +139,8 @@ fn repository_line(path: &Path) -> DiagnosisLine {
     }
 }
 
-/// The agents the settings name: can their programs be found?
-fn agents(environment: &Environment, repository: Option<&Path>) -> Vec<DiagnosisLine> {
+/// The agents the settings name: are they there, which version, is somebody logged in?
+async fn agent_lines(environment: &Environment, repository: Option<&Path>) -> Vec<DiagnosisLine> {
     let checkout = repository.and_then(|path| Checkout::discover(path).ok());
     let work_tree = checkout.as_ref().map(Checkout::work_tree);
     let settings = match settings::resolve(environment, work_tree, &[]) {
@@ -149,24 +154,21 @@ fn agents(environment: &Environment, repository: Option<&Path>) -> Vec<Diagnosis
             )];
         }
     };
-    let mut lines: Vec<DiagnosisLine> = ["agent", "doer", "judge", "auditor"]
-        .into_iter()
-        .filter_map(|key| settings.text(key).map(|text| (key, text)))
-        .map(|(key, text)| {
-            // Relative paths mean: relative to the file they stand in, as for a run.
-            let place = match settings.origin(key) {
-                Some(Origin::RepositoryFile(file) | Origin::UserFile(file)) => file.parent(),
-                Some(Origin::BuiltIn | Origin::Variable(_) | Origin::Argument) | None => repository,
-            };
-            agent(environment, key, text, place.unwrap_or(Path::new("")))
-        })
-        .collect();
+    let mut lines = Vec::new();
+    for (key, text) in agents::named(&settings) {
+        // Relative paths mean: relative to the file they stand in, as for a run.
+        let place = match settings.origin(key) {
+            Some(Origin::RepositoryFile(file) | Origin::UserFile(file)) => file.parent(),
+            Some(Origin::BuiltIn | Origin::Variable(_) | Origin::Argument) | None => repository,
+        };
+        lines.push(agent(environment, key, &text, place.unwrap_or(Path::new(""))).await);
+    }
     if lines.is_empty() {
         lines.push(line(
             "agents",
             Health::Warning,
             "the settings name none".to_owned(),
-            "give `--agent` to `windlass run`, or put `agent = \"command:…\"` into windlass.toml",
+            "give `--agent` to `windlass run`, or put `agent = \"…\"` into windlass.toml; `windlass agents` shows which are there",
         ));
     }
     lines.extend(
@@ -178,36 +180,63 @@ fn agents(environment: &Environment, repository: Option<&Path>) -> Vec<Diagnosis
     lines
 }
 
-fn agent(environment: &Environment, key: &str, text: &str, place: &Path) -> DiagnosisLine {
+async fn agent(environment: &Environment, key: &str, text: &str, place: &Path) -> DiagnosisLine {
     let what = format!("agent ({key})");
-    match AgentChoice::parse(text).and_then(|choice| choice.anchored(place)) {
+    let choice = match AgentChoice::parse(text).and_then(|choice| choice.anchored(place)) {
+        Ok(choice) => choice,
         Err(error) => {
-            line(&what, Health::Broken, error.to_string(), "name one of the agent programs, or KIND:REST")
+            let fix = "name one of the agent programs, or KIND:REST";
+            return line(&what, Health::Broken, error.to_string(), fix);
         }
-        Ok(choice @ (AgentChoice::Command { .. } | AgentChoice::Known { .. } | AgentChoice::Acp { .. })) => {
-            let program = choice.program_name().unwrap_or_default();
+    };
+    match &choice {
+        AgentChoice::Known { program, .. } => known_agent(environment, &what, text, *program).await,
+        AgentChoice::Command { program, .. } | AgentChoice::Acp { program, .. } => {
             let found = if program.contains('/') {
                 Path::new(program).is_file()
             } else {
-                let path = environment.get("PATH").unwrap_or_default();
-                std::env::split_paths(path).any(|directory| directory.join(program).is_file())
+                agents::find(environment, program).is_some()
             };
             if found {
                 line(&what, Health::Good, text.to_owned(), "")
             } else {
-                line(
-                    &what,
-                    Health::Broken,
-                    format!("{program} was not found"),
-                    "install it or give its full path",
-                )
+                let fix = "install it or give its full path";
+                line(&what, Health::Broken, format!("{program} was not found"), fix)
             }
         }
-        Ok(AgentChoice::Scripted { file }) if !Path::new(&file).is_file() => {
+        AgentChoice::Scripted { file } if !Path::new(file).is_file() => {
             line(&what, Health::Broken, format!("{file} was not found"), "give the path of the script")
         }
-        Ok(AgentChoice::Scripted { .. } | AgentChoice::Shell { .. }) => {
+        AgentChoice::Scripted { .. } | AgentChoice::Shell { .. } => {
             line(&what, Health::Good, text.to_owned(), "")
         }
     }
+}
+
+/// Without a login it may still work, because some programs have other ways to know their user.
+async fn known_agent(
+    environment: &Environment,
+    what: &str,
+    text: &str,
+    program: AgentProgram,
+) -> DiagnosisLine {
+    if agents::find(environment, program.as_str()).is_none() {
+        return line(what, Health::Broken, format!("{program} was not found"), &program.install_command());
+    }
+    let versions = agents::versions(environment, &[program]).await;
+    let Some(version) = versions.get(&program) else {
+        let details = format!("{text}: it does not tell its version");
+        return line(what, Health::Warning, details, &format!("try `{program} --version`"));
+    };
+    let details = format!("{text}, version {version}");
+    if judge_version(program, *version) == VersionVerdict::Older {
+        let advice = version_advice(program, *version).unwrap_or_default();
+        return line(what, Health::Warning, details, &advice);
+    }
+    let login = agents::login(environment, program);
+    if login.seems_there() {
+        return line(what, Health::Good, details, "");
+    }
+    let fix = format!("log in with `{}`, or set {}", login.command, program.login().variables[0]);
+    line(what, Health::Warning, format!("{details}: no sign of a login"), &fix)
 }

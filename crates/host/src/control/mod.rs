@@ -1,8 +1,10 @@
 //! One file per thing a face can ask for. Each reads the journal, decides nothing itself, and says what came of it.
 
 mod agent_policy;
+pub(crate) mod agents;
 pub(crate) mod clean;
 pub(crate) mod compat;
+pub(crate) mod cost;
 pub(crate) mod diagnose;
 pub(crate) mod find;
 pub(crate) mod legacy;

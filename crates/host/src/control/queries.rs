@@ -5,6 +5,7 @@ use crate::fault::journal_fault;
 use crate::headline;
 use crate::host::Host;
 use crate::narrate::Narrator;
+use crate::spending;
 use std::path::Path;
 use std::time::Duration;
 use windlass_control_api::views::{
@@ -72,6 +73,7 @@ pub(crate) async fn show(host: &Host, name: &str) -> Result<RunView, Fault> {
             output_bytes: used.output_bytes,
             facts: run.version,
         },
+        spent: spending::of_stored(&head.run, &stored)?.map(|spent| spent.spent()).unwrap_or_default(),
         explanation: explanation(host, &run).await?,
         artifacts: sealed(&head.run, &stored)?
             .into_iter()

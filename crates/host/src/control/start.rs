@@ -1,7 +1,7 @@
 //! Starts a run: everything is checked before the first fact, so that a refusal leaves nothing behind.
 
 use super::task_spec::{Wanted, free_branch};
-use super::{find, trust};
+use super::{agents, find, trust};
 use crate::context::RunContext;
 use crate::drive::{Aim, Driven, Driver, Hands};
 use crate::fault::{bug, git_fault, journal_fault};
@@ -9,8 +9,10 @@ use crate::holder::{self, HeldRepository, IfHeld, Owner, hold_repository};
 use crate::host::Host;
 use crate::past::Past;
 use std::sync::Arc;
+use windlass_agent_drivers::AgentChoice;
 use windlass_control_api::commands::StartRun;
 use windlass_control_api::events::{Event, Watcher};
+use windlass_control_api::money::Spent;
 use windlass_control_api::views::{ExplanationView, LandedView, RunOutcome, Status};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, Lease};
@@ -18,7 +20,7 @@ use windlass_git_workspaces::{Checkout, Repository};
 use windlass_protocols::explain::explain;
 use windlass_protocols::outcome::VerdictWord;
 use windlass_protocols::protocol::Spec;
-use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing};
+use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, TaskSpec};
 use windlass_protocols::{Actor, Observation, Role, Run, RunId};
 
 pub(crate) async fn start(
@@ -39,6 +41,11 @@ pub(crate) async fn start(
     let wanted =
         Wanted { command: &command, settings: &settings, checkout: &checkout, repository: &repository };
     let spec = wanted.spec()?;
+    if !command.dry_run {
+        for text in agents::require(host, chosen(&spec)).await? {
+            watcher.hear(&Event::Notice { text });
+        }
+    }
     let run = new_run_id()?;
     let owner = Owner::this_process(run.as_str(), &format!("windlass run {}", spec.task))?;
     let if_held = IfHeld::waiting(command.wait);
@@ -50,6 +57,17 @@ pub(crate) async fn start(
         Err(fault) => Err(fault),
     };
     held.release(host, outcome).await
+}
+
+/// Every agent that may be asked, with its role.
+fn chosen(spec: &TaskSpec) -> impl Iterator<Item = (String, AgentChoice)> {
+    let first = spec.place.agents.iter().map(|(role, text)| (role.to_string(), text));
+    let others = spec
+        .place
+        .fallbacks
+        .iter()
+        .flat_map(|(role, chain)| chain.iter().map(move |text| (format!("{role}'s fallback"), text)));
+    first.chain(others).filter_map(|(role, text)| Some((role, AgentChoice::parse(text).ok()?)))
 }
 
 /// Resolves everything once more, now that no other run of this repository can move a branch or choose a name: what was
@@ -136,7 +154,7 @@ async fn drive_held(
         driver.observe(by, observation).await?;
     }
     let how = driver.go_to_the_end().await?;
-    outcome(driver.run(), how)
+    outcome(driver.run(), how, driver.spent())
 }
 
 /// A dead holder of the run held its repository too, and that was said when the repository was taken.
@@ -192,11 +210,12 @@ fn dry_run(context: &RunContext) -> Result<RunOutcome, Fault> {
             commands: Vec::new(),
             driver: None,
         },
+        spent: Spent::default(),
         would_run,
     })
 }
 
-pub(crate) fn outcome(run: &Run, driven: Driven) -> Result<RunOutcome, Fault> {
+pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutcome, Fault> {
     let state = find::task(run)?;
     let status = match driven {
         Driven::Interrupted => Status::Interrupted,
@@ -221,6 +240,7 @@ pub(crate) fn outcome(run: &Run, driven: Driven) -> Result<RunOutcome, Fault> {
             commit: commit.to_string(),
             reference: reference.clone(),
         }),
+        spent,
         explanation: ExplanationView {
             now: explanation.now,
             because: explanation.because,

@@ -28,8 +28,6 @@ pub(crate) struct Wanted<'a> {
 /// The first agent of each role, and those that stand in for it.
 type Agents = (BTreeMap<Role, String>, BTreeMap<Role, Vec<String>>);
 
-const MICROS_A_CENT: u64 = 10_000;
-
 fn no_agent(role: Role) -> Fault {
     Fault::new(Code::BadArgument, format!("no agent is named for the {role}"))
         .hint(format!("give `--agent AGENT` for every role, or `--{role} AGENT` for this one"))
@@ -236,11 +234,8 @@ fn patience(settings: &Settings) -> Patience {
     }
 }
 
-fn spend(settings: &Settings, tokens: &str, cents: &str) -> Spend {
-    Spend {
-        tokens: settings.number(tokens),
-        cost_micros: settings.number(cents).map(|cents| cents.saturating_mul(MICROS_A_CENT)),
-    }
+fn spend(settings: &Settings, stem: &str) -> Spend {
+    Spend { tokens: settings.number(&format!("{stem}-tokens")), cost_micros: settings.money(stem) }
 }
 
 fn caps(settings: &Settings) -> Caps {
@@ -248,12 +243,12 @@ fn caps(settings: &Settings) -> Caps {
         rounds: settings.number("rounds").and_then(|rounds| u32::try_from(rounds).ok()).unwrap_or(1),
         time: settings.number("max-minutes").map(Millis::minutes),
         tokens: settings.number("max-tokens"),
-        cost_micros: spend(settings, "max-tokens", "max-cents").cost_micros,
+        cost_micros: settings.money("max"),
         output_bytes: settings.number("max-output-mb").map(|mb| mb.saturating_mul(1024 * 1024)),
         step_time: settings.limit("step").unwrap_or(Millis::minutes(60)),
         step_idle: settings.limit("idle"),
-        step: spend(settings, "step-tokens", "step-cents"),
-        day: spend(settings, "day-tokens", "day-cents"),
-        repository: spend(settings, "repository-tokens", "repository-cents"),
+        step: spend(settings, "step"),
+        day: spend(settings, "day"),
+        repository: spend(settings, "repository"),
     }
 }

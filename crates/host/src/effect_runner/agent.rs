@@ -1,6 +1,7 @@
 //! One agent plays one role once: shown its tree, given its prompt, watched, its answer read and sealed, and, where it
 //! may only read, held to that.
 
+use super::LiveSpend;
 use super::agent_end;
 use super::answer;
 use super::listen::{SpendLimits, Watch};
@@ -38,7 +39,7 @@ pub(super) async fn run(
     effect: EffectId,
     asked: RunAgent,
     run: Arc<Run>,
-    told: Told,
+    (told, live): (Told, LiveSpend),
 ) -> Result<Outcome, Fault> {
     let directory = context.state.effect(&context.run, effect);
     let choice = choice(&context, &asked)?;
@@ -48,7 +49,7 @@ pub(super) async fn run(
     }
     let so_far = asked.session.as_ref().map(|session| agent_end::totals_of(&session.so_far));
     let listening = (context.prices.clone(), context.most_repeats);
-    let watch = Watch::new(choice, &directory, limits, listening, so_far);
+    let watch = Watch::new(choice, &directory, limits, listening, so_far).telling(live);
     let before: Arc<Mutex<Option<Fingerprint>>> = Arc::default();
     let end = {
         let (begin_context, begin_asked) = (Arc::clone(&context), asked.clone());

@@ -1,11 +1,13 @@
 //! Hears what an agent says, from its logs: all of it when it has ended, and line by line while it works, so that one
 //! that passes a cap or goes in circles can be ended in the middle of its turn.
 
+use super::LiveSpend;
 use crate::prices::Prices;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use windlass_agent_drivers::{AgentChoice, Signal, Stream, Totals, UsageTally, driver};
+use windlass_control_api::money::Spent;
 use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::outcome::Trouble;
 
@@ -113,6 +115,7 @@ pub(super) struct Watch {
     tally: UsageTally,
     model: Option<String>,
     repeated: Repeated,
+    live: LiveSpend,
 }
 
 #[derive(Default)]
@@ -138,7 +141,15 @@ impl Watch {
             tally: UsageTally::new(before),
             model: None,
             repeated: Repeated::default(),
+            live: LiveSpend::default(),
         }
+    }
+
+    /// Leaves what is heard of the agent's use there, for whoever shows it.
+    #[must_use]
+    pub(super) fn telling(mut self, live: LiveSpend) -> Self {
+        self.live = live;
+        self
     }
 
     /// Takes in what was said since the last look; a reason to end the agent, if there is one now.
@@ -160,6 +171,9 @@ impl Watch {
         let totals = self.tally.totals();
         let names = [self.model.as_deref(), self.choice.model(), Some(self.choice.kind())];
         let cost = self.prices.cost_micros(&totals, &names);
+        if let Ok(mut live) = self.live.lock() {
+            *live = spent(&totals, cost);
+        }
         let dimension = self.limits.reached(totals.tokens(), cost)?;
         Some(Trouble::CapPassed { dimension })
     }
@@ -176,6 +190,20 @@ impl Watch {
         let times = self.repeated.times;
         let why = format!("made the same tool call {times} times in a row ({name} {shown}) and was ended");
         Some(Trouble::Failed { why })
+    }
+}
+
+fn spent(totals: &Totals, cost_micros: Option<u64>) -> Spent {
+    Spent {
+        // It is counted once it has ended.
+        steps: 0,
+        tokens: totals.tokens(),
+        input: totals.input,
+        cached: totals.cached,
+        output: totals.output,
+        reasoning: totals.reasoning,
+        cost_micros: cost_micros.unwrap_or(0),
+        unpriced_tokens: if cost_micros.is_some() { 0 } else { totals.tokens() },
     }
 }
 

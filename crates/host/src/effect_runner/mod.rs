@@ -24,9 +24,10 @@ use crate::fault::supervisor_fault;
 use crate::foreign::ForeignShelf;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, watch};
 use windlass_control_api::Fault;
+use windlass_control_api::money::Spent;
 use windlass_engine::EffectRunner;
 use windlass_process_supervisor::Found;
 use windlass_protocols::outcome::Usage;
@@ -50,7 +51,22 @@ pub(crate) struct HostRunner {
 pub(crate) struct UnderWay {
     pub(crate) effect: Effect,
     pub(crate) since: Stopwatch,
+    live: LiveSpend,
 }
+
+impl UnderWay {
+    fn of(effect: Effect) -> Self {
+        Self { effect, since: Stopwatch::start(), live: LiveSpend::default() }
+    }
+
+    /// What its agent said it used so far.
+    pub(crate) fn spent(&self) -> Spent {
+        self.live.lock().map(|spent| *spent).unwrap_or_default()
+    }
+}
+
+/// Written by whoever listens to an agent, read by whoever shows it.
+type LiveSpend = Arc<Mutex<Spent>>;
 
 impl EffectRunner for HostRunner {
     fn start(&mut self, run: &Run, effect: EffectId, request: &Effect) {
@@ -86,9 +102,11 @@ impl HostRunner {
             let context = Arc::clone(&self.context);
             let answers = self.answers.clone();
             let told = self.telling.subscribe();
-            self.under_way.insert(effect, UnderWay { effect: request.clone(), since: Stopwatch::start() });
+            let under_way = UnderWay::of(request.clone());
+            let live = Arc::clone(&under_way.live);
+            self.under_way.insert(effect, under_way);
             tokio::spawn(async move {
-                let result = carry_out(context, effect, request, run, told).await;
+                let result = carry_out(context, effect, request, run, (told, live)).await;
                 // Nobody listens any more when the process is ending; the effect stays unsettled.
                 let _ = answers.send(Answered { effect, result });
             });
@@ -119,7 +137,7 @@ impl HostRunner {
                 Effect::CloseRun(_) => None,
             };
             if let Some(outcome) = answer {
-                self.under_way.insert(effect, UnderWay { effect: request, since: Stopwatch::start() });
+                self.under_way.insert(effect, UnderWay::of(request));
                 let _ = self.answers.send(Answered { effect, result: Ok(outcome) });
             } else {
                 began.push((effect, request, run));
@@ -164,12 +182,12 @@ async fn carry_out(
     effect: EffectId,
     request: Effect,
     run: Arc<Run>,
-    told: watch::Receiver<Option<Telling>>,
+    (told, live): (watch::Receiver<Option<Telling>>, LiveSpend),
 ) -> Result<Outcome, Fault> {
     match request {
         Effect::PrepareWorkspaces => step::blocking(move || prepare::run(&context)).await,
         Effect::RunChecks(asked) => checks::run(context, effect, asked, told).await,
-        Effect::RunAgent(asked) => agent::run(context, effect, asked, run, told).await,
+        Effect::RunAgent(asked) => agent::run(context, effect, asked, run, (told, live)).await,
         Effect::CaptureChange { round } => step::blocking(move || capture::run(&context, round, &run)).await,
         Effect::LandChange(asked) => step::blocking(move || land::run(&context, effect, &asked, &run)).await,
         Effect::Wait(asked) => Ok(wait::run(&asked, told).await),

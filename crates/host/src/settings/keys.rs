@@ -2,6 +2,7 @@
 //! arguments, `windlass settings` and the documentation all come from it.
 
 use windlass_control_api::commands::SettingValue;
+use windlass_control_api::money::micros;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -9,6 +10,8 @@ pub enum Kind {
     Number,
     Switch,
     List,
+    /// Money: a decimal number of the currency's units, kept as text so that nothing is rounded.
+    Amount,
 }
 
 impl Kind {
@@ -18,6 +21,7 @@ impl Kind {
             Self::Number => "a whole number",
             Self::Switch => "true or false",
             Self::List => "a list of texts",
+            Self::Amount => "an amount such as \"1.50\"",
         }
     }
 }
@@ -150,9 +154,11 @@ pub const KEYS: &[Key] = &[
         "how many tokens a run may use, where the agent reports them",
     ),
     key("step-tokens", Kind::Number, "", Runs::Nothing, "how many tokens one agent may use in one step"),
-    key("step-cents", Kind::Number, "", Runs::Nothing, "how much one agent may cost in one step"),
+    key("step-cost", Kind::Amount, "", Runs::Nothing, "how much one agent may cost in one step"),
+    key("step-cents", Kind::Number, "", Runs::Nothing, "the same in hundredths"),
     key("day-tokens", Kind::Number, "", Runs::Nothing, "how many tokens all runs may use in one day"),
-    key("day-cents", Kind::Number, "", Runs::Nothing, "how much all runs may cost in one day"),
+    key("day-cost", Kind::Amount, "", Runs::Nothing, "how much all runs may cost in one day"),
+    key("day-cents", Kind::Number, "", Runs::Nothing, "the same in hundredths"),
     key(
         "repository-tokens",
         Kind::Number,
@@ -161,12 +167,13 @@ pub const KEYS: &[Key] = &[
         "how many tokens all runs on this repository may use together",
     ),
     key(
-        "repository-cents",
-        Kind::Number,
+        "repository-cost",
+        Kind::Amount,
         "",
         Runs::Nothing,
         "how much all runs on this repository may cost together",
     ),
+    key("repository-cents", Kind::Number, "", Runs::Nothing, "the same in hundredths"),
     key(
         "max-repeats",
         Kind::Number,
@@ -181,7 +188,8 @@ pub const KEYS: &[Key] = &[
         Runs::Nothing,
         "what a million tokens cost, for agents that tell no price: `MODEL input=1.25 cached=0.125 output=10`",
     ),
-    key("max-cents", Kind::Number, "", Runs::Nothing, "how much a run may cost, where the agent reports it"),
+    key("max-cost", Kind::Amount, "", Runs::Nothing, "how much a run may cost, such as \"1.50\""),
+    key("max-cents", Kind::Number, "", Runs::Nothing, "the same in hundredths"),
 ];
 
 impl Key {
@@ -198,6 +206,10 @@ impl Key {
     pub fn parse(&self, text: &str) -> Result<SettingValue, String> {
         match self.kind {
             Kind::Text => Ok(SettingValue::Text(text.to_owned())),
+            Kind::Amount => match micros(text) {
+                Some(_) => Ok(SettingValue::Text(text.to_owned())),
+                None => Err(format!("`{text}` is not {}", self.kind.words())),
+            },
             Kind::Number => text
                 .parse()
                 .map(SettingValue::Number)
@@ -214,12 +226,24 @@ impl Key {
     }
 
     pub fn accepts(&self, value: &SettingValue) -> bool {
-        matches!(
-            (self.kind, value),
+        match (self.kind, value) {
             (Kind::Text, SettingValue::Text(_))
-                | (Kind::Number, SettingValue::Number(_))
-                | (Kind::Switch, SettingValue::Switch(_))
-                | (Kind::List, SettingValue::List(_))
-        )
+            | (Kind::Number, SettingValue::Number(_))
+            | (Kind::Switch, SettingValue::Switch(_))
+            | (Kind::List, SettingValue::List(_)) => true,
+            (Kind::Amount, SettingValue::Text(text)) => micros(text).is_some(),
+            _ => false,
+        }
+    }
+
+    /// The key that says the same in another unit: `max-cents` for `max-cost`, and the other way round.
+    pub(super) fn twin(&self) -> Option<&'static Self> {
+        let other = |ending: &str, twin: &str| {
+            let stem = self.name.strip_suffix(ending)?;
+            Self::find(&format!("{stem}{twin}"))
+        };
+        let pairs =
+            [("-cost", "-cents"), ("-cents", "-cost"), ("-limit", "-minutes"), ("-minutes", "-limit")];
+        pairs.into_iter().find_map(|(ending, twin)| other(ending, twin))
     }
 }

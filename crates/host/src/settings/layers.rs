@@ -1,7 +1,7 @@
 //! One layer of settings from one place, and the places themselves. A value of the wrong kind is an error with its
 //! place; an unknown key is a warning with the nearest known one, so that an older Windlass reads a newer file.
 
-use super::keys::{KEYS, Key};
+use super::keys::{KEYS, Key, Kind};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ pub(super) fn from_file(text: &str, origin: Origin) -> Result<Layer, Fault> {
             layer.warnings.push(unknown(name, &origin));
             continue;
         };
-        let value = from_toml(value)
+        let value = from_toml(key, value)
             .filter(|value| key.accepts(value))
             .ok_or_else(|| wrong_kind(key, &origin, &value.to_string()))?;
         layer.values.push((key, value, origin.clone()));
@@ -108,8 +108,12 @@ pub(super) fn from_arguments(given: &[(String, SettingValue)]) -> Result<Layer, 
     Ok(layer)
 }
 
-fn from_toml(value: &toml::Value) -> Option<SettingValue> {
+fn from_toml(key: &Key, value: &toml::Value) -> Option<SettingValue> {
     match value {
+        // Written without quotes; the shortest text of such a number is the one that was written.
+        toml::Value::Integer(_) | toml::Value::Float(_) if key.kind == Kind::Amount => {
+            Some(SettingValue::Text(value.to_string()))
+        }
         toml::Value::String(text) => Some(SettingValue::Text(text.clone())),
         toml::Value::Integer(number) => u64::try_from(*number).ok().map(SettingValue::Number),
         toml::Value::Boolean(switch) => Some(SettingValue::Switch(*switch)),

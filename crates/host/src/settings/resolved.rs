@@ -1,12 +1,15 @@
 //! The settings in force: each value with the place it came from, and typed access for the rest of the host.
 
-use super::keys::{KEYS, Runs};
+use super::keys::{KEYS, Kind, Runs};
 use super::layers::{Layer, Origin};
 use std::collections::BTreeMap;
 use windlass_control_api::commands::SettingValue;
+use windlass_control_api::money::micros;
 use windlass_control_api::views::{SettingView, SettingsView};
 use windlass_control_api::{Code, Fault};
 use windlass_protocols::Millis;
+
+const MICROS_A_CENT: u64 = 10_000;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -26,13 +29,11 @@ impl Settings {
 
     pub(super) fn take(&mut self, layer: Layer) {
         for (key, value, origin) in layer.values {
-            // Two names for one thing: whoever is heard later means both.
-            if let Some((what, "limit" | "minutes")) =
-                key.name.split_once('-').filter(|(what, _)| is_limit(what))
+            // Said again in another unit, by somebody stronger: what was said before no longer counts.
+            if let Some(twin) = key.twin()
+                && self.origin(twin.name).is_some_and(|before| *before != origin)
             {
-                self.values.retain(|name, (_, before)| {
-                    name.split_once('-').is_none_or(|(other, _)| other != what) || *before == origin
-                });
+                self.values.remove(twin.name);
             }
             self.values.insert(key.name, (value, origin));
         }
@@ -57,6 +58,14 @@ impl Settings {
     pub(crate) fn limit(&self, what: &str) -> Option<Millis> {
         let exact = self.text(&format!("{what}-limit")).and_then(|text| duration(text).ok());
         exact.or_else(|| self.number(&format!("{what}-minutes")).map(Millis::minutes))
+    }
+
+    /// A cap on money in millionths, whichever of `STEM-cost` and `STEM-cents` says it.
+    pub fn money(&self, stem: &str) -> Option<u64> {
+        let amount = self.text(&format!("{stem}-cost")).and_then(micros);
+        amount.or_else(|| {
+            self.number(&format!("{stem}-cents")).map(|cents| cents.saturating_mul(MICROS_A_CENT))
+        })
     }
 
     pub fn switch(&self, name: &str) -> bool {
@@ -113,6 +122,14 @@ impl Settings {
                 return Err(self.bad(name, &why));
             }
         }
+        for key in KEYS.iter().filter(|key| key.kind == Kind::Amount) {
+            let twice = key.twin().filter(|twin| self.number(twin.name).is_some());
+            if let (Some(_), Some(twin)) = (self.text(key.name), twice) {
+                return Err(
+                    self.bad(key.name, &format!("and `{}` say the same thing: leave one out", twin.name))
+                );
+            }
+        }
         if self.number("rounds").is_some_and(|rounds| rounds > u64::from(u32::MAX)) {
             return Err(self.bad("rounds", "is more than anybody can wait for"));
         }
@@ -146,10 +163,6 @@ impl Settings {
             .collect();
         SettingsView { settings, warnings: self.warnings.clone() }
     }
-}
-
-fn is_limit(what: &str) -> bool {
-    matches!(what, "step" | "idle")
 }
 
 /// `90s`, `5m` or `2h`: a whole number and its unit.

@@ -71,7 +71,7 @@ pub(crate) struct RunLoopArgs {
     /// Write the prompts, print the agents' commands, start nothing
     #[arg(long)]
     dry_run: bool,
-    /// The agent for every role; the original always took `codex`
+    /// The agent for every role; `codex` as in the original if neither this nor the settings name one
     #[arg(long, value_name = "AGENT", allow_hyphen_values = true)]
     agent: Option<String>,
     /// Give each outcome an exit code of its own, as `windlass run` does
@@ -104,19 +104,11 @@ pub(super) async fn run(
     output: &mut Output,
 ) -> Result<u8, Complaint> {
     let Prepared { args, command } = prepared;
-    let (command, named) = with_an_agent(command, &args, control).await?;
+    let command = with_an_agent(command, &args, control).await?;
     let view = LiveView::new(output, Story::Talk);
     let ended = control.start(command, &view).await;
     drop(view);
-    let mut outcome = ended?;
-    if named == Named::Nobody {
-        for line in &mut outcome.would_run {
-            let role = line.split(':').next().unwrap_or_default();
-            *line = format!(
-                "{role}: needs an agent: add --agent command:PROGRAM, or set `agent` in windlass.toml"
-            );
-        }
-    }
+    let outcome = ended?;
     show(&outcome, output);
     Ok(exit_code(&args, outcome.status))
 }
@@ -215,22 +207,14 @@ fn meant(args: &RunLoopArgs, task: String) -> Result<StartRun, Fault> {
     })
 }
 
-/// Whether somebody is named to do the work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Named {
-    Somebody,
-    /// Good enough for a dry run, which starts nobody.
-    Nobody,
-}
-
-/// The original found its agent on the PATH; ours has to be named, here or in the settings.
+/// The original always took `codex`; ours takes it where neither the flags nor the settings name another.
 async fn with_an_agent(
     mut command: StartRun,
     args: &RunLoopArgs,
     control: &dyn Control,
-) -> Result<(StartRun, Named), Complaint> {
+) -> Result<StartRun, Complaint> {
     if args.agent.is_some() {
-        return Ok((command, Named::Somebody));
+        return Ok(command);
     }
     let repository = command.repository.is_dir().then_some(command.repository.as_path());
     let view = control.settings(repository, command.settings.clone()).await?;
@@ -238,17 +222,10 @@ async fn with_an_agent(
     let every_role =
         ["doer", "judge", "auditor"].iter().all(|role| set(role) || (*role == "auditor" && args.skip_audit));
     if set("agent") || every_role {
-        return Ok((command, Named::Somebody));
+        return Ok(command);
     }
-    if args.dry_run {
-        // Nothing is started, so any name serves; what is shown says that one is needed.
-        text(&mut command.settings, "agent", "command:codex");
-        return Ok((command, Named::Nobody));
-    }
-    let fault = Fault::new(Code::UnknownAgent, "no agent is named: the original's `codex` is not built in")
-        .kept("nothing was started")
-        .hint("add --agent command:PROGRAM, or set `agent` in windlass.toml");
-    Err(fault.into())
+    text(&mut command.settings, "agent", "codex");
+    Ok(command)
 }
 
 fn show(outcome: &RunOutcome, output: &mut Output) {

@@ -2,8 +2,8 @@
 //! and no step is done twice. Synchronised by files the agent writes and waits for, never by time.
 
 use super::narration::{landed, say, step};
-use super::stage::file_fault;
 use super::{Stage, must_be_landed, scripts};
+use crate::commands::scratch_repository::file_fault;
 use crate::output::{LiveView, Output, Story};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;

@@ -3,13 +3,13 @@
 
 use super::{DemoArgs, scripts};
 use crate::commands::absolute;
+use crate::commands::scratch_repository::{self, empty_directory, file_fault, temporary_directory};
 use crate::commands::work_flags::{list, number, text};
 use crate::wiring::{self, Environment};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use windlass_control_api::Fault;
 use windlass_control_api::commands::{SettingValue, StartRun};
-use windlass_control_api::{Code, Fault};
-use windlass_process_supervisor::QuickCommand;
 
 pub(crate) struct Stage {
     root: PathBuf,
@@ -23,13 +23,7 @@ impl Stage {
     pub(crate) fn set_up(args: &DemoArgs, environment: &Environment) -> Result<Self, Fault> {
         let root = match &args.keep {
             Some(directory) => empty_directory(&absolute(directory)?)?,
-            None => tempfile::Builder::new()
-                .prefix("windlass-demo-")
-                .tempdir()
-                .map(tempfile::TempDir::keep)
-                .map_err(|error| {
-                    Fault::new(Code::FileSystem, format!("cannot make a temporary directory: {error}"))
-                })?,
+            None => temporary_directory("windlass-demo-")?.keep(),
         };
         let program = wiring::program()?;
         let stage = Self {
@@ -106,41 +100,9 @@ impl Stage {
     }
 
     fn make_repository(&self) -> Result<(), Fault> {
-        self.git(&["init", "--quiet", "--initial-branch=main"])?;
-        self.git(&["add", "--all"])?;
-        self.git(&["commit", "--quiet", "--message=A script, and a test that is red"])
+        let message = "A script, and a test that is red";
+        scratch_repository::make(&self.repository(), message, &self.environment)
     }
-
-    /// With nothing of the user's configuration: a hook or a signing key has no place here.
-    fn git(&self, args: &[&str]) -> Result<(), Fault> {
-        let path = self.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
-        let command = QuickCommand::new("git", self.repository())
-            .args(args.iter().copied())
-            .env("PATH", path)
-            .env("HOME", self.root.as_os_str())
-            .envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null"), ("LC_ALL", "C")])
-            .envs([("GIT_AUTHOR_NAME", "Demo"), ("GIT_AUTHOR_EMAIL", "demo@localhost")])
-            .envs([("GIT_COMMITTER_NAME", "Demo"), ("GIT_COMMITTER_EMAIL", "demo@localhost")]);
-        let failed = |what: String| {
-            Fault::new(Code::GitUnusable, format!("`git {}` failed: {what}", args.join(" ")))
-                .hint("`windlass doctor` says whether git can be used")
-        };
-        let output = command.run().map_err(|error| failed(error.to_string()))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
-    }
-}
-
-fn empty_directory(path: &Path) -> Result<PathBuf, Fault> {
-    std::fs::create_dir_all(path).map_err(|error| file_fault("make the directory", path, &error))?;
-    let mut entries = std::fs::read_dir(path).map_err(|error| file_fault("read", path, &error))?;
-    if entries.next().is_some() {
-        let fault = Fault::new(Code::BadArgument, format!("{} is not empty", path.display()));
-        return Err(fault.kept("nothing was changed").hint("give an empty or a new directory to --keep"));
-    }
-    Ok(path.to_owned())
 }
 
 fn state_directory(root: &Path) -> PathBuf {
@@ -148,13 +110,7 @@ fn state_directory(root: &Path) -> PathBuf {
 }
 
 fn demo_environment(root: &Path, user: &Environment) -> Environment {
-    let ours = |name: &OsString| name.to_string_lossy().starts_with("WINDLASS_");
-    let mut environment: Environment = user
-        .iter()
-        .filter(|(name, _)| !ours(name))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    environment.insert("WINDLASS_STATE_DIR".into(), state_directory(root).into());
+    let mut environment = scratch_repository::environment(&state_directory(root), user);
     environment.insert("XDG_CONFIG_HOME".into(), root.join("config").into());
     environment
 }
@@ -175,11 +131,6 @@ pub(super) fn quoted(text: &str) -> String {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-pub(super) fn file_fault(doing: &str, path: &Path, error: &std::io::Error) -> Fault {
-    Fault::new(Code::FileSystem, format!("cannot {doing} {}: {error}", path.display()))
-        .hint("is there room on the disk, and may you write there?")
 }
 
 #[cfg(test)]
