@@ -5,7 +5,7 @@ use rustix::process::Pid;
 use serde_json::Value;
 use std::path::PathBuf;
 use windlass_test_support::scripted_model::{ModelScript, RequestEnd, RequestKind, ScriptedModel, Usage};
-use windlass_test_support::{AgentProgram, Background, Output, Repository, Script, When, World};
+use windlass_test_support::{AgentProgram, Background, Output, Repository, Script, When, World, wait_until};
 
 pub(crate) struct Stage {
     pub(crate) world: World,
@@ -49,6 +49,22 @@ impl Stage {
         self.start(&[&["--doer", program.name()], &checkers[..], flags].concat())
     }
 
+    /// Only the judge is this program; the doer does its work at once, and there is no auditor.
+    pub(crate) fn start_judge(&self, program: AgentProgram, flags: &[&str]) -> Background {
+        let actions =
+            [&format!("{{ write = '{FILE}', text = '{RIGHT}' }}"), "{ handoff = 'the right word' }"];
+        let doer = self.world.agent("doer.toml", &Script::new().doer(When::Always, &actions));
+        self.start(&[&["--doer", &doer, "--judge", program.name(), "--no-audit"], flags].concat())
+    }
+
+    /// Goes on with the only run there is, beside the test, and is at work when this returns.
+    #[track_caller]
+    pub(crate) fn start_resume(&self) -> Background {
+        let running = self.world.start_windlass(&["resume", &self.id(), "--json"]);
+        wait_until("the run to be taken up", || running.stdout().contains("\"started\"").then_some(()));
+        running
+    }
+
     /// Runs the task to its end.
     #[track_caller]
     pub(crate) fn run(&self, flags: &[&str]) -> Played {
@@ -75,7 +91,14 @@ impl Stage {
         assert!(!output.stdout.contains("WL-BUG"), "{}", output.stdout);
         let outcome = output.json_lines().pop();
         let outcome = outcome.unwrap_or_else(|| panic!("no answer: {}", output.stderr));
-        self.world.assert_no_processes();
+        let left = self.world.processes();
+        assert!(
+            left.is_empty(),
+            "left behind: {left:#?}\n{}\n{:?}\n{:#?}",
+            output.stdout,
+            output.code,
+            self.turns()
+        );
         Played { output, outcome }
     }
 
@@ -116,7 +139,8 @@ impl Stage {
 
     /// What the model was told in the conversations of one entry of its script.
     pub(crate) fn told_to_entry(&self, number: usize) -> String {
-        let of_entry = |kind: &RequestKind| matches!(kind, RequestKind::Turn { entry, .. } if *entry == Some(number));
+        let of_entry =
+            |kind: &RequestKind| matches!(kind, RequestKind::Turn { entry, .. } if *entry == Some(number));
         let requests = self.model.requests().into_iter().filter(|request| of_entry(&request.kind));
         requests.map(|request| request.prompt).collect::<Vec<_>>().join("\n")
     }
@@ -137,7 +161,11 @@ impl Stage {
                     RequestEnd::Served(_) => "served".to_owned(),
                     other => format!("{other:?}"),
                 };
-                Some(format!("{entry:?}.{turn} {end} {:?} {:?}", request.impossible, request.tool_results.last()))
+                Some(format!(
+                    "{entry:?}.{turn} {end} {:?} {:?}",
+                    request.impossible,
+                    request.tool_results.last()
+                ))
             }
             _ => None,
         };

@@ -22,7 +22,9 @@ fn plays_every_role(program: AgentProgram, sent_back_by: SentBackBy) {
     stage.assert_all_counted();
     stage.assert_landed_and_verified();
     let artifacts = stage.show()["artifacts"].to_string();
-    for name in ["doer.prompt.md", "judge.prompt.md", "audit.prompt.md", "doer.stdout.log", "audit.stdout.log"] {
+    for name in
+        ["doer.prompt.md", "judge.prompt.md", "audit.prompt.md", "doer.stdout.log", "audit.stdout.log"]
+    {
         assert!(artifacts.contains(name), "{name} is not sealed: {artifacts}");
     }
 }
