@@ -3,7 +3,6 @@
 use crate::script::{FILE, RIGHT, TASK};
 use rustix::process::Pid;
 use serde_json::Value;
-use std::path::PathBuf;
 use windlass_test_support::scripted_model::{ModelScript, RequestEnd, RequestKind, ScriptedModel, Usage};
 use windlass_test_support::{AgentProgram, Background, Output, Repository, Script, When, World, wait_until};
 
@@ -118,17 +117,6 @@ impl Stage {
     pub(crate) fn facts(&self) -> Vec<Value> {
         let log = self.world.windlass(&["log", &self.id(), "--json"]).exits_with(0).json();
         log["entries"].as_array().expect("a log has entries").clone()
-    }
-
-    pub(crate) fn run_dir(&self) -> PathBuf {
-        self.show()["run_dir"].as_str().expect("a run has a directory").into()
-    }
-
-    /// What the agent of a role was told in a round.
-    #[track_caller]
-    pub(crate) fn prompt(&self, round: u32, role: &str) -> String {
-        let path = self.run_dir().join(format!("rounds/round-{round}/{role}.prompt.md"));
-        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
     /// The facts of one kind, as they are stored.
