@@ -33,6 +33,8 @@ const RETRIES: &str = "2";
 
 pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<CommandLine, BuildError> {
     let mut arguments = words(&["-p", "--output-format", "stream-json", "--verbose", "--strict-mcp-config"]);
+    // Only in pieces does it tell what a reply has cost before all of them are done, and that it is not silent.
+    arguments.push("--include-partial-messages".to_owned());
     match invocation.access {
         // Nobody is there to be asked; tools that do not exist need no permission.
         Access::ReadOnly => {
@@ -87,8 +89,7 @@ pub(crate) fn read_line(stream: Stream, line: &str) -> Vec<Signal> {
         "user" => tool_results(&event),
         "rate_limit_event" => limit_event(&event),
         "result" => result(&event),
-        // Pieces of what the next whole line says again.
-        "stream_event" => Vec::new(),
+        "stream_event" => piece(&event["event"]),
         _ => unknown(line),
     }
 }
@@ -110,6 +111,24 @@ fn system(event: &Value, line: &str) -> Vec<Signal> {
         }
         _ => unknown(line),
     }
+}
+
+/// Pieces of what the next whole line says again, but for the last one: only it knows how much the reply had to say.
+fn piece(event: &Value) -> Vec<Signal> {
+    if text(event, "/type") != Some("message_delta") {
+        return Vec::new();
+    }
+    let told = tokens(UsageScope::Step, None, &event["usage"]);
+    let Signal::Usage { output, reasoning, .. } = told else { return Vec::new() };
+    vec![Signal::Usage {
+        scope: UsageScope::Step,
+        reply: None,
+        input: 0,
+        cached: 0,
+        output,
+        reasoning,
+        cost_micros: None,
+    }]
 }
 
 /// One line per block of a reply, each with the reply's usage as far as it was known at its beginning.
@@ -156,7 +175,10 @@ fn error_kind(event: &Value, words: &str) -> ErrorKind {
 fn reply_usage(reply: &Value) -> Option<Signal> {
     let usage = reply.get("usage").filter(|usage| usage.is_object())?;
     let id = text(reply, "/id")?;
-    Some(tokens(UsageScope::Step, Some(id), usage))
+    let told = tokens(UsageScope::Step, Some(id), usage);
+    let Signal::Usage { scope, reply, input, cached, cost_micros, .. } = told else { return None };
+    // What it said is told by its last piece.
+    Some(Signal::Usage { scope, reply, input, cached, output: 0, reasoning: 0, cost_micros })
 }
 
 fn tokens(scope: UsageScope, reply: Option<&str>, usage: &Value) -> Signal {

@@ -74,7 +74,8 @@ fn codex() {
 
 #[test]
 fn claude() {
-    let base = "claude -p --output-format stream-json --verbose --strict-mcp-config";
+    let base =
+        "claude -p --output-format stream-json --verbose --strict-mcp-config --include-partial-messages";
     assert_words(
         &build("claude:opus@max", Access::ReadWrite, fresh()),
         &format!(

@@ -127,7 +127,33 @@ fn an_error_line_of_codex_is_no_failure_by_itself() {
 fn what_a_helper_of_claude_says_is_not_its_last_word_but_costs() {
     let line = r#"{"type":"assistant","parent_tool_use_id":"toolu_1","message":{"id":"m","content":[{"type":"text","text":"hi"}],"usage":{"input_tokens":5,"output_tokens":1}}}"#;
     let told = read("claude", line);
-    assert!(matches!(told.as_slice(), [Signal::Usage { input: 5, output: 1, .. }]), "{told:?}");
+    assert!(matches!(told.as_slice(), [Signal::Usage { input: 5, .. }]), "{told:?}");
+}
+
+#[test]
+fn claude_tells_what_it_was_asked_with_the_first_block_and_what_it_said_with_the_last_piece() {
+    let block = |words: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"m","content":[{{"type":"text","text":"{words}"}}],"usage":{{"input_tokens":5,"cache_read_input_tokens":2,"output_tokens":1}}}}}}"#
+        )
+    };
+    let piece = |event: &str| format!(r#"{{"type":"stream_event","event":{event}}}"#);
+    let lines = [
+        piece(
+            r#"{"type":"message_start","message":{"id":"m","usage":{"input_tokens":5,"output_tokens":1}}}"#,
+        ),
+        piece(r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"one"}}"#),
+        block("one"),
+        block("two"),
+        piece(
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":5,"output_tokens":40}}"#,
+        ),
+        piece(r#"{"type":"message_stop"}"#),
+    ];
+    let mut tally = crate::UsageTally::new(None);
+    lines.iter().flat_map(|line| read("claude", line)).for_each(|signal| tally.hear(&signal));
+    let totals = tally.totals();
+    assert_eq!((totals.input, totals.cached, totals.output), (7, 2, 40));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::step::{self, Counted, Told};
 use crate::clock::SystemClock;
 use crate::context::{RunContext, git_commit, git_tree};
 use crate::durable_file::ensure;
-use crate::fault::{bug, file_fault, git_fault};
+use crate::fault::{bug, file_fault, git_fault, supervisor_fault};
 use crate::foreign::ForeignShelf;
 use crate::spending;
 use crate::state_dir::make_private;
@@ -23,7 +23,7 @@ use windlass_artifact_formats::task_loop::{AuditReport, VerdictReport};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::Clock;
 use windlass_git_workspaces::{Drift, Fingerprint, SnapshotLimits};
-use windlass_process_supervisor::{ChildEnd, ChildSpec, ChildStdin};
+use windlass_process_supervisor::{ChildEnd, ChildSpec, ChildStdin, Found};
 use windlass_protocols::effect::RunAgent;
 use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::outcome::{AgentReport, Answer, StepEnd, Trouble, Usage, WorkspaceAfter};
@@ -44,7 +44,9 @@ pub(super) async fn run(
     let directory = context.state.effect(&context.run, effect);
     let choice = choice(&context, &asked)?;
     let limits = spend_limits(&context, &asked).await?;
-    if let Some(dimension) = limits.nothing_left() {
+    // One that is at work already is ended by its watch: nobody else would look after it.
+    let begun = windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
+    if let (Found::NotStarted, Some(dimension)) = (begun, limits.nothing_left()) {
         return Ok(not_begun(&asked, Trouble::CapPassed { dimension }));
     }
     let so_far = asked.session.as_ref().map(|session| agent_end::totals_of(&session.so_far));

@@ -125,7 +125,7 @@ fn trouble(choice: &AgentChoice, end: &ChildEnd, heard: &Heard) -> Option<Troubl
         }
         // A program without a dialect has said all with its exit code; one that says more is believed when it says no.
         Conclusion::Failed { reason, .. } | Conclusion::CutOff { reason } if dialect || end.is_success() => {
-            Some(Trouble::Failed { why: without_subject(&reason).to_owned() })
+            Some(Trouble::Failed { why: after_subject(&reason) })
         }
         Conclusion::Finished
         | Conclusion::Failed { .. }
@@ -136,7 +136,11 @@ fn trouble(choice: &AgentChoice, end: &ChildEnd, heard: &Heard) -> Option<Troubl
     }
 }
 
-/// The loop puts the role's name in front.
+/// The loop puts the role's name in front, and a program's own words are no verb to it.
+fn after_subject(reason: &str) -> String {
+    reason.strip_prefix("the agent ").map_or_else(|| format!("failed: {reason}"), str::to_owned)
+}
+
 fn without_subject(reason: &str) -> &str {
     reason.strip_prefix("the agent ").unwrap_or(reason)
 }

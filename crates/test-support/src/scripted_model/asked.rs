@@ -81,9 +81,16 @@ impl Asked {
         self.prompts.join("\n")
     }
 
-    /// What the user said before the first reply; it stays the same through the conversation.
+    /// What the user said before the first reply; it stays the same through the conversation. What a program tells of
+    /// its surroundings does not: it is told anew when the conversation is resumed.
     pub(super) fn opening(&self) -> String {
-        self.prompts[..self.opening].join("\n")
+        let surroundings = |text: &&String| text.trim_start().starts_with("<session_context>");
+        let said: Vec<&str> = self.prompts[..self.opening]
+            .iter()
+            .filter(|text| !surroundings(text))
+            .map(String::as_str)
+            .collect();
+        said.join("\n")
     }
 
     pub(super) fn hear(&mut self, text: String) {

@@ -112,6 +112,23 @@ fn what_was_used_survives_a_kill() {
     assert_eq!(played.world.steps(), ["doer 1 1", "judge 1 1", "doer 2 1"]);
 }
 
+/// Nobody looks after an agent whose step is given up without ending it.
+#[test]
+fn an_agent_at_work_is_ended_when_another_run_used_up_the_day_meanwhile() {
+    let mut played = PlayedRun::of(&crate::played_run::waiting_doer());
+    played.world.set("WINDLASS_DAY_TOKENS", "1000");
+    let _ = played.start_until_the_doer_works().kill();
+    let run = played.id();
+    let spend = uses(r#""input":1200"#);
+    let spender = Script::new().doer(When::Always, &[&spend, "{ wait_for = 'never' }"]);
+    let (other, agent) = (played.world.repository("other"), played.world.agent("spender.toml", &spender));
+    let words = ["run", "Spend", "--id", "TASK-2", "--repo", other.text(), "--agent", &agent];
+    let _ = played.world.windlass(&words).exits_with(12);
+    let ended = played.world.windlass(&["resume", &run]).exits_with(12);
+    assert!(ended.stdout.contains("nothing is left of its tokens for one day"), "{}", ended.stdout);
+    played.world.assert_no_processes();
+}
+
 #[test]
 fn reports_are_added_up_as_they_are_meant() {
     let reports = [

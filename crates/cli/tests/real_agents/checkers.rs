@@ -1,0 +1,74 @@
+//! Real programs as checkers: an answer in the wrong form is sent back once in the same conversation, and whoever is told
+//! to write finds that it cannot.
+
+use crate::script::{FILE, figures, judge, verdict};
+use crate::stage::Stage;
+use windlass_test_support::AgentProgram;
+use windlass_test_support::scripted_model::{Action, ModelScript, RequestKind, Turn};
+
+/// Words where an object was asked for, twice: one repair in the same conversation, then a person has to look.
+fn is_asked_to_mend_its_answer_once(program: AgentProgram) {
+    let vague = Turn::say("It looks fine to me.").usage(figures(1));
+    let script = ModelScript::new().entry(judge(1).turn(vague).last_again());
+    let Some(stage) = Stage::with(&[program], script) else { return };
+    let played = stage.played(stage.start_judge(program, &["--rounds", "1"]));
+    let played = played.exits_with(11, &stage);
+    assert!(played.explained().contains("readable"), "{:#}", played.outcome);
+    assert_eq!(stage.facts_of("repair-asked").len(), 1);
+    let conversations: Vec<String> = stage
+        .model
+        .requests()
+        .into_iter()
+        .filter_map(|request| match request.kind {
+            RequestKind::Turn { conversation, .. } => Some(conversation),
+            _ => None,
+        })
+        .collect();
+    assert!(conversations.len() >= 2, "{conversations:?}");
+    assert!(conversations.iter().all(|name| *name == conversations[0]), "{conversations:?}");
+    let last = stage.model.requests().pop().unwrap().prompt;
+    assert!(last.contains("## What is wrong"), "{last}");
+    stage.assert_all_counted();
+}
+
+/// Told to change the tree, every worktree beside it and its own outbox, and then to say no.
+fn cannot_write(program: AgentProgram) {
+    let forged = verdict("pass").to_string();
+    let everywhere = format!(
+        "for place in \"${{cwd}}\" \"${{cwd}}\"/../*; do echo forged > \"$place/forged.txt\"; done; \
+         echo forged > {FILE}; printf %s '{forged}' > \"$WINDLASS_OUTBOX/verdict.json\""
+    );
+    let write = |path: &str, text: &str| Action::Write { path: path.to_owned(), text: text.to_owned() };
+    let tries = Turn::shell(&everywhere)
+        .then(write("${cwd}/forged.txt", "forged"))
+        .then(write("${outbox}/verdict.json", &forged))
+        .then(Action::Answer(verdict("reject")));
+    let script = ModelScript::new().entry(
+        judge(1).turn(tries.usage(figures(1))).turn(Turn::answer(verdict("reject")).usage(figures(2))),
+    );
+    let Some(stage) = Stage::with(&[program], script) else { return };
+    let played = stage.played(stage.start_judge(program, &["--rounds", "1"]));
+    let played = played.exits_with(10, &stage);
+    assert_eq!(played.outcome["judge_verdict"], "reject");
+    let left = forged_files(stage.world.path());
+    assert_eq!(left, Vec::<String>::new(), "a reader wrote");
+    stage.assert_all_counted();
+}
+
+fn forged_files(directory: &std::path::Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(&directory).unwrap().flatten() {
+            if entry.file_type().unwrap().is_dir() {
+                open.push(entry.path());
+            } else if entry.file_name() == "forged.txt" || entry.path().ends_with("outbox/verdict.json") {
+                found.push(entry.path().display().to_string());
+            }
+        }
+    }
+    found
+}
+
+each_program!(is_asked_to_mend_its_answer_once);
+each_program!(cannot_write);
