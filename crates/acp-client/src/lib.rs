@@ -27,8 +27,9 @@ pub const EXIT_FAILED: u8 = 1;
 /// The command line makes no sense.
 pub const EXIT_USAGE: u8 = 2;
 
-/// How long an agent may take to leave after its input was closed. What it still has to do is its own housekeeping.
-const TIME_TO_LEAVE: Duration = Duration::from_secs(2);
+/// How long an agent may take to leave after its input was closed: it may have to store the session that is resumed
+/// later. Gemini takes three seconds.
+const TIME_TO_LEAVE: Duration = Duration::from_secs(8);
 /// The same where somebody waits for us to end.
 const TIME_TO_LEAVE_AT_ONCE: Duration = Duration::from_millis(500);
 /// How far the agent may be ahead of us before it has to wait.

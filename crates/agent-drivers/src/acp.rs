@@ -41,7 +41,7 @@ pub(crate) fn build(
     words.extend(["--".to_owned(), program.to_owned()]);
     words.extend_from_slice(arguments);
     let mut environment = invocation.environment()?;
-    // Gemini's parent process would outlive its child's pipes and swallow every signal; nobody else knows the name.
+    // For gemini, whose parent process would swallow every signal that asks it to end; nobody else knows the name.
     environment.insert("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned());
     Ok(CommandLine {
         program: text_of("windlass program", &invocation.windlass_program)?,

@@ -1,8 +1,6 @@
 //! A place for one turn: a workspace, an outbox, a scripted agent, and the real client between the two. Whatever a test
 //! leaves running ends with it.
 
-#![expect(clippy::unwrap_used, reason = "these functions are parts of tests")]
-
 use std::fs;
 use std::io::Write;
 use std::os::unix::process::CommandExt;

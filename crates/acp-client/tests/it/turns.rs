@@ -132,8 +132,7 @@ fn updates_of_another_session_are_not_the_agent_s_words() {
 #[test]
 fn a_reader_is_switched_to_the_mode_in_which_nothing_is_changed() {
     let modes = json!({"availableModes": [{"id": "default", "name": "D"}, {"id": "plan", "name": "Plan"}]});
-    let models = json!({"currentModelId": "m-1"});
-    let opened = json!({"answer": {"sessionId": "s1", "modes": modes, "models": models}});
+    let opened = json!({"answer": {"sessionId": "s1", "modes": modes, "models": {"currentModelId": "m-1"}}});
     let steps = [initialized(json!({})), opened, json!({"answer": {}}), ended("end_turn")];
     let scene = Scene::new(&steps).with(&["--read-only"]);
     let turn = scene.play();

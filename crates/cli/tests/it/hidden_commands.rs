@@ -3,11 +3,13 @@
 use crate::world;
 
 #[test]
-fn a_keeper_without_its_directory_and_an_actor_without_its_script_end_with_2() {
+fn a_keeper_without_its_directory_an_actor_without_its_script_and_a_client_without_its_agent_end_with_2() {
     let world = world();
     let _ = world.windlass(&["__keep"]).exits_with(2);
     let actor = world.windlass(&["__play"]).exits_with(2);
     assert!(actor.stderr.contains("windlass __play FILE"), "{}", actor.stderr);
+    let client = world.windlass(&["__acp", "--read-only"]).exits_with(2);
+    assert!(client.stderr.contains("usage: windlass __acp"), "{}", client.stderr);
 }
 
 #[test]
