@@ -32,6 +32,10 @@ impl Stage {
             std::env::split_paths(&path).filter(|place| KNOWN.iter().all(|name| !place.join(name).exists()));
         let path = std::env::join_paths(std::iter::once(bin).chain(without_agents)).unwrap();
         world.set("PATH", path);
+        // What a trial keeps must not outlive the test.
+        let temporary = world.path().join("tmp");
+        std::fs::create_dir(&temporary).unwrap();
+        world.set("TMPDIR", temporary);
         let repository = world.repository("repo");
         Self { world, repository }
     }

@@ -84,7 +84,7 @@ fn every_key_can_be_set_by_its_variable() {
     for key in keys {
         let variable = format!("WINDLASS_{}", key.replace('-', "_").to_uppercase());
         let value = match key.as_str() {
-            "audit" => "false",
+            "audit" | "distinct-vendors" => "false",
             "land" => "none",
             "on-needs-human" => "continue",
             "author" => "Ann <ann@example.org>",

@@ -193,5 +193,5 @@ fn missing(role: &str, choice: &AgentChoice) -> Fault {
         format!("the {role} is `{choice}`, but there is no program `{program}` on PATH"),
     )
     .kept("nothing was started and nothing was recorded")
-    .hint("`windlass agents` shows which agent programs are there")
+    .hint("`windlass agents` shows which agent programs are there; choose another with `--agent`")
 }

@@ -141,9 +141,12 @@ fn an_agent_program_that_is_too_old_is_told_of_before_it_is_asked() {
 #[test]
 fn the_stand_in_for_the_original_takes_codex_as_the_original_did() {
     let stage = Stage::new();
-    stage.install_codex();
     let words =
         ["compat", "run-loop", "--repo", stage.repository.text(), "--task-id", "TASK-1", "--task", "x"];
+    let missing = stage.world.windlass(&words).exits_with(1);
+    assert!(missing.stderr.contains("npm install --global @openai/codex"), "{}", missing.stderr);
+    assert!(missing.stderr.contains("choose another with `--agent`"), "{}", missing.stderr);
+    stage.install_codex();
     let output = stage.world.windlass(&[&words[..], &["--skip-audit"]].concat()).exits_with(0);
     assert!(output.stdout.contains("final_verdict=pass"), "{}", output.stdout);
     let dry = stage.world.windlass(&[&words[..], &["--dry-run"]].concat()).exits_with(0);

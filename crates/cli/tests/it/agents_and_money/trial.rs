@@ -9,11 +9,9 @@ fn tried(output: &Output) -> serde_json::Value {
 
 #[test]
 fn a_good_agent_plays_both_parts_and_leaves_no_trace() {
-    let mut stage = Stage::new();
+    let stage = Stage::new();
     stage.install_codex();
     let temporary = stage.world.path().join("tmp");
-    std::fs::create_dir(&temporary).unwrap();
-    stage.world.set("TMPDIR", temporary.as_os_str());
     let seen = tried(&stage.world.windlass(&["agents", "try", "codex", "--json"]).exits_with(0));
     for part in ["edited", "handed_over", "judged", "read_only_held"] {
         assert_eq!(seen[part], true, "{part} of {seen:#}");
@@ -60,7 +58,6 @@ fn an_agent_that_writes_where_it_may_only_read_is_found_out_and_its_place_is_kep
     assert_eq!((&seen["edited"], &seen["read_only_held"]), (&true.into(), &false.into()), "{seen:#}");
     let kept = std::path::PathBuf::from(seen["directory"].as_str().expect("it is kept"));
     assert!(kept.join("repository/README.md").is_file());
-    std::fs::remove_dir_all(kept).unwrap();
 }
 
 #[test]

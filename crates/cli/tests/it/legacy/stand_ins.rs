@@ -143,9 +143,6 @@ fn run_loop_ends_with_1_for_what_it_finds_out_later() {
         let output = run_loop(&scene, &Script::that_passes(), flags).exits_with(1);
         assert_eq!(output.stdout, "", "{flags:?}");
     }
-    let nobody = ["compat", "run-loop", "--repo", scene.repository.text(), "--task-id", TASK, "--task", "x"];
-    let output = scene.world.windlass(&nobody).exits_with(1);
-    assert!(output.stderr.contains("--agent"), "{}", output.stderr);
 }
 
 fn mk_worktrees(scene: &Scene, flags: &[&str]) -> Output {
