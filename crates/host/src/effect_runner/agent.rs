@@ -44,8 +44,8 @@ pub(super) async fn run(
     let choice = choice(&context, &asked)?;
     let limits = spend_limits(&context, &asked).await?;
     // One that is at work already is ended by its watch: nobody else would look after it.
-    let begun = windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
-    if let (Found::NotStarted, Some(dimension)) = (begun, limits.nothing_left()) {
+    let found = windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
+    if let (Found::NotStarted, Some(dimension)) = (found, limits.nothing_left()) {
         return Ok(not_begun(&asked, Trouble::CapPassed { dimension }));
     }
     let so_far = asked.session.as_ref().map(|session| agent_end::totals_of(&session.so_far));
