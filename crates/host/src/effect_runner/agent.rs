@@ -247,7 +247,8 @@ fn conclude(
     before: Option<Fingerprint>,
 ) -> Result<Outcome, Fault> {
     let directory = context.state.effect(&context.run, effect);
-    let ended = agent_end::read(context, &choice(context, asked)?, (effect, asked), end, &directory);
+    let choice = choice(context, asked)?;
+    let ended = agent_end::read(context, &choice, (effect, asked), end, &directory);
     let usage = ended.usage;
     let step_end = match step::count(end, &directory) {
         Counted::Lost(reason) => return Ok(Outcome::Lost { reason, usage }),
@@ -258,6 +259,13 @@ fn conclude(
     let answer = match &ended.spoken {
         Some(spoken) => answer::spoken(context, asked.role, spoken, &mut evidence)?,
         None => answer::read(context, &outbox(&directory), asked.role, &mut evidence)?,
+    };
+    let answer = match (answer, driver::answer_by(&choice, access(asked.role))) {
+        // Whoever cannot write is not to be told of a file that it did not leave.
+        (Answer::Missing, AnswerBy::FinalMessage | AnswerBy::ClosingWord) => {
+            Answer::Malformed { faults: vec!["the final message holds no JSON object".to_owned()] }
+        }
+        (answer, _) => answer,
     };
     let workspace = match &asked.tree {
         None => WorkspaceAfter::MayDiffer,
