@@ -6,14 +6,18 @@ use crate::stage::Stage;
 use windlass_test_support::AgentProgram;
 use windlass_test_support::scripted_model::{Action, ModelScript, RequestKind, Turn};
 
-/// Words where an object was asked for, twice: one repair in the same conversation, then a person has to look.
+/// Words where an object was asked for, then an object that is no verdict: one repair in the same conversation, then a
+/// person has to look.
 fn is_asked_to_mend_its_answer_once(program: AgentProgram) {
     let vague = Turn::say("It looks fine to me.").usage(figures(1));
-    let script = ModelScript::new().entry(judge(1).turn(vague).last_again());
+    let wrong = Turn::say(r#"{"verdict":"maybe"}"#).usage(figures(2));
+    let script = ModelScript::new().entry(judge(1).turn(vague).turn(wrong).last_again());
     let Some(stage) = Stage::with(&[program], script) else { return };
     let played = stage.played(stage.start_judge(program, &["--rounds", "1"]));
     let played = played.exits_with(11, &stage);
-    assert!(played.explained().contains("readable"), "{:#}", played.outcome);
+    let reason = "the judge left no readable answer, also when asked again";
+    assert!(played.explained().contains(reason), "{:#}", played.outcome);
+    assert!(played.explained().contains("maybe"), "{:#}", played.outcome);
     assert_eq!(stage.facts_of("repair-asked").len(), 1);
     let conversations: Vec<String> = stage
         .model
@@ -28,6 +32,10 @@ fn is_asked_to_mend_its_answer_once(program: AgentProgram) {
     assert!(conversations.iter().all(|name| *name == conversations[0]), "{conversations:?}");
     let last = stage.model.requests().pop().unwrap().prompt;
     assert!(last.contains("## What is wrong"), "{last}");
+    // Claude asks for the object again by itself, so it is told what is wrong with that one.
+    if program != AgentProgram::Claude {
+        assert!(last.contains("the final message holds no JSON object"), "{last}");
+    }
     stage.assert_all_counted();
 }
 

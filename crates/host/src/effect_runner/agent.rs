@@ -45,8 +45,8 @@ pub(super) async fn run(
     let choice = choice(&context, &asked)?;
     let limits = spend_limits(&context, &asked).await?;
     // One that is at work already is ended by its watch: nobody else would look after it.
-    let begun = windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
-    if let (Found::NotStarted, Some(dimension)) = (begun, limits.nothing_left()) {
+    let found = windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
+    if let (Found::NotStarted, Some(dimension)) = (found, limits.nothing_left()) {
         return Ok(not_begun(&asked, Trouble::CapPassed { dimension }));
     }
     let so_far = asked.session.as_ref().map(|session| agent_end::totals_of(&session.so_far));
@@ -246,7 +246,8 @@ fn conclude(
     before: Option<Fingerprint>,
 ) -> Result<Outcome, Fault> {
     let directory = context.state.effect(&context.run, effect);
-    let ended = agent_end::read(context, &choice(context, asked)?, (effect, asked), end, &directory);
+    let choice = choice(context, asked)?;
+    let ended = agent_end::read(context, &choice, (effect, asked), end, &directory);
     let usage = ended.usage;
     let step_end = match step::count(end, &directory) {
         Counted::Lost(reason) => return Ok(Outcome::Lost { reason, usage }),
@@ -259,6 +260,13 @@ fn conclude(
     let answer = match &ended.spoken {
         Some(spoken) => answer::spoken(context, asked.role, spoken, &mut evidence)?,
         None => answer::read(context, &outbox(&directory), asked.role, &mut evidence)?,
+    };
+    let answer = match (answer, driver::answer_by(&choice, access(asked.role))) {
+        // Whoever cannot write is not to be told of a file that it did not leave.
+        (Answer::Missing, AnswerBy::FinalMessage | AnswerBy::ClosingWord) => {
+            Answer::Malformed { faults: vec!["the final message holds no JSON object".to_owned()] }
+        }
+        (answer, _) => answer,
     };
     let workspace = match &asked.tree {
         None => WorkspaceAfter::MayDiffer,
