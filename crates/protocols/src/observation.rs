@@ -16,10 +16,6 @@ pub struct Stamped<T> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "one is made for each step and moved on; none are kept in lists"
-)]
 pub enum Observation {
     /// Somebody asks for this run. The spec names everything; nothing is looked up later.
     Start { run: RunId, spec: Spec },
