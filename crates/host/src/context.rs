@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use windlass_agent_drivers::AgentChoice;
 use windlass_git_workspaces::{Commit, CommitId, Repository, TreeId};
 use windlass_journal::SqliteJournal;
-use windlass_process_supervisor::{ChildSpec, ChildStdin, KeeperProgram, Limits};
+use windlass_process_supervisor::{ChildSpec, ChildStdin, KeeperProgram, Limits, Redaction, Secrets};
 use windlass_protocols::effect::StepLimits;
 use windlass_protocols::protocol::judged_task::spec::TaskSpec;
 use windlass_protocols::{EffectId, Role, RunId};
@@ -79,9 +79,24 @@ impl RunContext {
         self.environment_where(windlass_agent_drivers::is_passed_through)
     }
 
-    /// The same, and what this agent program needs of its user: where its login and its key are.
+    /// The same, and what this agent program needs of its user, all but its secrets.
     pub(crate) fn agent_environment(&self, choice: &AgentChoice) -> BTreeMap<OsString, OsString> {
-        self.environment_where(|name| windlass_agent_drivers::is_passed_to(choice, name))
+        self.environment_where(|name| {
+            windlass_agent_drivers::is_passed_to(choice, name) && !windlass_agent_drivers::is_secret(name)
+        })
+    }
+
+    /// What of it is secret: handed to the child without being stored anywhere.
+    pub(crate) fn secrets(&self, choice: &AgentChoice) -> Secrets {
+        self.environment_where(|name| {
+            windlass_agent_drivers::is_passed_to(choice, name) && windlass_agent_drivers::is_secret(name)
+        })
+    }
+
+    /// Takes the secrets of an agent out of what it leaves.
+    pub(crate) fn redaction(&self, choice: &AgentChoice) -> Redaction {
+        let secrets = self.secrets(choice);
+        Redaction::new(secrets.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())))
     }
 
     fn environment_where(&self, allowed: impl Fn(&str) -> bool) -> BTreeMap<OsString, OsString> {
@@ -99,6 +114,7 @@ impl RunContext {
             args: Vec::new(),
             directory: PathBuf::new(),
             environment: self.child_environment(),
+            secret_names: Vec::new(),
             stdin: ChildStdin::Nothing,
             limits: Limits {
                 total_ms: limits.total.0.max(1),

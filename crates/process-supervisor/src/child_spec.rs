@@ -25,6 +25,10 @@ pub struct ChildSpec {
     /// Complete: the child inherits nothing from the keeper or the engine.
     #[serde(with = "os_text::map")]
     pub environment: BTreeMap<OsString, OsString>,
+    /// Names of further variables, whose values the keeper has in its own environment: they are never stored, and are
+    /// taken out of what the child prints.
+    #[serde(default, with = "os_text::list")]
+    pub secret_names: Vec<OsString>,
     pub stdin: ChildStdin,
     pub limits: Limits,
     /// Must be unique to the effect; it is given to the child as `WINDLASS_COOKIE`.
@@ -91,6 +95,7 @@ mod tests {
             args: vec!["plain".into(), odd.clone()],
             directory: "/".into(),
             environment: BTreeMap::from([(odd.clone(), odd.clone()), ("A".into(), "b".into())]),
+            secret_names: vec!["KEY".into()],
             stdin: ChildStdin::File { path: PathBuf::from(odd) },
             limits: Limits::default(),
             cookie: "c".into(),

@@ -23,6 +23,7 @@ mod piped_child;
 mod process_exit;
 mod process_table;
 mod quick_command;
+mod redaction;
 mod sweep;
 
 pub use child_end::{ChildEnd, EndedBy, HowEnded, NotStartedKind};
@@ -38,4 +39,5 @@ pub use os_signals::{Shutdown, ShutdownRequests, on_shutdown_request};
 pub use piped_child::{ExitWatch, PipedChild, PipedCommand, Pipes};
 pub use process_table::escapees;
 pub use quick_command::{QuickCommand, QuickError, QuickOutput};
+pub use redaction::{Redaction, Secrets};
 pub use sweep::sweep;

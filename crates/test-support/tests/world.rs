@@ -31,8 +31,10 @@ fn a_program_in_the_background_can_be_waited_for_and_killed() {
 #[test]
 fn a_process_of_this_world_is_found_and_another_world_s_is_not() {
     let (world, other) = (World::new("/bin/sh"), World::new("/bin/sh"));
-    let endless = world.start_windlass(&["-c", "mkfifo r; read -r line < r"]);
-    let found = wait_until("the process", || Some(world.processes()).filter(|found| !found.is_empty()));
+    let endless = world.start_windlass(&["-c", "mkfifo r; echo ready; read -r line < r"]);
+    // Until then it has a child of its own, which a kill would leave behind for a moment.
+    wait_until("the shell to be alone", || endless.stdout().contains("ready").then_some(()));
+    let found = world.processes();
     assert!(found[0].starts_with(&format!("{} ", endless.pid())), "{found:?}");
     other.assert_no_processes();
     let _ = endless.kill();

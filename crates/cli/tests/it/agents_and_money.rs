@@ -5,6 +5,7 @@ mod caps;
 mod cost;
 mod policy;
 mod programs;
+mod secrets;
 mod trial;
 mod waits;
 

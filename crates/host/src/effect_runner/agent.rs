@@ -23,7 +23,7 @@ use windlass_artifact_formats::task_loop::{AuditReport, VerdictReport};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::Clock;
 use windlass_git_workspaces::{Drift, Fingerprint, SnapshotLimits};
-use windlass_process_supervisor::{ChildEnd, ChildSpec, ChildStdin, Found};
+use windlass_process_supervisor::{ChildEnd, ChildSpec, ChildStdin, Found, Secrets};
 use windlass_protocols::effect::RunAgent;
 use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::outcome::{AgentReport, Answer, StepEnd, Trouble, Usage, WorkspaceAfter};
@@ -92,7 +92,7 @@ fn begin(
     effect: EffectId,
     asked: &RunAgent,
     run: &Run,
-) -> Result<(ChildSpec, Option<Fingerprint>), Fault> {
+) -> Result<((ChildSpec, Secrets), Option<Fingerprint>), Fault> {
     let directory = context.state.effect(&context.run, effect);
     let outbox = outbox(&directory);
     // Nobody was started yet who could rightly have left something here.
@@ -132,6 +132,8 @@ fn begin(
     let mut spec = context.child(effect, asked.limits);
     spec.limits.head_bytes = EVENT_LOG_BYTES;
     spec.environment = context.agent_environment(&choice);
+    let secrets = context.secrets(&choice);
+    spec.secret_names = secrets.keys().cloned().collect();
     spec.program = PathBuf::from(command.program);
     spec.args = command.arguments.into_iter().map(Into::into).collect();
     spec.directory = worktree;
@@ -140,7 +142,7 @@ fn begin(
         Stdin::Prompt => ChildStdin::File { path: prompt_file },
         Stdin::None => ChildStdin::Nothing,
     };
-    Ok((spec, before))
+    Ok(((spec, secrets), before))
 }
 
 fn choice(context: &RunContext, asked: &RunAgent) -> Result<AgentChoice, Fault> {
@@ -257,9 +259,10 @@ fn conclude(
     let last_words =
         if step_end == (StepEnd::Exited { code: 0 }) { String::new() } else { step::last_words(&directory) };
     let mut evidence = seal_story(context, &directory, asked.role, ended.last_message.as_deref())?;
+    let redaction = context.redaction(&choice);
     let answer = match &ended.spoken {
         Some(spoken) => answer::spoken(context, asked.role, spoken, &mut evidence)?,
-        None => answer::read(context, &outbox(&directory), asked.role, &mut evidence)?,
+        None => answer::read(context, (&outbox(&directory), &redaction), asked.role, &mut evidence)?,
     };
     let answer = match (answer, driver::answer_by(&choice, access(asked.role))) {
         // Whoever cannot write is not to be told of a file that it did not leave.

@@ -9,6 +9,7 @@ use windlass_artifact_formats::task_loop::{
 };
 use windlass_artifact_formats::{ArtifactFaults, Reading};
 use windlass_control_api::Fault;
+use windlass_process_supervisor::Redaction;
 use windlass_protocols::outcome::{Answer, Audit, Handoff, Verdict, VerdictWord};
 use windlass_protocols::{ArtifactRef, Role};
 
@@ -17,7 +18,7 @@ const MAX_FEEDBACK_BYTES: usize = 32 * 1024;
 
 pub(super) fn read(
     context: &RunContext,
-    outbox: &Path,
+    (outbox, redaction): (&Path, &Redaction),
     role: Role,
     evidence: &mut Vec<ArtifactRef>,
 ) -> Result<Answer, Fault> {
@@ -25,7 +26,7 @@ pub(super) fn read(
     let bytes = match read_answer(outbox, name) {
         Left::Nothing => return Ok(Answer::Missing),
         Left::NotAFile(fault) => return Ok(Answer::Malformed { faults: vec![fault] }),
-        Left::Content(bytes) => bytes,
+        Left::Content(bytes) => redaction.of(&bytes),
     };
     evidence.push(context.evidence.seal(&format!("{name}.as-left"), &bytes)?);
     match interpret(context, role, &bytes)? {

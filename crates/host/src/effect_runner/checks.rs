@@ -13,7 +13,7 @@ use windlass_artifact_formats::task_loop::{
 };
 use windlass_control_api::Fault;
 use windlass_git_workspaces::Fingerprint;
-use windlass_process_supervisor::{ChildSpec, Found};
+use windlass_process_supervisor::{ChildSpec, Found, Secrets};
 use windlass_protocols::effect::{Purpose, RunChecks, StepLimits};
 use windlass_protocols::outcome::{CheckResult, ChecksReport, StepEnd, Usage};
 use windlass_protocols::{ArtifactRef, EffectId, Millis, Outcome, Role};
@@ -48,7 +48,7 @@ pub(super) async fn run(
         let spec = command_spec(&context, effect, limits, command);
         // Every check begins on exactly the tree: what the code under test did in the one before must not count.
         let (shown, tree) = (Arc::clone(&context), asked.tree.clone());
-        let prepare = move || super::agent::show_tree(&shown, &tree).map(|_| spec);
+        let prepare = move || super::agent::show_tree(&shown, &tree).map(|_| (spec, Secrets::new()));
         let end = step::child_in(&context, directory.clone(), (told.clone(), None), prepare).await?;
         let Some(end) = end else { return Ok(Outcome::Interrupted { usage: used }) };
         let usage = step::usage(&end, limits);

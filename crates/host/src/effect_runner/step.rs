@@ -12,7 +12,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use windlass_control_api::Fault;
 use windlass_engine::Clock;
-use windlass_process_supervisor::{ChildEnd, ChildSpec, EndedBy, Found, HowEnded, KeptChild, start, sweep};
+use windlass_process_supervisor::{
+    ChildEnd, ChildSpec, EndedBy, Found, HowEnded, KeptChild, Secrets, start, sweep,
+};
 use windlass_protocols::effect::StepLimits;
 use windlass_protocols::outcome::{StepEnd, TokenKinds, Trouble, Usage};
 use windlass_protocols::{EffectId, Millis};
@@ -51,7 +53,7 @@ pub(super) async fn child_in(
     context: &RunContext,
     directory: PathBuf,
     (mut told, watch): (Told, Option<Watch>),
-    prepare: impl FnOnce() -> Result<ChildSpec, Fault> + Send + 'static,
+    prepare: impl FnOnce() -> Result<(ChildSpec, Secrets), Fault> + Send + 'static,
 ) -> Result<Option<ChildEnd>, Fault> {
     let found = windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
     let mut child = match found {
@@ -61,13 +63,14 @@ pub(super) async fn child_in(
         }
         Found::Running(child) => child,
         Found::NotStarted => {
-            let keeper = context.keeper();
+            let mut keeper = context.keeper();
             let told = told.clone();
             let started = blocking(move || {
                 if told.borrow().is_some() {
                     return Ok(None);
                 }
-                let spec = prepare()?;
+                let (spec, secrets) = prepare()?;
+                keeper.environment.extend(secrets);
                 // Preparing takes its time with git, and the user may have changed their mind meanwhile.
                 if told.borrow().is_some() {
                     return Ok(None);

@@ -21,6 +21,7 @@ use crate::identity::ProcessIdentity;
 use crate::inherited_descriptors;
 use crate::launch::{self, Group, Launch, NotLaunchable};
 use crate::process_table;
+use crate::redaction::{Redaction, Secrets};
 use crate::sweep;
 
 /// A full disk may be freed again; the exit status of an agent that ran for an hour is worth the wait.
@@ -63,10 +64,12 @@ async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
         source: error.into(),
     })?;
     directory.write_keeper(&ProcessIdentity::current()?)?;
-    let end = match spawn(&spec) {
+    let secrets = secrets(&spec);
+    let redaction = Redaction::new(secrets.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())));
+    let end = match spawn(&spec, &secrets) {
         Ok(child) => {
             let record = record(&child);
-            watch::until_the_end(&directory, &spec, child, record, signals).await?
+            watch::until_the_end(&directory, (&spec, &redaction), child, record, signals).await?
         }
         Err(refused) => {
             let how = HowEnded::NotStarted { reason: refused.reason, why: refused.kind };
@@ -76,7 +79,16 @@ async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
     write_end(&directory, &end).await
 }
 
-fn spawn(spec: &ChildSpec) -> Result<Child, NotLaunchable> {
+/// The values the engine put into our environment for the child, and nowhere else.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the environment is how the keeper is handed what must not be stored"
+)]
+fn secrets(spec: &ChildSpec) -> Secrets {
+    spec.secret_names.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?))).collect()
+}
+
+fn spawn(spec: &ChildSpec, secrets: &Secrets) -> Result<Child, NotLaunchable> {
     let stdin = match &spec.stdin {
         ChildStdin::Nothing => Stdio::null(),
         ChildStdin::File { path } => {
@@ -87,6 +99,7 @@ fn spawn(spec: &ChildSpec) -> Result<Child, NotLaunchable> {
         }
     };
     let mut environment = spec.environment.clone();
+    environment.extend(secrets.clone());
     environment.insert(COOKIE_VARIABLE.into(), spec.cookie.clone().into());
     let launch = Launch {
         program: &spec.program,

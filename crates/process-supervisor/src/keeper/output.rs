@@ -10,6 +10,7 @@ use tokio::net::unix::pipe::Receiver;
 use crate::bounded_log::{BoundedLog, LogFiles};
 use crate::child_spec::Limits;
 use crate::effect_dir::{EffectDir, Stream};
+use crate::redaction::Redaction;
 
 /// Enough to empty a pipe in one read.
 const CHUNK: usize = 64 * 1024;
@@ -17,13 +18,20 @@ const CHUNK: usize = 64 * 1024;
 pub(super) struct Output {
     pipes: [Option<Receiver>; 2],
     logs: [Option<BoundedLog>; 2],
+    /// Takes secrets out on the way to the logs.
+    redactions: [Redaction; 2],
     seen: [u64; 2],
     chunk: Box<[u8]>,
 }
 
 impl Output {
     /// Takes the pipes. A log that cannot be made is done without: the child runs already.
-    pub(super) fn of(child: &mut Child, directory: &EffectDir, limits: &Limits) -> io::Result<Self> {
+    pub(super) fn of(
+        child: &mut Child,
+        directory: &EffectDir,
+        limits: &Limits,
+        redaction: &Redaction,
+    ) -> io::Result<Self> {
         let stdout = child.stdout.take().expect("stdout was asked to be a pipe");
         let stderr = child.stderr.take().expect("stderr was asked to be a pipe");
         Ok(Self {
@@ -33,6 +41,7 @@ impl Output {
             ],
             logs: Stream::BOTH
                 .map(|stream| BoundedLog::create(LogFiles::new(directory, stream, limits)).ok()),
+            redactions: [redaction.clone(), redaction.clone()],
             seen: [0; 2],
             chunk: vec![0; CHUNK].into_boxed_slice(),
         })
@@ -54,7 +63,7 @@ impl Output {
             Ok(0) => self.pipes[which] = None,
             Ok(count) => {
                 if let Some(log) = &mut self.logs[which] {
-                    log.take(&self.chunk[..count]);
+                    log.take(&self.redactions[which].pass(&self.chunk[..count]));
                 }
                 self.seen[which] += count as u64;
                 return count as u64;
@@ -69,7 +78,9 @@ impl Output {
     /// Closes the pipes and completes the logs. Returns how many bytes each stream had.
     pub(super) fn finish(self) -> [u64; 2] {
         drop(self.pipes);
-        for log in self.logs.into_iter().flatten() {
+        for (log, mut redaction) in self.logs.into_iter().zip(self.redactions) {
+            let Some(mut log) = log else { continue };
+            log.take(&redaction.rest());
             // The log is for people; the end of the child must be recorded even if the disk is full.
             let _ = log.finish();
         }

@@ -18,6 +18,7 @@ use crate::child_spec::ChildSpec;
 use crate::clock;
 use crate::effect_dir::{ChildRecord, EffectDir};
 use crate::error::SupervisorError;
+use crate::redaction::Redaction;
 
 /// With no limit in sight the loop still wakes now and then; it costs nothing.
 const FAR_AWAY: Duration = Duration::from_hours(1);
@@ -62,7 +63,7 @@ struct Watched {
 
 pub(super) async fn until_the_end(
     directory: &EffectDir,
-    spec: &ChildSpec,
+    (spec, redaction): (&ChildSpec, &Redaction),
     mut child: Child,
     record: Option<ChildRecord>,
     mut signals: Signals,
@@ -79,7 +80,7 @@ pub(super) async fn until_the_end(
             source: rustix::io::Errno::SRCH.into(),
         }),
     };
-    let output = Output::of(&mut child, directory, &spec.limits);
+    let output = Output::of(&mut child, directory, &spec.limits, redaction);
     let (Ok(()), Ok(mut output)) = (recorded, output) else {
         watched.signal_group(Signal::KILL);
         descendants::end_all(HashSet::new(), &mut signals.child_ended).await;

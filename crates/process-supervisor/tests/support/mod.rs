@@ -43,6 +43,7 @@ impl World {
                 ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
                 ("T".into(), self.folder.path().into()),
             ]),
+            secret_names: Vec::new(),
             stdin: ChildStdin::Nothing,
             limits: Limits { total_ms: 60_000, grace_ms: 5_000, ..Limits::default() },
             cookie: self.cookie.clone(),
