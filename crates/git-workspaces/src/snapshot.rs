@@ -15,8 +15,8 @@ use crate::repo_path::RepoPath;
 use crate::repository::{Repository, fresh_index_path, install_index, write_index};
 use crate::scan::scan;
 
-/// More than the whole second by which git tells young stat data.
-const A_FEW_SECONDS: Duration = Duration::from_secs(3);
+/// More than the second by which git tells young stat data, and than looking at a very large tree takes.
+const AHEAD: Duration = Duration::from_mins(10);
 
 /// The content of a directory, and how it differs from the base.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,10 +97,12 @@ impl Repository {
         let index_path = path_for_key(&self.control.indexes(), key);
         // No index yet, or a damaged one: everything is read anew.
         let earlier = Index::read(&index_path).unwrap_or_default();
-        let start = seen_before(&root, &base_index, &earlier)?;
         let temporary = fresh_index_path(&index_path);
+        let began = moment(&temporary)?;
+        let start = seen_before(&root, &base_index, &earlier)?;
         write_index(&temporary, &start, self.format)?;
-        let began = post_date(&temporary)?;
+        // Git believes young stat data only in an index that is younger; it was looked at more closely just now.
+        set_time(&temporary, began + AHEAD)?;
         let mut hazards = Vec::new();
         let ignored = match ignored {
             IgnoredFiles::Recorded(limits) => {
@@ -185,13 +187,11 @@ fn seen_before(root: &ConfinedDir, base: &Index, earlier: &Index) -> Result<Inde
     Ok(start)
 }
 
-/// Dates an index that was just written ahead, so that git believes its stat data although it is young: the young ones
-/// were looked at just now, more closely than git would. Returns the moment: what git records of a file that was
-/// changed at it or later must not be believed next time, because git may have read the file before the change.
-fn post_date(index: &Path) -> Result<SystemTime, GitError> {
-    let now = fs::metadata(index).and_then(|about| about.modified()).map_err(GitError::io("read", index))?;
-    set_time(index, now + A_FEW_SECONDS)?;
-    Ok(now)
+/// Now, by the clock that stamps files: told by making the one that will be the index. Taken before the first look, so
+/// that whatever is changed after a look is of this moment or later, and shows in the next snapshot.
+fn moment(index: &Path) -> Result<SystemTime, GitError> {
+    let made = fs::File::create(index).and_then(|file| file.metadata()?.modified());
+    made.map_err(GitError::io("write", index))
 }
 
 fn set_time(index: &Path, time: SystemTime) -> Result<(), GitError> {

@@ -33,6 +33,9 @@ fn what_materialising_returns_is_a_fingerprint_whether_git_had_to_run_or_not() {
     let judge = world.path("judge");
     for content in ["HELLO\n", "OTHER\n"] {
         write(&judge.join("left behind"), "by somebody");
+        let cleared = repository.materialise(&judge, "judge", &base.tree).unwrap();
+        write(&judge.join("left behind"), "by somebody else");
+        assert_eq!(text(&repository.drift_since(&cleared).unwrap().added), ["left behind"]);
         repository.materialise(&judge, "judge", &base.tree).unwrap();
         let again = repository.materialise(&judge, "judge", &base.tree).unwrap();
         assert_eq!(repository.drift_since(&again).unwrap(), Drift::default());
