@@ -111,7 +111,10 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
     let mut commands = Vec::new();
     let now = match end {
         End::Accepted { tree } => {
-            because.push(format!("the checks, the judge{} passed tree {tree}", auditor(state)));
+            because.push(format!("{} passed tree {tree}", who_passed(state)));
+            if state.spec.checks.is_empty() {
+                because.push("no check was run: the run has none".to_string());
+            }
             match &state.landed {
                 Some((commit, reference)) => because.push(format!("landed as {commit} on {reference}")),
                 None if state.spec.landing == Landing::None => {
@@ -175,8 +178,14 @@ fn words_behind(cause: &Cause, state: &State) -> Vec<String> {
     }
 }
 
-fn auditor(state: &State) -> &'static str {
-    if state.gate.is_some() { " and the auditor" } else { "" }
+/// Only those who looked: a run without checks was accepted on the word of agents alone, and says so.
+fn who_passed(state: &State) -> &'static str {
+    match (state.spec.checks.is_empty(), state.gate.is_some()) {
+        (false, true) => "the checks, the judge and the auditor",
+        (false, false) => "the checks and the judge",
+        (true, true) => "the judge and the auditor",
+        (true, false) => "the judge",
+    }
 }
 
 /// The command with everything the run would otherwise be refused for.

@@ -153,3 +153,13 @@ fn stopping_and_waiting_are_offered_only_where_they_exist() {
     );
     let _ = running.kill();
 }
+
+#[test]
+fn a_pipe_in_the_place_of_the_settings_is_refused_instead_of_being_waited_for() {
+    let world = world();
+    let repository = world.repository("repo");
+    let place = repository.path().join("windlass.toml");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &place, rustix::fs::Mode::RWXU).unwrap();
+    let refused = world.windlass(&["settings", "--repo", repository.text()]).exits_with(2);
+    assert!(refused.stderr.contains("is not a plain file"), "{}", refused.stderr);
+}

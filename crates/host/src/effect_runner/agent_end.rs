@@ -57,9 +57,10 @@ pub(super) fn read(
     let totals = heard.tally.totals();
     let priced = |totals: &Totals| {
         let names = [model.as_deref(), choice.model(), Some(choice.kind())];
-        context.prices.cost_micros(totals, &names).unwrap_or(0)
+        context.prices.cost_micros(totals, &names)
     };
-    let usage = spent(&totals, priced(&totals), step::usage(end, asked.limits));
+    let cost = priced(&totals);
+    let usage = spent(&totals, cost.unwrap_or(0), step::usage(end, asked.limits));
     let resumed = asked.session.as_ref().map(|session| session.id.clone());
     let session = heard.session().map(str::to_owned).or(resumed);
     let session = session.or_else(|| own_session_id(context, choice, effect)).map(|id| {
@@ -68,7 +69,8 @@ pub(super) fn read(
     });
     let trouble = match step::ended_for(end, directory) {
         Some(trouble) => Some(trouble),
-        None => trouble(choice, end, &heard),
+        None => trouble(choice, end, &heard)
+            .or_else(|| (cost.is_none() && totals.tokens() > 0).then(|| unpriced(context, choice)).flatten()),
     };
     let access = if asked.role.may_write() { Access::ReadWrite } else { Access::ReadOnly };
     Ended {
@@ -81,6 +83,19 @@ pub(super) fn read(
         last_message: matches!(choice, AgentChoice::Known { .. } | AgentChoice::Acp { .. })
             .then(|| windlass_agent_drivers::final_message(&heard.signals).unwrap_or_default()),
     }
+}
+
+/// A cap on money that cannot be counted would be no cap.
+fn unpriced(context: &RunContext, choice: &AgentChoice) -> Option<Trouble> {
+    let caps = &context.spec.caps;
+    let money = [caps.cost_micros, caps.step.cost_micros, caps.day.cost_micros, caps.repository.cost_micros];
+    let kind = choice.kind();
+    money.iter().any(Option::is_some).then(|| Trouble::Misconfigured {
+        why: format!(
+            "told its tokens and no price, so the cap on money cannot be kept; add the price of `{kind}` to the \
+             setting `prices`, or cap tokens instead"
+        ),
+    })
 }
 
 fn spent(totals: &Totals, cost_micros: u64, measured: Usage) -> Usage {

@@ -11,8 +11,8 @@ pub use resolved::Settings;
 
 use crate::fault::file_fault;
 use std::path::Path;
-use windlass_control_api::Fault;
 use windlass_control_api::commands::SettingValue;
+use windlass_control_api::{Code, Fault};
 
 /// The repository's settings file, at the top of its work tree.
 pub const FILE_NAME: &str = "windlass.toml";
@@ -41,6 +41,11 @@ fn take_file(
     path: &Path,
     origin: fn(std::path::PathBuf) -> Origin,
 ) -> Result<(), Fault> {
+    // A pipe in its place would be waited for without end.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let what = format!("the settings file {} is not a plain file", path.display());
+        return Err(Fault::new(Code::BadSettings, what).hint("remove it, or put a file of settings there"));
+    }
     match std::fs::read_to_string(path) {
         Ok(text) => {
             let layer = layers::from_file(&text, origin(path.to_owned()))?;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use windlass_control_api::agents::TrialView;
 use windlass_control_api::commands::{SettingValue, StartRun};
 use windlass_control_api::events::{LogEntry, Tone};
-use windlass_control_api::views::{RunOutcome, Status};
+use windlass_control_api::views::{ExplanationView, RunOutcome, Status};
 use windlass_control_api::{Code, Control, Fault};
 
 const TASK: &str = "Write a file greeting.txt that holds exactly this one line: hello from windlass";
@@ -145,7 +145,9 @@ pub(crate) async fn run(trial: Trial, control: &dyn Control, output: &mut Output
     } else {
         show(&seen, output);
         if ended.status != Status::Accepted {
-            outcome::explanation(&ended.explanation, output);
+            // The run itself is in the trial's own state directory: the way on is to try again.
+            let commands = vec![format!("windlass agents try {}", seen.agent)];
+            outcome::explanation(&ExplanationView { commands, ..ended.explanation }, output);
         }
     }
     Ok(ended.status.exit_code())

@@ -103,3 +103,15 @@ fn a_cap_on_money_is_an_amount_or_cents_and_the_stronger_place_counts() {
         cap("", &["--max-cost", wrong], 2);
     }
 }
+
+#[test]
+fn money_is_not_capped_by_somebody_who_tells_tokens_and_no_price() {
+    let mut stage = Stage::new();
+    let script = doer_that(&[uses(r#""input":1000,"output":0"#)]);
+    let agent = stage.world.agent("untold.toml", &script);
+    let outcome = stage.outcome(11, &["--agent", &agent, "--max-cost", "1.50"]);
+    let why = outcome["explanation"]["because"].to_string();
+    assert!(why.contains("add the price of `scripted` to the setting `prices`"), "{why}");
+    stage.world.set("WINDLASS_PRICES", "scripted input=1 output=1");
+    stage.outcome(0, &["--agent", &agent, "--max-cost", "1.50"]);
+}
