@@ -1,5 +1,7 @@
-//! Mechanisms the loops share: attempts, availability of agents, budget. A loop uses them; they know no loop.
+//! Mechanisms the loops share: attempts, availability of agents, budget, place, trouble. A loop uses them; they know no loop.
 
 pub mod attempts;
 pub mod availability;
 pub mod budget;
+pub mod place;
+pub mod trouble;

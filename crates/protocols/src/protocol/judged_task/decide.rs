@@ -2,7 +2,7 @@
 
 use super::end::{Cause, End};
 use super::facts::{Fact as TaskFact, RejectedBy, RetryKind, Source};
-use super::next::{describe, go_on, in_words, record, said, state, with_last_words};
+use super::next::{go_on, in_words, record, said, state};
 use super::spec::OnNeedsHuman;
 use super::stage::Stage;
 use super::trouble::{Treated, treat};
@@ -10,6 +10,7 @@ use crate::draft::Draft;
 use crate::effect::{Effect, Purpose};
 use crate::fact::Fact;
 use crate::kernel::attempts::MAX_MAKER_FAILURES_IN_A_ROW;
+use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{
     AgentReport, Answer, CapturedChange, ChecksReport, Outcome, StepEnd, Verdict, VerdictWord, WorkspaceAfter,
 };

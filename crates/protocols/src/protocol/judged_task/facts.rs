@@ -2,6 +2,7 @@
 
 use super::end::End;
 use super::stage::Stage;
+pub use crate::kernel::trouble::{OutKind, RetryKind};
 use crate::outcome::{CapturedChange, Handoff, VerdictWord};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::string::String;
@@ -78,22 +79,6 @@ pub enum Fact {
         tree: TreeId,
         reference: String,
     },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RetryKind {
-    Lost,
-    Failed,
-    Interrupted,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OutKind {
-    Limited,
-    Unavailable,
-    Misconfigured,
 }
 
 /// Who the words of a verdict come from.

@@ -317,25 +317,3 @@ fn inputs(state: &State, role: Role) -> Vec<ArtifactRef> {
     }
     inputs
 }
-
-/// A sentence, and below it what was printed last.
-pub(crate) fn with_last_words(sentence: &str, last_words: &str) -> String {
-    last_words.lines().fold(sentence.to_string(), |mut text, line| {
-        text.push_str("\n    ");
-        text.push_str(line);
-        text
-    })
-}
-
-/// Words for a step that ended in another way than it should.
-pub(crate) fn describe(end: &crate::outcome::StepEnd) -> String {
-    use crate::outcome::StepEnd;
-    match end {
-        StepEnd::Exited { code } => alloc::format!("exited with {code}"),
-        StepEnd::Signaled { signal } => alloc::format!("was ended by signal {signal}"),
-        StepEnd::TotalLimit => "ran into its time limit".to_string(),
-        StepEnd::IdleLimit => "was silent longer than its idle limit".to_string(),
-        StepEnd::OutputLimit => "printed more than its output limit".to_string(),
-        StepEnd::NotStarted { reason } => alloc::format!("could not be started: {reason}"),
-    }
-}

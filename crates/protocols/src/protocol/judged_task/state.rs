@@ -3,7 +3,6 @@
 
 use super::end::{Cause, End};
 use super::facts::{Fact as TaskFact, OutKind, RetryKind};
-use super::next::{describe, with_last_words};
 use super::spec::TaskSpec;
 use super::stage::Stage;
 use crate::effect::Effect;
@@ -11,6 +10,7 @@ use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
 use crate::kernel::availability::Availability;
 use crate::kernel::budget::Dimension;
+use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{AgentReport, AgentSession, CapturedChange, Handoff, Outcome, StepEnd, VerdictWord};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::collections::BTreeMap;
