@@ -1,7 +1,8 @@
 //! Everything a run can ask the world for: a closed list. Carrying one out twice under the same id must do no harm;
 //! that is what the handlers promise and what recovery rests on.
 
-use crate::outcome::AgentSession;
+use crate::outcome::{AgentSession, ReadingStatus};
+use crate::protocol::feedback_control::end::NodeStatus;
 use crate::protocol::judged_task::spec::Landing;
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::string::String;
@@ -19,6 +20,10 @@ pub enum Effect {
     RunAgent(RunAgent),
     /// Take the snapshot of what the maker left.
     CaptureChange { round: u32 },
+    /// Let the sensors of a node measure an exact tree, each on a snapshot of its own.
+    Measure(Measure),
+    /// Make an iteration a commit of the loop's branch, with the loop's files in it.
+    CommitIteration(CommitIteration),
     /// Make the accepted tree a commit where the user wants it.
     LandChange(LandChange),
     /// Let time pass until an agent can be asked.
@@ -66,6 +71,53 @@ pub struct RunAgent {
     /// The conversation to go on with; absent for a fresh one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<AgentSession>,
+    /// Where in a control loop it is asked; absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeStep>,
+}
+
+/// A step of one node of a control loop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeStep {
+    /// From the outermost node, 0.
+    pub depth: u32,
+    pub label: String,
+    /// Which sensor is asked to measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensor: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measure {
+    pub depth: u32,
+    pub label: String,
+    /// The plant: the content without the loop's own files.
+    pub tree: TreeId,
+    pub sensors: Vec<SensorRun>,
+    pub limits: StepLimits,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SensorRun {
+    pub name: String,
+    pub command: String,
+    pub required: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitIteration {
+    pub depth: u32,
+    pub label: String,
+    pub parent: CommitId,
+    pub plant: TreeId,
+    pub status: NodeStatus,
+    pub target_met: bool,
+    pub action: String,
+    pub sensors: Vec<(String, ReadingStatus)>,
+    /// Fixes the commit's time, so that committing twice makes the same commit.
+    pub decided_at: Millis,
 }
 
 /// Nobody of the role's chain can be asked before this moment.
@@ -131,6 +183,8 @@ impl Effect {
             Self::RunChecks(_) => "run-checks",
             Self::RunAgent(_) => "run-agent",
             Self::CaptureChange { .. } => "capture-change",
+            Self::Measure(_) => "measure",
+            Self::CommitIteration(_) => "commit-iteration",
             Self::LandChange(_) => "land-change",
             Self::Wait(_) => "wait",
             Self::CloseRun(_) => "close-run",

@@ -1,11 +1,8 @@
 //! Why is this run where it is? State in, sentences and the next command out, as data; a face decides how they look.
 
-use crate::effect::{Ask, Effect, RunAgent};
+use crate::effect::{Effect, RunAgent};
 use crate::kernel::budget::{Budget, Dimension};
-use crate::protocol::Protocol;
-use crate::protocol::judged_task::end::{Cause, End};
-use crate::protocol::judged_task::spec::Landing;
-use crate::protocol::judged_task::state::State;
+use crate::protocol::{Protocol, feedback_control, judged_task};
 use crate::run::Run;
 use crate::vocabulary::Millis;
 use alloc::format;
@@ -22,77 +19,50 @@ pub struct Explanation {
 }
 
 pub fn explain(run: &Run) -> Explanation {
-    match &run.started {
-        None => Explanation {
+    let Some(started) = &run.started else {
+        return Explanation {
             now: "the run has not started".to_string(),
             because: Vec::new(),
             commands: Vec::new(),
-        },
-        Some(started) => match &started.protocol {
-            Protocol::JudgedTask(state) => {
-                let mut explanation = task(run, state, started.id.as_str());
-                let said = matches!(&state.end, Some(End::Stopped { .. }) if run.ended);
-                if let Some(stop) = run.stop.as_ref().filter(|_| !said) {
-                    explanation.because.push(format!("{} asked it to stop: {}", stop.by, stop.reason));
-                }
-                explanation
-            }
-        },
+        };
+    };
+    let id = started.id.as_str();
+    let (mut explanation, was_stopped) = match &started.protocol {
+        Protocol::JudgedTask(state) => (
+            judged_task::explain::explain(run, state, id),
+            matches!(&state.end, Some(judged_task::end::End::Stopped { .. })),
+        ),
+        Protocol::FeedbackControl(state) => (
+            feedback_control::explain::explain(run, state, id),
+            matches!(&state.end, Some(feedback_control::end::End::Stopped { .. })),
+        ),
+    };
+    let said = was_stopped && run.ended;
+    if let Some(stop) = run.stop.as_ref().filter(|_| !said) {
+        explanation.because.push(format!("{} asked it to stop: {}", stop.by, stop.reason));
     }
+    explanation
 }
 
-fn task(run: &Run, state: &State, id: &str) -> Explanation {
-    match &state.end {
-        Some(end) if run.ended => ended(run, state, end, id),
-        Some(_) | None => under_way(run, state, id),
-    }
-}
-
-fn under_way(run: &Run, state: &State, id: &str) -> Explanation {
-    let mut because = Vec::new();
-    for (effect, request) in &run.unsettled {
-        because.push(format!("step {effect} is waited for: {}", describe(request)));
-        because.extend(told(request));
-    }
-    because.extend(state.last_failure.iter().map(|how| format!("the last agent of this round {how}")));
-    Explanation {
-        now: format!("round {}: {}", state.round, doing(run, state)),
-        because,
-        commands: alloc::vec![format!("windlass resume {id}"), format!("windlass stop {id}")],
-    }
-}
-
-fn doing(run: &Run, state: &State) -> String {
-    let waiting = run.unsettled.values().find_map(|request| match request {
-        Effect::Wait(wait) => Some(wait),
+/// In words, when nothing but a moment is waited for.
+pub(crate) fn waiting(run: &Run) -> Option<String> {
+    run.unsettled.values().find_map(|request| match request {
+        Effect::Wait(wait) => Some(format!("waits until {} to ask the {}", wait.until.utc(), wait.role)),
         _ => None,
-    });
-    match waiting {
-        Some(wait) => format!("waits until {} to ask the {}", wait.until.utc(), wait.role),
-        None => state.stage.words().to_string(),
-    }
+    })
 }
 
-/// What the agent at work was told about earlier ones.
-fn told(request: &Effect) -> Vec<String> {
+/// What is waited for.
+pub(crate) fn describe(request: &Effect) -> String {
     match request {
-        Effect::RunAgent(RunAgent { role, ask: Ask::Fresh { feedback, .. }, .. }) => {
-            feedback.iter().map(|line| format!("told to the {role}: {line}")).collect()
+        Effect::RunAgent(RunAgent { role, node: Some(node), .. }) => match &node.sensor {
+            Some(sensor) => format!("the sensor {sensor} of iteration {}", node.label),
+            None => format!("the {role} of iteration {}", node.label),
+        },
+        Effect::Measure(measure) => {
+            format!("{} sensors of iteration {}", measure.sensors.len(), measure.label)
         }
-        Effect::RunAgent(RunAgent { role, ask: Ask::Repair { faults }, .. }) => {
-            faults.iter().map(|fault| format!("the {role} is asked to mend its answer: {fault}")).collect()
-        }
-        Effect::RunChecks(_)
-        | Effect::CaptureChange { .. }
-        | Effect::PrepareWorkspaces
-        | Effect::LandChange(_)
-        | Effect::Wait(_)
-        | Effect::CloseRun(_) => Vec::new(),
-    }
-}
-
-fn describe(request: &Effect) -> String {
-    match request {
+        Effect::CommitIteration(commit) => format!("the commit of iteration {}", commit.label),
         Effect::RunAgent(agent) => {
             format!("the {} of round {}, attempt {}", agent.role, agent.round, agent.attempt)
         }
@@ -105,105 +75,14 @@ fn describe(request: &Effect) -> String {
     }
 }
 
-fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
-    let resume = resume_command(run, state, end, id);
-    let mut because = Vec::new();
-    let mut commands = Vec::new();
-    let now = match end {
-        End::Accepted { tree } => {
-            because.push(format!("{} passed tree {tree}", who_passed(state)));
-            if state.spec.checks.is_empty() {
-                because.push("no check was run: the run has none".to_string());
-            }
-            match &state.landed {
-                Some((commit, reference)) => because.push(format!("landed as {commit} on {reference}")),
-                None if state.spec.landing == Landing::None => {
-                    because.push("it was not landed because nobody asked for that".to_string());
-                    commands.push(format!("windlass land {id}"));
-                }
-                None => {}
-            }
-            commands.push(format!("windlass verify {id}"));
-            commands.push(format!("windlass diff {id}"));
-            format!("accepted in round {}", state.round)
-        }
-        End::Rejected { by } => {
-            because.push(by.words().to_string());
-            because.extend(state.feedback.iter().cloned());
-            commands.push(resume);
-            format!("rejected after {} rounds", state.rounds_completed)
-        }
-        End::NeedsHuman { cause } => {
-            let (sentence, command) = human(cause, resume, id);
-            because.push(sentence);
-            because.extend(words_behind(cause, state));
-            if matches!(cause, Cause::LandingRefused { .. }) && state.spec.landing == Landing::Current {
-                commands.push(format!("{command} --current"));
-            }
-            commands.push(command);
-            "needs a person".to_string()
-        }
-        End::Exhausted { dimension } => {
-            because.push(format!("nothing is left of its {dimension}"));
-            commands.push(resume);
-            format!("out of {dimension}")
-        }
-        End::Stopped { by, reason } => {
-            because.push(format!("{by} asked it to stop: {reason}"));
-            commands.push(resume);
-            "stopped".to_string()
-        }
-        End::SetupFailed { reason } => {
-            because.push(reason.clone());
-            commands.push(resume);
-            "could not be set up".to_string()
-        }
-    };
-    Explanation { now, because, commands }
-}
-
-/// What was said in the state that asks for a person. What an earlier round was told is not behind every cause.
-fn words_behind(cause: &Cause, state: &State) -> Vec<String> {
-    match cause {
-        Cause::JudgeAsked | Cause::AuditorAsked | Cause::Stuck { .. } => state.feedback.clone(),
-        Cause::AgentKeepsFailing { role, .. } => {
-            state.last_failure.iter().map(|how| format!("the last time the {role} {how}")).collect()
-        }
-        Cause::NoReadableAnswer { .. }
-        | Cause::WorkspaceChanged { .. }
-        | Cause::AgentNotStarted { .. }
-        | Cause::StepKeepsGettingLost { .. }
-        | Cause::CaptureRefused { .. }
-        | Cause::LandingRefused { .. } => Vec::new(),
-    }
-}
-
-/// Only those who looked: a run without checks was accepted on the word of agents alone, and says so.
-fn who_passed(state: &State) -> &'static str {
-    match (state.spec.checks.is_empty(), state.gate.is_some()) {
-        (false, true) => "the checks, the judge and the auditor",
-        (false, false) => "the checks and the judge",
-        (true, true) => "the judge and the auditor",
-        (true, false) => "the judge",
-    }
-}
-
-/// The command with everything the run would otherwise be refused for.
-fn resume_command(run: &Run, state: &State, end: &End, id: &str) -> String {
-    let mut command = format!("windlass resume {id}");
-    let Some(started) = &run.started else {
-        return command;
-    };
-    let out_of_rounds = matches!(end, End::Exhausted { dimension: Dimension::Rounds });
-    if out_of_rounds || state.needs_another_round(started.budget.caps.rounds) {
-        command.push_str(" --rounds +1");
-    }
-    let mut budget = started.budget;
+/// What `resume` has to be given so that it is not refused for a cap.
+pub(crate) fn room_for_more(mut budget: Budget) -> String {
+    let mut flags = String::new();
     while let Some(dimension) = budget.exhausted() {
-        command.push_str(&more_room(&budget, dimension));
+        flags.push_str(&more_room(&budget, dimension));
         budget.lift(dimension);
     }
-    command
+    flags
 }
 
 /// Some room beyond what was used: an agent can report more than its cap, and that has to be covered first.
@@ -236,36 +115,5 @@ fn more_room(budget: &Budget, dimension: Dimension) -> String {
                 beyond(used.output_bytes, caps.output_bytes, 1024 * 1024).saturating_add(100)
             )
         }
-    }
-}
-
-fn human(cause: &Cause, resume: String, id: &str) -> (String, String) {
-    let with_note = format!("{resume} --note \"…\"");
-    match cause {
-        Cause::JudgeAsked => ("the judge asks for a person".to_string(), with_note),
-        Cause::AuditorAsked => ("the auditor asks for a person".to_string(), with_note),
-        Cause::NoReadableAnswer { role, faults } => (
-            format!("the {role} left no readable answer, also when asked again: {}", faults.join("; ")),
-            resume,
-        ),
-        Cause::WorkspaceChanged { role, paths } => (
-            format!("the {role} may only read, and changed {}; its word does not count", paths.join(", ")),
-            resume,
-        ),
-        Cause::AgentNotStarted { role, reason } => {
-            (format!("the {role} could not be started: {reason}"), resume)
-        }
-        Cause::AgentKeepsFailing { role, why } => (format!("the {role} keeps failing: it {why}"), resume),
-        Cause::StepKeepsGettingLost { stage } => {
-            (format!("nobody ever saw the end of this step: {}", stage.words()), resume)
-        }
-        Cause::Stuck { round } => {
-            (format!("the doer keeps handing over the change that round {round} rejected"), with_note)
-        }
-        Cause::CaptureRefused { reason } => (format!("the snapshot could not be taken: {reason}"), resume),
-        Cause::LandingRefused { reason } => (
-            format!("the change is accepted, but could not be landed: {reason}"),
-            format!("windlass land {id}"),
-        ),
     }
 }

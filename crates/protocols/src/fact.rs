@@ -4,7 +4,7 @@
 use crate::effect::Effect;
 use crate::kernel::budget::CapChange;
 use crate::outcome::Outcome;
-use crate::protocol::{Spec, judged_task};
+use crate::protocol::{Spec, feedback_control, judged_task};
 use crate::vocabulary::{Actor, EffectId, Millis, RunId};
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,7 @@ pub enum Fact {
         landing: judged_task::spec::Landing,
     },
     JudgedTask(judged_task::facts::Fact),
+    FeedbackControl(feedback_control::facts::Fact),
     RunEnded,
 }
 
@@ -65,6 +66,7 @@ impl Fact {
             Self::RunReopened { .. } => "run-reopened",
             Self::LandingAsked { .. } => "landing-asked",
             Self::JudgedTask(fact) => fact.name(),
+            Self::FeedbackControl(fact) => fact.name(),
             Self::RunEnded => "run-ended",
         }
     }

@@ -1,7 +1,7 @@
 //! What must hold of every journal, whatever the loop: checked by the simulator after every step and by `verify`.
 
 use crate::fact::Fact;
-use crate::protocol::judged_task;
+use crate::protocol::{feedback_control, judged_task};
 use crate::run::Run;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -14,6 +14,7 @@ pub fn violations(facts: &[Fact]) -> Vec<String> {
     effects(facts, &mut wrong);
     ends(facts, &mut wrong);
     judged_task::invariants::violations(facts, &mut wrong);
+    feedback_control::invariants::violations(facts, &mut wrong);
     wrong
 }
 

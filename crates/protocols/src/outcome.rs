@@ -1,6 +1,6 @@
 //! How effects end. An outcome is a journaled result, good or bad; what could not be found out is `Lost`, never a success.
 
-use crate::effect::{Effect, Purpose};
+use crate::effect::{Effect, Purpose, RunAgent};
 use crate::kernel::budget::Dimension;
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::boxed::Box;
@@ -19,6 +19,11 @@ pub enum Outcome {
     AgentEnded(Box<AgentReport>),
     ChangeCaptured(CapturedChange),
     Landed(LandedCommit),
+    Measured(Measured),
+    IterationCommitted {
+        commit: CommitId,
+        tree: TreeId,
+    },
     /// The moment that was waited for is here.
     Waited,
     Closed,
@@ -53,15 +58,29 @@ impl Outcome {
             | (Self::Waited, Effect::Wait(_))
             | (
                 Self::Refused { .. },
-                Effect::PrepareWorkspaces | Effect::LandChange(_) | Effect::CaptureChange { .. },
-            ) => true,
+                Effect::PrepareWorkspaces
+                | Effect::LandChange(_)
+                | Effect::CaptureChange { .. }
+                | Effect::CommitIteration(_),
+            )
+            | (Self::IterationCommitted { .. }, Effect::CommitIteration(_)) => true,
+            (Self::Measured(report), Effect::Measure(asked)) => {
+                report.tree == asked.tree
+                    && report
+                        .readings
+                        .iter()
+                        .map(|reading| &reading.sensor)
+                        .eq(asked.sensors.iter().map(|sensor| &sensor.name))
+            }
             (Self::ChecksRan(report), Effect::RunChecks(asked)) => {
                 report.purpose == asked.purpose
                     && report.tree == asked.tree
                     && report.results.iter().map(|result| &result.command).eq(&asked.commands)
             }
             (Self::Landed(landed), Effect::LandChange(asked)) => landed.tree == asked.tree,
-            (Self::AgentEnded(report), Effect::RunAgent(asked)) => report.role == asked.role,
+            (Self::AgentEnded(report), Effect::RunAgent(asked)) => {
+                report.role == asked.role && report.answer.is_about(asked)
+            }
             (Self::ChangeCaptured(change), Effect::CaptureChange { round }) => change.round == *round,
             (
                 Self::Prepared { .. }
@@ -69,6 +88,8 @@ impl Outcome {
                 | Self::AgentEnded(_)
                 | Self::ChangeCaptured(_)
                 | Self::Landed(_)
+                | Self::Measured(_)
+                | Self::IterationCommitted { .. }
                 | Self::Waited
                 | Self::Closed
                 | Self::Refused { .. },
@@ -82,10 +103,12 @@ impl Outcome {
         match self {
             Self::ChecksRan(report) => report.usage,
             Self::AgentEnded(report) => report.usage,
+            Self::Measured(report) => report.usage,
             Self::Interrupted { usage } | Self::Lost { usage, .. } => *usage,
             Self::Prepared { .. }
             | Self::ChangeCaptured(_)
             | Self::Landed(_)
+            | Self::IterationCommitted { .. }
             | Self::Waited
             | Self::Closed
             | Self::Refused { .. } => Usage::default(),
@@ -254,6 +277,114 @@ pub enum Answer {
     Handoff(Handoff),
     Verdict(Verdict),
     Audit(Audit),
+    Decision(Decision),
+    Action(Action),
+    Reading(Reading),
+}
+
+impl Answer {
+    /// A reading must be of the sensor that was asked; every other answer is told apart by its role.
+    fn is_about(&self, asked: &RunAgent) -> bool {
+        match self {
+            Self::Reading(reading) => {
+                let sensor = asked.node.as_ref().and_then(|node| node.sensor.as_ref());
+                sensor == Some(&reading.sensor)
+            }
+            Self::Missing
+            | Self::Malformed { .. }
+            | Self::Handoff(_)
+            | Self::Verdict(_)
+            | Self::Audit(_)
+            | Self::Decision(_)
+            | Self::Action(_) => true,
+        }
+    }
+}
+
+/// What a controller says of the tree it looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    pub target_met: bool,
+    /// The plan alone, sealed: the whole setpoint of an inner loop.
+    pub plan: Option<ArtifactRef>,
+    /// One line.
+    pub summary: String,
+    pub artifact: ArtifactRef,
+}
+
+/// What an actuator says it did; what it did is seen by the snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Action {
+    /// One line.
+    pub summary: String,
+    pub artifact: Option<ArtifactRef>,
+    /// Whether its program was told to run no commands; some cannot be told.
+    pub commands_off: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadingStatus {
+    Pass,
+    Fail,
+    /// Not measured yet.
+    Pending,
+}
+
+impl ReadingStatus {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Pending => "pending",
+        }
+    }
+}
+
+/// What one sensor measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    pub sensor: String,
+    pub status: ReadingStatus,
+    pub required: bool,
+    /// Why it did not pass, where that is more than its exit code: not runnable, over its limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<Metric>,
+    /// Tracked files that it changed in its own snapshot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edited: Vec<String>,
+    /// The sealed report, in the form of the loop's files.
+    pub artifact: ArtifactRef,
+    /// Everything it printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<ArtifactRef>,
+}
+
+/// A figure in thousandths; integers only.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metric {
+    pub name: String,
+    pub thousandths: i64,
+    #[serde(default)]
+    pub unit: String,
+    pub better: Better,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    Higher,
+    Lower,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measured {
+    pub tree: TreeId,
+    /// In the order in which they were asked for.
+    pub readings: Vec<Reading>,
+    pub usage: Usage,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -327,6 +458,9 @@ pub struct CapturedChange {
     /// Why this change must not be looked at as it is: a link out of the tree, an embedded repository.
     pub hazards: Vec<String>,
     pub patch: ArtifactRef,
+    /// Files of the loop that were changed; what was done to them was undone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reverted: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -72,7 +72,7 @@ impl Run {
             }
             Fact::LandingAsked { .. } => self.ended = false,
             Fact::RunEnded => self.ended = true,
-            Fact::JudgedTask(_) => {}
+            Fact::JudgedTask(_) | Fact::FeedbackControl(_) => {}
         }
         if let Some(started) = &mut self.started {
             started.protocol.evolve(fact);

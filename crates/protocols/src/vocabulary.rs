@@ -123,6 +123,12 @@ pub enum Role {
     Doer,
     Judge,
     Auditor,
+    /// Measures and does not judge.
+    Sensor,
+    /// Compares what was measured with what is wanted, and plans.
+    Controller,
+    /// Edits files after a plan.
+    Actuator,
 }
 
 impl Role {
@@ -131,14 +137,17 @@ impl Role {
             Self::Doer => "doer",
             Self::Judge => "judge",
             Self::Auditor => "auditor",
+            Self::Sensor => "sensor",
+            Self::Controller => "controller",
+            Self::Actuator => "actuator",
         }
     }
 
     /// Makers write; everybody else must leave tracked content as it was.
     pub const fn may_write(self) -> bool {
         match self {
-            Self::Doer => true,
-            Self::Judge | Self::Auditor => false,
+            Self::Doer | Self::Actuator => true,
+            Self::Judge | Self::Auditor | Self::Sensor | Self::Controller => false,
         }
     }
 }

@@ -3,14 +3,17 @@
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::fact::Fact;
-use crate::kernel::budget::{Budget, CapChange};
+use crate::kernel::budget::{Budget, CapChange, Caps};
+use crate::kernel::place::Place;
 use crate::observation::Rejection;
 use crate::outcome::{Outcome, Usage};
 use crate::run::Run;
-use crate::vocabulary::Actor;
+use crate::vocabulary::{Actor, TaskId};
 use alloc::boxed::Box;
+use alloc::format;
 use serde::{Deserialize, Serialize};
 
+pub mod feedback_control;
 pub mod judged_task;
 
 /// What a run is asked to do, complete: nothing is looked up after the start.
@@ -18,18 +21,57 @@ pub mod judged_task;
 #[serde(rename_all = "kebab-case")]
 pub enum Spec {
     JudgedTask(Box<judged_task::spec::TaskSpec>),
+    FeedbackControl(Box<feedback_control::spec::ControlSpec>),
 }
 
 impl Spec {
     pub(crate) fn validate(&self) -> Result<(), Rejection> {
         match self {
             Self::JudgedTask(spec) => spec.validate(),
+            Self::FeedbackControl(spec) => spec.validate(),
         }
     }
 
     pub(crate) fn budget(&self) -> Budget {
         match self {
             Self::JudgedTask(spec) => Budget { caps: spec.caps, used: Usage::default() },
+            Self::FeedbackControl(spec) => Budget { caps: spec.caps, used: Usage::default() },
+        }
+    }
+
+    /// What every loop has.
+    pub fn place(&self) -> &Place {
+        match self {
+            Self::JudgedTask(spec) => &spec.place,
+            Self::FeedbackControl(spec) => &spec.place,
+        }
+    }
+
+    pub fn place_mut(&mut self) -> &mut Place {
+        match self {
+            Self::JudgedTask(spec) => &mut spec.place,
+            Self::FeedbackControl(spec) => &mut spec.place,
+        }
+    }
+
+    pub fn task(&self) -> &TaskId {
+        match self {
+            Self::JudgedTask(spec) => &spec.task,
+            Self::FeedbackControl(spec) => &spec.task,
+        }
+    }
+
+    pub fn text(&self) -> &str {
+        match self {
+            Self::JudgedTask(spec) => &spec.text,
+            Self::FeedbackControl(spec) => &spec.text,
+        }
+    }
+
+    pub fn caps(&self) -> &Caps {
+        match self {
+            Self::JudgedTask(spec) => &spec.caps,
+            Self::FeedbackControl(spec) => &spec.caps,
         }
     }
 }
@@ -37,19 +79,26 @@ impl Spec {
 /// The state of the loop a run follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    JudgedTask(judged_task::state::State),
+    JudgedTask(Box<judged_task::state::State>),
+    FeedbackControl(Box<feedback_control::state::State>),
 }
 
 impl Protocol {
     pub(crate) fn begin(spec: &Spec) -> Self {
         match spec {
-            Spec::JudgedTask(spec) => Self::JudgedTask(judged_task::state::State::new((**spec).clone())),
+            Spec::JudgedTask(spec) => {
+                Self::JudgedTask(Box::new(judged_task::state::State::new((**spec).clone())))
+            }
+            Spec::FeedbackControl(spec) => {
+                Self::FeedbackControl(Box::new(feedback_control::state::State::new((**spec).clone())))
+            }
         }
     }
 
     pub(crate) fn evolve(&mut self, fact: &Fact) {
         match self {
             Self::JudgedTask(state) => state.evolve(fact),
+            Self::FeedbackControl(state) => state.evolve(fact),
         }
     }
 }
@@ -58,18 +107,23 @@ impl Protocol {
 pub(crate) fn go_on(draft: &mut Draft) {
     match draft.protocol() {
         Protocol::JudgedTask(_) => judged_task::next::go_on(draft),
+        Protocol::FeedbackControl(_) => feedback_control::next::go_on(draft),
     }
 }
 
 pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
     match draft.protocol() {
         Protocol::JudgedTask(_) => judged_task::decide::settled(draft, request, outcome),
+        Protocol::FeedbackControl(_) => feedback_control::decide::settled(draft, request, outcome),
     }
 }
 
 pub(crate) fn may_reopen(run: &Run, caps: CapChange) -> Result<(), Rejection> {
     match run.started.as_ref().map(|started| (&started.protocol, &started.budget)) {
         Some((Protocol::JudgedTask(state), budget)) => judged_task::reopen::allowed(state, budget, caps),
+        Some((Protocol::FeedbackControl(state), budget)) => {
+            feedback_control::reopen::allowed(state, budget, caps)
+        }
         None => Err(Rejection::NotStarted),
     }
 }
@@ -81,5 +135,10 @@ pub(crate) fn land(
 ) -> Result<(), Rejection> {
     match draft.protocol() {
         Protocol::JudgedTask(_) => judged_task::reopen::land(draft, by, landing),
+        Protocol::FeedbackControl(state) => {
+            let branch = &state.spec.place.doer_branch;
+            let why = format!("a control loop leaves its commits on {branch}; merge that");
+            Err(Rejection::NothingToLand { why })
+        }
     }
 }

@@ -51,7 +51,9 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
         },
         (Effect::RunAgent(_), Outcome::AgentEnded(report)) => match report.role {
             Role::Doer => doer_ended(draft, report),
-            Role::Judge | Role::Auditor => checker_ended(draft, report),
+            Role::Judge | Role::Auditor | Role::Sensor | Role::Controller | Role::Actuator => {
+                checker_ended(draft, report);
+            }
         },
         // Whoever was waited for is asked by `go_on`.
         (Effect::Wait(_), Outcome::Waited) => {}
@@ -200,7 +202,7 @@ fn captured(draft: &mut Draft, change: &CapturedChange) {
 fn checked(draft: &mut Draft, before: Role, report: &ChecksReport) {
     let (stage, label, by) = match before {
         Role::Auditor => (Stage::AuditChecking, "policy", RejectedBy::AuditCheck),
-        Role::Judge | Role::Doer => (Stage::Checking, "eval", RejectedBy::Check),
+        _ => (Stage::Checking, "eval", RejectedBy::Check),
     };
     if report.all_passed() {
         let evidence = report.evidence.clone();
@@ -317,7 +319,7 @@ fn verdict_taken(
     record(draft, TaskFact::VerdictTaken { role, word, tree, source, feedback: said });
     let (by, cause) = match role {
         Role::Auditor => (RejectedBy::Auditor, Cause::AuditorAsked),
-        Role::Judge | Role::Doer => (RejectedBy::Judge, Cause::JudgeAsked),
+        _ => (RejectedBy::Judge, Cause::JudgeAsked),
     };
     match word {
         VerdictWord::Pass => {}
@@ -385,7 +387,7 @@ fn faults(answer: &Answer, file: &str) -> Vec<String> {
     match answer {
         Answer::Malformed { faults } => faults.clone(),
         Answer::Missing => vec![format!("{file} was not left in the outbox")],
-        Answer::Handoff(_) | Answer::Verdict(_) | Answer::Audit(_) => {
+        _ => {
             vec![format!("the answer is something else than {file}")]
         }
     }

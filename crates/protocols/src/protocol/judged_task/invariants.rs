@@ -98,6 +98,7 @@ impl<'a> Watch<'a> {
             }
             Fact::JudgedTask(fact) => self.task(fact),
             Fact::RunEnded if !self.closed => self.say("the run ended without its summary"),
+            Fact::FeedbackControl(_) => self.say("a fact of a control loop"),
             Fact::RunStarted { .. } | Fact::RunEnded => {}
         }
     }
@@ -136,6 +137,9 @@ impl<'a> Watch<'a> {
                 if land.landing != self.landing || self.landing == Landing::None {
                     self.say("a change is landed where nobody asked for it");
                 }
+            }
+            Effect::Measure(_) | Effect::CommitIteration(_) => {
+                self.say("a step of a control loop was asked for");
             }
             Effect::PrepareWorkspaces
             | Effect::RunChecks(_)
@@ -279,13 +283,13 @@ impl<'a> Watch<'a> {
         if brought {
             match role {
                 Role::Auditor => self.auditor_passed = Some(tree.clone()),
-                Role::Judge | Role::Doer => self.judge_passed = Some(tree.clone()),
+                _ => self.judge_passed = Some(tree.clone()),
             }
         }
         let backed = match role {
             Role::Auditor => self.auditor_passed.as_ref() == Some(tree),
             Role::Judge => self.judge_passed.as_ref() == Some(tree),
-            Role::Doer => false,
+            _ => false,
         };
         if !backed {
             self.say(&format!("a pass of the {role} is recorded that the {role} did not give"));

@@ -4,6 +4,7 @@
 
 pub mod decide;
 pub mod end;
+pub(crate) mod explain;
 pub mod facts;
 pub mod invariants;
 pub mod next;

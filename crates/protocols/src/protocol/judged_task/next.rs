@@ -15,9 +15,13 @@ use crate::vocabulary::{ArtifactRef, Role, TreeId};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+/// # Panics
+/// Never: this loop's code is only reached by runs of this loop.
 pub(crate) fn state(draft: &Draft) -> &State {
-    let Protocol::JudgedTask(state) = draft.protocol();
-    state
+    match draft.protocol() {
+        Protocol::JudgedTask(state) => state,
+        Protocol::FeedbackControl(_) => unreachable!("a task loop's step in a control loop"),
+    }
 }
 
 pub(crate) fn record(draft: &mut Draft, fact: TaskFact) {
@@ -288,6 +292,7 @@ fn ask_agent(draft: &Draft, role: Role, agent: Option<&str>) -> Effect {
         limits: draft.budget().step_limits(),
         agent: agent.map(ToString::to_string),
         session: session_to_go_on_with(state, role, agent),
+        node: None,
     })
 }
 

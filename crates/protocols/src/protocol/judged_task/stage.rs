@@ -28,23 +28,20 @@ impl Stage {
                 Purpose::Acceptance => Self::Checking,
                 Purpose::Audit => Self::AuditChecking,
             },
-            Effect::RunAgent(agent) => match agent.role {
-                Role::Doer => Self::Doing,
-                Role::Judge => Self::Judging,
-                Role::Auditor => Self::Auditing,
-            },
+            Effect::RunAgent(agent) => Self::of_role(agent.role),
+            Effect::Measure(_) => Self::Checking,
             // Waiting belongs to the step that is waited for, whose attempts go on being counted.
             Effect::Wait(wait) => Self::of_role(wait.role),
             Effect::CaptureChange { .. } => Self::Capturing,
-            Effect::LandChange(_) => Self::Landing,
+            Effect::LandChange(_) | Effect::CommitIteration(_) => Self::Landing,
             Effect::CloseRun(_) => Self::Closing,
         }
     }
 
     pub(crate) const fn of_role(role: Role) -> Self {
         match role {
-            Role::Doer => Self::Doing,
-            Role::Judge => Self::Judging,
+            Role::Doer | Role::Actuator => Self::Doing,
+            Role::Judge | Role::Controller | Role::Sensor => Self::Judging,
             Role::Auditor => Self::Auditing,
         }
     }

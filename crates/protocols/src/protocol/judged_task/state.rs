@@ -150,7 +150,7 @@ impl State {
             Fact::LandingAsked { landing, .. } => self.spec.landing = landing.clone(),
             Fact::JudgedTask(fact) => self.evolve_task(fact),
             Fact::EffectSettled { outcome, .. } => self.settle(outcome),
-            Fact::RunStarted { .. } | Fact::StopAsked { .. } | Fact::RunEnded => {}
+            Fact::RunStarted { .. } | Fact::StopAsked { .. } | Fact::FeedbackControl(_) | Fact::RunEnded => {}
         }
     }
 
@@ -214,7 +214,7 @@ impl State {
                 self.repairing = None;
                 match role {
                     Role::Auditor => self.gate = Some((*word, artifact)),
-                    Role::Judge | Role::Doer => self.verdict = Some((*word, artifact)),
+                    _ => self.verdict = Some((*word, artifact)),
                 }
             }
             TaskFact::RoundRejected { round, by, feedback } => {
@@ -255,6 +255,8 @@ impl State {
             }
             Effect::PrepareWorkspaces
             | Effect::RunChecks(_)
+            | Effect::Measure(_)
+            | Effect::CommitIteration(_)
             | Effect::CaptureChange { .. }
             | Effect::CloseRun(_) => {}
         }
@@ -272,6 +274,8 @@ impl State {
             | Outcome::ChecksRan(_)
             | Outcome::ChangeCaptured(_)
             | Outcome::Landed(_)
+            | Outcome::Measured(_)
+            | Outcome::IterationCommitted { .. }
             | Outcome::Closed
             | Outcome::Refused { .. }
             | Outcome::Interrupted { .. }

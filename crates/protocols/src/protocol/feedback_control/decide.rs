@@ -1,0 +1,198 @@
+//! What the outcome of a step means for the iteration. Facts are recorded here; `next` reads the state they make.
+
+use super::end::{Cause, End};
+use super::facts::{Fact as ControlFact, RetryKind};
+use super::next::{fail, go_on, needs_human, record, state};
+use super::stage::Stage;
+use super::trouble::{Treated, treat};
+use crate::draft::Draft;
+use crate::effect::{Effect, RunAgent};
+use crate::fact::Fact;
+use crate::kernel::trouble::with_last_words;
+use crate::outcome::{
+    AgentReport, Answer, CapturedChange, Decision, Measured, Outcome, Reading, StepEnd, WorkspaceAfter,
+};
+use crate::vocabulary::{Role, TreeId};
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
+
+pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
+    match (request, outcome) {
+        (Effect::CloseRun(_), Outcome::Closed) => return draft.record(Fact::RunEnded),
+        (_, Outcome::Interrupted { .. }) => interrupted(draft, request),
+        (_, Outcome::Lost { reason, .. }) => lost(draft, request, reason),
+        (Effect::PrepareWorkspaces, Outcome::Prepared { base, base_tree }) => {
+            record(draft, ControlFact::BaseFixed { commit: base.clone(), tree: base_tree.clone() });
+        }
+        (Effect::PrepareWorkspaces, Outcome::Refused { reason }) => {
+            let end = End::SetupFailed { reason: reason.clone() };
+            record(draft, ControlFact::Concluded { end });
+        }
+        (Effect::Measure(asked), Outcome::Measured(report)) => measured(draft, asked.depth, report),
+        (Effect::RunAgent(asked), Outcome::AgentEnded(report)) => agent_ended(draft, asked, report),
+        // Whoever was waited for is asked by `go_on`.
+        (Effect::Wait(_), Outcome::Waited) => {}
+        (Effect::CaptureChange { .. }, Outcome::ChangeCaptured(change)) => captured(draft, change),
+        (Effect::CaptureChange { .. }, Outcome::Refused { reason }) => {
+            needs_human(draft, Cause::CaptureRefused { reason: reason.clone() });
+        }
+        (Effect::CommitIteration(asked), Outcome::IterationCommitted { commit, .. }) => record(
+            draft,
+            ControlFact::IterationCommitted {
+                depth: asked.depth,
+                label: asked.label.clone(),
+                commit: commit.clone(),
+            },
+        ),
+        (Effect::CommitIteration(_), Outcome::Refused { reason }) => {
+            needs_human(draft, Cause::CommitRefused { reason: reason.clone() });
+        }
+        // `Outcome::fits` lets no other pair through; an unknown end is a lost one, never a success.
+        (_, _) => lost(draft, request, "the answer does not fit the question"),
+    }
+    go_on(draft);
+}
+
+fn retry(draft: &mut Draft, stage: Stage, kind: RetryKind, why: &str) {
+    record(draft, ControlFact::StepRetried { stage, why: why.to_string(), kind });
+}
+
+/// Nobody is to blame and no attempt is charged; but what is interrupted again and again is not a person's doing.
+fn interrupted(draft: &mut Draft, request: &Effect) {
+    let stage = Stage::of(request);
+    let bounded = !matches!(stage, Stage::Committing | Stage::Closing) && draft.stop().is_none();
+    if bounded && !state(draft).attempts.may_retry_interrupted() {
+        needs_human(draft, Cause::StepKeepsGettingLost { stage });
+    } else {
+        retry(draft, stage, RetryKind::Interrupted, "the step was interrupted");
+    }
+}
+
+/// Nobody saw the end, so nobody may call it a success; it is asked for again, but not for ever.
+fn lost(draft: &mut Draft, request: &Effect, reason: &str) {
+    let stage = Stage::of(request);
+    // Closing is ours alone and changes nothing: giving up on it would leave a run without its summary.
+    if stage == Stage::Closing || state(draft).attempts.may_retry_lost() {
+        retry(draft, stage, RetryKind::Lost, reason);
+    } else {
+        needs_human(draft, Cause::StepKeepsGettingLost { stage });
+    }
+}
+
+fn measured(draft: &mut Draft, depth: u32, report: &Measured) {
+    take_readings(draft, depth, &report.tree, report.readings.clone());
+}
+
+fn take_readings(draft: &mut Draft, depth: u32, tree: &TreeId, readings: Vec<Reading>) {
+    let history = |draft: &Draft| {
+        state(draft).frame().map(|frame| frame.steadiness.points().last().map(|point| point.label.clone()))
+    };
+    let before = history(draft);
+    record(draft, ControlFact::ReadingsTaken { depth, tree: tree.clone(), readings });
+    if history(draft) == before {
+        return;
+    }
+    let remarks = state(draft).frame().map(|frame| frame.remarks.clone()).unwrap_or_default();
+    for remark in remarks {
+        record(draft, ControlFact::Remarked { depth, remark });
+    }
+}
+
+fn agent_ended(draft: &mut Draft, asked: &RunAgent, report: &AgentReport) {
+    let role = report.role;
+    if let WorkspaceAfter::Changed { paths } = &report.workspace {
+        // Its own tree is thrown away; what it said about a tree it changed counts for nothing.
+        let why = format!("it may only read, and changed {}", paths.join(", "));
+        return again_or_fail(draft, role, &why, Cause::WorkspaceChanged { role, paths: paths.clone() });
+    }
+    if never_began(draft, report) {
+        return;
+    }
+    match (treat(draft, report), &report.answer) {
+        (Treated::Done, _) => {}
+        (Treated::Failed(why), _) => {
+            let told = with_last_words(&why, &report.last_words);
+            again_or_fail(draft, role, &told, Cause::AgentKeepsFailing { role, why });
+        }
+        (Treated::Sound, Answer::Decision(decision)) if role == Role::Controller => {
+            decided(draft, asked, decision);
+        }
+        (Treated::Sound, Answer::Action(action)) if role == Role::Actuator => {
+            let depth = depth(asked);
+            record(draft, ControlFact::ActionTaken { depth, action: action.clone() });
+        }
+        (Treated::Sound, Answer::Reading(reading)) if role == Role::Sensor => {
+            let tree = asked.tree.clone().unwrap_or_else(|| TreeId::new(""));
+            take_readings(draft, depth(asked), &tree, vec![reading.clone()]);
+        }
+        // The work counts, not the report about it: what was changed is seen by the snapshot.
+        (Treated::Sound, _) if role == Role::Actuator && !state(draft).attempts.may_repair() => {
+            let action = crate::outcome::Action::default();
+            record(draft, ControlFact::ActionTaken { depth: depth(asked), action });
+        }
+        (Treated::Sound, answer) => unreadable(draft, role, faults(answer, role)),
+    }
+}
+
+fn depth(asked: &RunAgent) -> u32 {
+    asked.node.as_ref().map_or(0, |node| node.depth)
+}
+
+fn decided(draft: &mut Draft, asked: &RunAgent, decision: &Decision) {
+    if !decision.target_met && decision.plan.is_none() {
+        let fault = "target-met is false and there is no action plan: say what is to be done".to_string();
+        return unreadable(draft, Role::Controller, vec![fault]);
+    }
+    let tree = asked.tree.clone().unwrap_or_else(|| TreeId::new(""));
+    record(draft, ControlFact::DecisionTaken { depth: depth(asked), tree, decision: decision.clone() });
+}
+
+fn unreadable(draft: &mut Draft, role: Role, faults: Vec<alloc::string::String>) {
+    if state(draft).attempts.may_repair() {
+        record(draft, ControlFact::RepairAsked { role, faults });
+    } else {
+        fail(draft, Cause::NoReadableAnswer { role, faults });
+    }
+}
+
+fn again_or_fail(draft: &mut Draft, role: Role, why: &str, cause: Cause) {
+    if state(draft).attempts.may_retry_checker() {
+        retry(draft, Stage::of_role(role), RetryKind::Failed, why);
+    } else {
+        fail(draft, cause);
+    }
+}
+
+/// A request to stop can end a step before its program runs; nobody has to look at that.
+fn never_began(draft: &mut Draft, report: &AgentReport) -> bool {
+    let role = report.role;
+    match &report.end {
+        StepEnd::NotStarted { .. } if draft.stop().is_some() => {
+            retry(draft, Stage::of_role(role), RetryKind::Interrupted, "stopped before it began");
+            true
+        }
+        StepEnd::NotStarted { reason } if report.trouble.is_none() => {
+            needs_human(draft, Cause::AgentNotStarted { role, reason: reason.clone() });
+            true
+        }
+        _ => false,
+    }
+}
+
+fn captured(draft: &mut Draft, change: &CapturedChange) {
+    let depth = state(draft).frame().map_or(0, |frame| frame.depth);
+    if change.hazards.is_empty() {
+        record(draft, ControlFact::ChangeTaken { depth, change: change.clone() });
+    } else {
+        fail(draft, Cause::Hazard { hazards: change.hazards.clone() });
+    }
+}
+
+fn faults(answer: &Answer, role: Role) -> Vec<alloc::string::String> {
+    match answer {
+        Answer::Malformed { faults } => faults.clone(),
+        _ => vec![format!("the {role} left no report")],
+    }
+}

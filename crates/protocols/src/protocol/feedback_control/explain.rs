@@ -1,0 +1,161 @@
+//! Why a control loop is where it is: in iterations and nodes.
+
+use super::end::{Cause, End};
+use super::frame::Frame;
+use super::state::State;
+use super::steadiness::Remark;
+use crate::explain::{Explanation, describe, room_for_more, waiting};
+use crate::outcome::ReadingStatus;
+use crate::run::Run;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+pub(crate) fn explain(run: &Run, state: &State, id: &str) -> Explanation {
+    match &state.end {
+        Some(end) if run.ended => ended(run, state, end, id),
+        Some(_) | None => under_way(run, state, id),
+    }
+}
+
+fn under_way(run: &Run, state: &State, id: &str) -> Explanation {
+    let waited_for = run
+        .unsettled
+        .iter()
+        .map(|(effect, request)| format!("step {effect} is waited for: {}", describe(request)));
+    let mut because: Vec<String> = waited_for.collect();
+    because.extend(state.stack.iter().map(|frame| standing(state, frame)));
+    because.extend(state.frame().into_iter().flat_map(|frame| frame.remarks.iter().map(Remark::words)));
+    because.extend(state.last_failure.iter().map(|how| format!("the last agent of this iteration {how}")));
+    let doing = waiting(run).unwrap_or_else(|| state.stage.words().to_string());
+    let now = match state.frame() {
+        Some(frame) => format!("iteration {}: {doing}", frame.label()),
+        None => doing,
+    };
+    Explanation {
+        now,
+        because,
+        commands: alloc::vec![format!("windlass resume {id}"), format!("windlass stop {id}")],
+    }
+}
+
+/// One node in one line.
+fn standing(state: &State, frame: &Frame) -> String {
+    let node = state.spec.node(frame.depth as usize);
+    let path = state.spec.node_path(frame.depth as usize).join(" > ");
+    let sensors: Vec<String> = node
+        .sensors
+        .iter()
+        .map(|sensor| {
+            let reading = frame.readings.iter().find(|reading| reading.sensor == sensor.name);
+            let status = reading.map_or(ReadingStatus::Pending, |reading| reading.status);
+            format!("{} {}", sensor.name, status.word())
+        })
+        .collect();
+    let sensors = if sensors.is_empty() { "no sensors".to_string() } else { sensors.join(", ") };
+    format!("{path}: iteration {}, {} actuations so far; {sensors}", frame.label(), frame.actuations)
+}
+
+fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
+    let mut because: Vec<String> = state.stack.iter().map(|frame| standing(state, frame)).collect();
+    let mut commands = Vec::new();
+    let resume = resume_command(run, state, id);
+    let now = match end {
+        End::Complete => {
+            if state.spec.root.sensors.iter().all(|sensor| !sensor.required) {
+                because
+                    .push("no required sensor measured it: the controller's word alone counts".to_string());
+            }
+            format!("the target is met after {} actuations", actuations(state))
+        }
+        End::Exhausted { dimension: crate::kernel::budget::Dimension::Rounds } => {
+            commands.push(resume);
+            format!("out of iterations after {} actuations", actuations(state))
+        }
+        End::Exhausted { dimension } => {
+            because.push(format!("nothing is left of its {dimension}"));
+            commands.push(resume);
+            format!("out of {dimension}")
+        }
+        End::Stalled { how } => {
+            because.push(how.words().to_string());
+            because.extend(
+                state.stack.first().into_iter().flat_map(|frame| frame.remarks.iter().map(Remark::words)),
+            );
+            commands.push(format!("{resume} --note \"…\""));
+            format!("stopped early: {}", how.word())
+        }
+        End::NeedsHuman { cause } => {
+            because.push(human(cause));
+            because.extend(state.last_failure.iter().map(|how| format!("the last agent {how}")));
+            commands.push(resume);
+            "needs a person".to_string()
+        }
+        End::Stopped { by, reason } => {
+            because.push(format!("{by} asked it to stop: {reason}"));
+            commands.push(resume);
+            "stopped".to_string()
+        }
+        End::SetupFailed { reason } => {
+            because.push(reason.clone());
+            commands.push(resume);
+            "could not be set up".to_string()
+        }
+    };
+    if let (Some(best), true) = (state.best(), *end != End::Complete) {
+        let commit = best.commit.as_ref().map_or("not committed", |commit| commit.as_str());
+        because.push(format!(
+            "the best so far is iteration {} ({commit}): {} of {} required sensors fail",
+            best.label,
+            best.required_failing(),
+            state.spec.root.sensors.iter().filter(|sensor| sensor.required).count()
+        ));
+    }
+    if state.commits > 0 {
+        let (branch, base) = (&state.spec.place.doer_branch, &state.spec.base_branch);
+        because.push(format!("{} commits on {branch}, made from {base}", state.commits));
+        commands.push(format!("git log --oneline {base}..{branch}"));
+        commands.push(format!("git merge {branch}"));
+    }
+    Explanation { now, because, commands }
+}
+
+fn actuations(state: &State) -> u32 {
+    state.stack.first().map_or(0, |frame| frame.actuations)
+}
+
+fn resume_command(run: &Run, state: &State, id: &str) -> String {
+    let mut command = format!("windlass resume {id}");
+    if let Some(started) = &run.started {
+        if super::reopen::needs_another_iteration(state, started.budget.caps.rounds) {
+            command.push_str(" --rounds +1");
+        }
+        command.push_str(&room_for_more(started.budget));
+    }
+    command
+}
+
+fn human(cause: &Cause) -> String {
+    match cause {
+        Cause::NoReadableAnswer { role, faults } => {
+            format!("the {role} left no readable answer, also when asked again: {}", faults.join("; "))
+        }
+        Cause::FalseClaim { failing } => format!(
+            "the controller keeps saying that the target is met while these sensors do not pass: {}",
+            failing.join(", ")
+        ),
+        Cause::WorkspaceChanged { role, paths } => {
+            format!("the {role} may only read, and changed {}; its word does not count", paths.join(", "))
+        }
+        Cause::Hazard { hazards } => {
+            format!("what the actuator left cannot be taken safely: {}", hazards.join("; "))
+        }
+        Cause::AgentNotStarted { role, reason } => format!("the {role} could not be started: {reason}"),
+        Cause::AgentKeepsFailing { role, why } => format!("the {role} keeps failing: it {why}"),
+        Cause::StepKeepsGettingLost { stage } => {
+            format!("nobody ever saw the end of this step: {}", stage.words())
+        }
+        Cause::CaptureRefused { reason } => format!("the snapshot could not be taken: {reason}"),
+        Cause::CommitRefused { reason } => format!("the iteration could not be committed: {reason}"),
+    }
+}

@@ -1,0 +1,126 @@
+//! One node at work: where it stands in its iteration, what it was last told and what it measured. A stack of these is the
+//! state of a nested loop.
+
+use super::end::NodeEnd;
+use super::spec::Node;
+use super::steadiness::{Remark, Steadiness};
+use crate::kernel::budget::Dimension;
+use crate::outcome::{Action, CapturedChange, Decision, Reading, ReadingStatus, Usage};
+use crate::vocabulary::{ArtifactRef, Millis, TreeId};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    pub depth: u32,
+    /// The parent's plan; absent for the outermost node.
+    pub setpoint: Option<ArtifactRef>,
+    /// The parent's label; empty for the outermost node.
+    pub parent_label: String,
+    pub iteration: u32,
+    /// Of this entry.
+    pub actuations: u32,
+    /// The last whole measurement, and the plant it is of. Older iterations' ones stand until they are replaced.
+    pub readings: Vec<Reading>,
+    pub measured: Option<TreeId>,
+    /// The first whole measurement of this entry, for the difference it made.
+    pub first_readings: Option<Vec<Reading>>,
+    /// Readings of a measurement that is not whole yet.
+    pub coming: Vec<Reading>,
+    /// Whether this iteration's own measurement was taken or left out.
+    pub sensed: bool,
+    pub decision: Option<Decision>,
+    pub claims_refused: u32,
+    pub action: Option<Action>,
+    pub change: Option<CapturedChange>,
+    pub child_end: Option<NodeEnd>,
+    pub steadiness: Steadiness,
+    /// What the engine said about the last measurement.
+    pub remarks: Vec<Remark>,
+    pub end: Option<NodeEnd>,
+    /// When this iteration's commit was first asked for: one that is tried again must make the same commit.
+    pub commit_decided_at: Option<Millis>,
+    pub committed: bool,
+    /// Since this entry; what a child uses is its parent's too.
+    pub used: Usage,
+}
+
+impl Frame {
+    pub(crate) fn enter(depth: u32, setpoint: Option<ArtifactRef>, parent_label: String) -> Self {
+        Self {
+            depth,
+            setpoint,
+            parent_label,
+            iteration: 0,
+            actuations: 0,
+            readings: Vec::new(),
+            measured: None,
+            first_readings: None,
+            coming: Vec::new(),
+            sensed: false,
+            decision: None,
+            claims_refused: 0,
+            action: None,
+            change: None,
+            child_end: None,
+            steadiness: Steadiness::default(),
+            remarks: Vec::new(),
+            end: None,
+            commit_decided_at: None,
+            committed: false,
+            used: Usage::default(),
+        }
+    }
+
+    /// Dots between the levels: `2.0.1` is the first iteration of a child's child.
+    pub fn label(&self) -> String {
+        if self.parent_label.is_empty() {
+            self.iteration.to_string()
+        } else {
+            format!("{}.{}", self.parent_label, self.iteration)
+        }
+    }
+
+    pub(crate) fn open(&mut self, iteration: u32) {
+        self.iteration = iteration;
+        self.sensed = false;
+        self.coming.clear();
+        self.decision = None;
+        self.claims_refused = 0;
+        self.action = None;
+        self.change = None;
+        self.child_end = None;
+        self.end = None;
+        self.commit_decided_at = None;
+        self.committed = false;
+    }
+
+    /// Required sensors that did not pass on this plant; those that were not measured on it among them.
+    pub fn failing(&self, node: &Node, plant: &TreeId) -> Vec<String> {
+        let passed = |name: &str| {
+            self.measured.as_ref() == Some(plant)
+                && self
+                    .readings
+                    .iter()
+                    .any(|reading| reading.sensor == name && reading.status == ReadingStatus::Pass)
+        };
+        let required = node.sensors.iter().filter(|sensor| sensor.required);
+        required.filter(|sensor| !passed(&sensor.name)).map(|sensor| sensor.name.clone()).collect()
+    }
+
+    /// What is left of the share this node was given.
+    pub(crate) fn spent(&self, node: &Node) -> Option<Dimension> {
+        let reached = |used: u64, cap: Option<u64>| cap.is_some_and(|cap| used >= cap);
+        let budget = &node.budget;
+        if reached(self.used.duration.0, budget.time.map(|time| time.0)) {
+            Some(Dimension::Minutes)
+        } else if reached(self.used.tokens, budget.tokens) {
+            Some(Dimension::Tokens)
+        } else if reached(self.used.cost_micros, budget.cost_micros) {
+            Some(Dimension::Money)
+        } else {
+            None
+        }
+    }
+}

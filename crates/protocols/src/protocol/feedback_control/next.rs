@@ -1,0 +1,418 @@
+//! What to ask for next, read off the state alone. The start, a settled step and a reopened run all come through here, so
+//! there is one order of steps at every depth and no second way to resume.
+
+use super::end::{Cause, End, NodeEnd};
+use super::facts::Fact as ControlFact;
+use super::frame::Frame;
+use super::spec::{Actuator, CapRule, Node, OnError};
+use super::state::State;
+use super::steadiness::Remark;
+use crate::draft::Draft;
+use crate::effect::{
+    Ask, CloseRun, CommitIteration, Effect, Measure, NodeStep, RunAgent, SensorRun, StepLimits, Wait,
+};
+use crate::fact::Fact;
+use crate::kernel::availability::Available;
+use crate::kernel::budget::Dimension;
+use crate::outcome::{AgentSession, ReadingStatus};
+use crate::protocol::Protocol;
+use crate::vocabulary::{ArtifactRef, Millis, Role, TreeId};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// # Panics
+/// Never: this loop's code is only reached by runs of this loop.
+pub(super) fn state(draft: &Draft) -> &State {
+    match draft.protocol() {
+        Protocol::FeedbackControl(state) => state,
+        Protocol::JudgedTask(_) => unreachable!("a control loop's step in a task loop"),
+    }
+}
+
+pub(super) fn record(draft: &mut Draft, fact: ControlFact) {
+    draft.record(Fact::FeedbackControl(fact));
+}
+
+/// Ends the node at work with an error; its parent or a person is told.
+pub(super) fn fail(draft: &mut Draft, cause: Cause) {
+    match state(draft).frame().map(|frame| frame.depth) {
+        Some(depth) => {
+            record(draft, ControlFact::NodeConcluded { depth, end: NodeEnd::Failed { cause } });
+        }
+        None => needs_human(draft, cause),
+    }
+}
+
+/// Ends the run where it stands: a person has to look before the same step can be tried again.
+pub(super) fn needs_human(draft: &mut Draft, cause: Cause) {
+    record(draft, ControlFact::Concluded { end: End::NeedsHuman { cause } });
+}
+
+pub(crate) fn go_on(draft: &mut Draft) {
+    loop {
+        match next(draft) {
+            Next::Decided(fact) => record(draft, fact),
+            Next::Refused { depth, failing } => refuse_claim(draft, depth, failing),
+            Next::Ask(effect) => return ask(draft, effect),
+            Next::WindUp(effect) => return draft.request(effect),
+        }
+    }
+}
+
+enum Next {
+    /// Something follows from what is known without asking anybody.
+    Decided(ControlFact),
+    Refused {
+        depth: u32,
+        failing: Vec<String>,
+    },
+    Ask(Effect),
+    /// Bringing an ended node or run home is not stopped by a cap or by a request to stop.
+    WindUp(Effect),
+}
+
+fn next(draft: &Draft) -> Next {
+    let state = state(draft);
+    if let Some(end) = &state.end {
+        return Next::WindUp(Effect::CloseRun(close(state, end)));
+    }
+    let Some(plant) = &state.plant else {
+        return Next::Ask(Effect::PrepareWorkspaces);
+    };
+    let Some(frame) = state.frame() else {
+        return Next::Decided(ControlFact::NodeEntered { depth: 0, setpoint: None });
+    };
+    let node = state.spec.node(frame.depth as usize);
+    if let Some(end) = &frame.end {
+        return if frame.committed { leave(state, frame, end) } else { commit(draft, frame, plant) };
+    }
+    if frame.iteration == 0 {
+        return entry(draft, frame, node, plant);
+    }
+    if frame.committed {
+        let (depth, iteration) = (frame.depth, frame.iteration + 1);
+        return Next::Decided(ControlFact::IterationOpened { depth, iteration });
+    }
+    in_iteration(draft, frame, node, plant)
+}
+
+/// Iteration 0: the outermost node measures, an inner one begins with its parent's readings.
+fn entry(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Next {
+    let depth = frame.depth;
+    if !frame.sensed {
+        return if depth == 0 {
+            measure(draft, frame, node, plant)
+        } else {
+            Next::Decided(ControlFact::MeasurementSkipped { depth })
+        };
+    }
+    if !frame.committed {
+        return commit(draft, frame, plant);
+    }
+    Next::Decided(ControlFact::IterationOpened { depth, iteration: 1 })
+}
+
+fn in_iteration(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Next {
+    let state = state(draft);
+    let depth = frame.depth;
+    let cap = cap(draft, frame, node);
+    let conclude = |end| Next::Decided(ControlFact::NodeConcluded { depth, end });
+    let Some(decision) = &frame.decision else {
+        if state.spec.cap_rule == CapRule::StrictOriginal && frame.iteration >= cap {
+            return conclude(NodeEnd::MaxIterations);
+        }
+        return agent(draft, frame, Role::Controller, None);
+    };
+    if decision.target_met {
+        if !node.sensors.is_empty() && frame.measured.as_ref() != Some(plant) {
+            return measure(draft, frame, node, plant);
+        }
+        let failing = frame.failing(node, plant);
+        return if failing.is_empty() {
+            conclude(NodeEnd::TargetMet)
+        } else {
+            Next::Refused { depth, failing }
+        };
+    }
+    let acted = frame.change.is_some() || frame.child_end.is_some();
+    if !acted && frame.action.is_none() {
+        if let Some(how) = frame.steadiness.stall(state.spec.steady_limit) {
+            return conclude(NodeEnd::Stalled { how });
+        }
+        if frame.actuations >= cap {
+            return conclude(NodeEnd::MaxIterations);
+        }
+        if let Some(dimension) = frame.spent(node) {
+            return conclude(NodeEnd::Spent { dimension });
+        }
+    }
+    if !acted {
+        return match &node.actuator {
+            Actuator::Cascade(_) => {
+                Next::Decided(ControlFact::NodeEntered { depth: depth + 1, setpoint: decision.plan.clone() })
+            }
+            Actuator::Direct(_) if frame.action.is_none() => agent(draft, frame, Role::Actuator, None),
+            Actuator::Direct(_) => Next::Ask(Effect::CaptureChange { round: state.captures + 1 }),
+        };
+    }
+    if !frame.sensed {
+        return measure(draft, frame, node, plant);
+    }
+    commit(draft, frame, plant)
+}
+
+/// How many actuations this entry of the node may have.
+fn cap(draft: &Draft, frame: &Frame, node: &Node) -> u32 {
+    // More rounds for a run that is taken up again are the outermost node's.
+    if frame.depth == 0 { draft.budget().caps.rounds } else { node.max_iterations }
+}
+
+fn leave(state: &State, frame: &Frame, end: &NodeEnd) -> Next {
+    let end_of_run = |end| Next::Decided(ControlFact::Concluded { end });
+    let node = state.spec.node(frame.depth as usize);
+    match end {
+        NodeEnd::Failed { cause } if frame.depth == 0 || node.on_error == OnError::FailFast => {
+            end_of_run(End::NeedsHuman { cause: cause.clone() })
+        }
+        _ if frame.depth > 0 => {
+            Next::Decided(ControlFact::ChildReturned { depth: frame.depth, end: end.clone() })
+        }
+        NodeEnd::TargetMet => end_of_run(End::Complete),
+        NodeEnd::MaxIterations => end_of_run(End::Exhausted { dimension: Dimension::Rounds }),
+        NodeEnd::Spent { dimension } => end_of_run(End::Exhausted { dimension: *dimension }),
+        NodeEnd::Stalled { how } => end_of_run(End::Stalled { how: *how }),
+        NodeEnd::Failed { cause } => end_of_run(End::NeedsHuman { cause: cause.clone() }),
+    }
+}
+
+/// A claim that its own sensors contradict goes back once; a controller that repeats it cannot be worked with.
+fn refuse_claim(draft: &mut Draft, depth: u32, failing: Vec<String>) {
+    let names = failing.join(", ");
+    record(draft, ControlFact::ClaimRefused { depth, failing: failing.clone() });
+    if state(draft).frame().is_some_and(|frame| frame.claims_refused > 1) {
+        return fail(draft, Cause::FalseClaim { failing });
+    }
+    let fault = format!(
+        "target-met: true was refused: these required sensors do not pass on the tree you judged: {names}; plan what is to be done about them"
+    );
+    record(draft, ControlFact::RepairAsked { role: Role::Controller, faults: alloc::vec![fault] });
+}
+
+/// Commands first, all in one step; then, one after the other, what only an agent can measure.
+fn measure(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Next {
+    let depth = frame.depth;
+    let missing = |name: &str| !frame.coming.iter().any(|reading| reading.sensor == name);
+    let sensors: Vec<SensorRun> = node
+        .sensors
+        .iter()
+        .filter(|sensor| missing(&sensor.name))
+        .filter_map(|sensor| {
+            Some(SensorRun {
+                name: sensor.name.clone(),
+                command: sensor.command.clone()?,
+                required: sensor.required,
+                metric: sensor.metric.clone(),
+            })
+        })
+        .collect();
+    if !sensors.is_empty() {
+        let limits = limits(draft);
+        return Next::Ask(Effect::Measure(Measure {
+            depth,
+            label: frame.label(),
+            tree: plant.clone(),
+            sensors,
+            limits,
+        }));
+    }
+    match node.sensors.iter().find(|sensor| missing(&sensor.name)) {
+        Some(sensor) => agent(draft, frame, Role::Sensor, Some(&sensor.name)),
+        None => {
+            Next::Decided(ControlFact::ReadingsTaken { depth, tree: plant.clone(), readings: Vec::new() })
+        }
+    }
+}
+
+fn commit(draft: &Draft, frame: &Frame, plant: &TreeId) -> Next {
+    let state = state(draft);
+    let node = state.spec.node(frame.depth as usize);
+    let Some(parent) = state.head.clone() else {
+        return Next::Ask(Effect::PrepareWorkspaces);
+    };
+    let end = frame.end.as_ref();
+    let status = |name: &str| {
+        let reading = frame.readings.iter().find(|reading| reading.sensor == name);
+        reading.map_or(ReadingStatus::Pending, |reading| reading.status)
+    };
+    let effect = Effect::CommitIteration(CommitIteration {
+        depth: frame.depth,
+        label: frame.label(),
+        parent,
+        plant: plant.clone(),
+        status: end.map_or(super::end::NodeStatus::Running, NodeEnd::status),
+        target_met: end == Some(&NodeEnd::TargetMet),
+        action: action(state, frame),
+        sensors: node.sensors.iter().map(|sensor| (sensor.name.clone(), status(&sensor.name))).collect(),
+        decided_at: frame.commit_decided_at.unwrap_or(draft.now()),
+    });
+    // Nothing is lost by committing what was done, even when nothing may be begun any more.
+    Next::WindUp(effect)
+}
+
+/// One line of what this iteration did.
+fn action(state: &State, frame: &Frame) -> String {
+    if let Some(end) = &frame.end {
+        let kept = match (frame.depth, frame.steadiness.best()) {
+            (0, Some(best)) if state.plant.as_ref() == Some(&best.plant) && *end != NodeEnd::TargetMet => {
+                format!("; the branch ends on the content of iteration {}", best.label)
+            }
+            _ => String::new(),
+        };
+        return format!("ended: {}{kept}", end.reason());
+    }
+    if frame.iteration == 0 {
+        return match frame.depth {
+            0 => "initial measurement".to_string(),
+            _ => "initial entry (sensors skipped)".to_string(),
+        };
+    }
+    if let Some(end) = &frame.child_end {
+        return format!("inner loop ended: {}", end.reason());
+    }
+    match (&frame.action, &frame.change) {
+        (_, Some(change)) if change.files_changed == 0 => "nothing was changed".to_string(),
+        (Some(action), _) if !action.summary.is_empty() => action.summary.clone(),
+        (_, Some(change)) => format!("{} files changed", change.files_changed),
+        _ => "edited files".to_string(),
+    }
+}
+
+fn close(state: &State, end: &End) -> CloseRun {
+    CloseRun {
+        final_verdict: end.word().to_string(),
+        judge_verdict: "not-run".to_string(),
+        audit_gate: "not-run".to_string(),
+        rounds_completed: state.stack.first().map_or(0, |frame| frame.actuations),
+    }
+}
+
+/// A new step begins only while nobody asked to stop and something is left of every budget.
+fn ask(draft: &mut Draft, effect: Effect) {
+    let cut_off = match draft.stop() {
+        Some(stop) => Some(End::Stopped { by: stop.by.to_string(), reason: stop.reason.clone() }),
+        None => draft.exhausted().map(|dimension| End::Exhausted { dimension }),
+    };
+    match cut_off {
+        None => draft.request(effect),
+        Some(end) => {
+            record(draft, ControlFact::Concluded { end });
+            go_on(draft);
+        }
+    }
+}
+
+/// What one step may use: of the run, and of what every node around it was given.
+fn limits(draft: &Draft) -> StepLimits {
+    let state = state(draft);
+    let mut limits = draft.budget().step_limits();
+    let less = |limit: Option<u64>, cap: Option<u64>, used: u64| match (limit, cap) {
+        (limit, None) => limit,
+        (None, Some(cap)) => Some(cap.saturating_sub(used)),
+        (Some(limit), Some(cap)) => Some(limit.min(cap.saturating_sub(used))),
+    };
+    for frame in &state.stack {
+        let budget = &state.spec.node(frame.depth as usize).budget;
+        let total = less(Some(limits.total.0), budget.time.map(|time| time.0), frame.used.duration.0);
+        limits.total = Millis(total.unwrap_or(limits.total.0).max(1));
+        limits.tokens = less(limits.tokens, budget.tokens, frame.used.tokens);
+        limits.cost_micros = less(limits.cost_micros, budget.cost_micros, frame.used.cost_micros);
+    }
+    limits
+}
+
+/// Asks the first agent of the role's chain that can be asked now, or waits for it.
+fn agent(draft: &Draft, frame: &Frame, role: Role, sensor: Option<&str>) -> Next {
+    let state = state(draft);
+    match state.availability.choose(state.spec.place.chain(role), draft.now()) {
+        Available::Now(agent) => Next::Ask(ask_agent(draft, frame, (role, sensor), Some(agent))),
+        // A run without any agent is refused by whoever carries the request out, in the user's words.
+        Available::Never => Next::Ask(ask_agent(draft, frame, (role, sensor), None)),
+        Available::From(until) => {
+            let why = state.last_outage.clone();
+            Next::Ask(Effect::Wait(Wait { role, until, why }))
+        }
+    }
+}
+
+fn ask_agent(
+    draft: &Draft,
+    frame: &Frame,
+    (role, sensor): (Role, Option<&str>),
+    agent: Option<&str>,
+) -> Effect {
+    let state = state(draft);
+    let ask = match &state.repairing {
+        Some(faults) => Ask::Repair { faults: faults.clone() },
+        None => Ask::Fresh { feedback: told(state, frame, role), history: Vec::new() },
+    };
+    Effect::RunAgent(RunAgent {
+        role,
+        round: frame.iteration,
+        attempt: state.asked + 1,
+        tree: state.plant.clone(),
+        ask,
+        inputs: inputs(state, frame, role),
+        limits: limits(draft),
+        agent: agent.map(ToString::to_string),
+        session: session_to_go_on_with(state, role, agent),
+        node: Some(NodeStep {
+            depth: frame.depth,
+            label: frame.label(),
+            sensor: sensor.map(ToString::to_string),
+        }),
+    })
+}
+
+/// What the engine and a person have to say to the controller; the others have what they need in files.
+fn told(state: &State, frame: &Frame, role: Role) -> Vec<String> {
+    if role != Role::Controller {
+        return Vec::new();
+    }
+    let remarks = frame.remarks.iter().map(Remark::words);
+    let notes = state.unsaid_notes.iter().map(|note| format!("a person says: {note}"));
+    let undone = state
+        .reverted
+        .iter()
+        .map(|path| format!("{path} belongs to the loop; what the actuator did to it was undone"));
+    remarks.chain(undone).chain(notes).collect()
+}
+
+/// Only a repair goes on with a conversation, and only with the agent it was with; every other step begins afresh.
+fn session_to_go_on_with(state: &State, role: Role, agent: Option<&str>) -> Option<AgentSession> {
+    state.repairing.as_ref()?;
+    let last =
+        state.session.as_ref().filter(|last| last.role == role && Some(last.agent.as_str()) == agent)?;
+    last.session.clone()
+}
+
+/// Sealed artifacts that the prompt quotes, never files that somebody could have changed since.
+fn inputs(state: &State, frame: &Frame, role: Role) -> Vec<ArtifactRef> {
+    let mut inputs = Vec::new();
+    if state.repairing.is_some() {
+        inputs.extend(state.left.clone());
+    }
+    inputs.extend(frame.setpoint.clone());
+    match role {
+        Role::Controller => {
+            let parent = state.stack.len().checked_sub(2).and_then(|at| state.stack.get(at));
+            // An inner node that has not measured yet is not left blind: what its parent measured is known.
+            let known = if frame.measured.is_some() { Some(frame) } else { parent };
+            let known = known.into_iter().flat_map(|frame| frame.readings.iter());
+            inputs.extend(known.map(|reading| reading.artifact.clone()));
+        }
+        Role::Actuator => inputs.extend(frame.decision.iter().map(|decision| decision.artifact.clone())),
+        Role::Sensor | Role::Doer | Role::Judge | Role::Auditor => {}
+    }
+    inputs
+}

@@ -1,0 +1,31 @@
+//! The way back into an ended control loop: more room, or a person's word.
+
+use super::end::End;
+use super::state::State;
+use crate::kernel::budget::{Budget, CapChange, Dimension};
+use crate::observation::Rejection;
+use alloc::format;
+use alloc::string::ToString;
+
+/// Refuses a reopening that would end at once for the same reason.
+pub(crate) fn allowed(state: &State, budget: &Budget, more: CapChange) -> Result<(), Rejection> {
+    let refuse = |why: &str| Err(Rejection::NothingToReopen { why: why.to_string() });
+    let mut extended = *budget;
+    extended.extend(more);
+    if state.end == Some(End::Complete) {
+        return refuse("the target is met");
+    }
+    if let Some(dimension) = extended.exhausted() {
+        return refuse(&format!("nothing is left of its {dimension}; give it more"));
+    }
+    if needs_another_iteration(state, extended.caps.rounds) {
+        return refuse("all its iterations are used up; give it more");
+    }
+    Ok(())
+}
+
+/// Whether the outermost node could only go on with an iteration more than it has.
+pub(crate) fn needs_another_iteration(state: &State, cap: u32) -> bool {
+    let out = matches!(state.end, Some(End::Exhausted { dimension: Dimension::Rounds }));
+    out && state.stack.first().is_some_and(|frame| frame.actuations >= cap)
+}

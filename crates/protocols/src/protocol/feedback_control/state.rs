@@ -1,0 +1,334 @@
+//! Everything a control loop remembers between two observations. Folded from facts; long texts stay in sealed artifacts.
+
+use super::end::{End, NodeEnd};
+use super::facts::{Fact as ControlFact, OutKind, RetryKind};
+use super::frame::Frame;
+use super::spec::ControlSpec;
+use super::stage::Stage;
+use super::steadiness::Point;
+use crate::effect::Effect;
+use crate::fact::Fact;
+use crate::kernel::attempts::Attempts;
+use crate::kernel::availability::Availability;
+use crate::kernel::trouble::{describe, with_last_words};
+use crate::outcome::{AgentReport, AgentSession, Outcome, Reading, StepEnd, Usage};
+use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    pub spec: ControlSpec,
+    pub stage: Stage,
+    pub base: Option<(CommitId, TreeId)>,
+    /// The newest commit of the loop's branch, or the base.
+    pub head: Option<CommitId>,
+    /// The content as the last actuator left it, without the loop's own files.
+    pub plant: Option<TreeId>,
+    pub commits: u32,
+    /// Outermost first. A node that is left is taken off.
+    pub stack: Vec<Frame>,
+    /// What the child of each depth came to when it was last left, for its parent's controller.
+    pub last_child_end: Vec<(u32, NodeEnd)>,
+    pub attempts: Attempts,
+    pub availability: Availability,
+    pub session: Option<LastSession>,
+    /// How often agents were asked since the iteration was opened.
+    pub asked: u32,
+    /// How often an actuator's work was taken down; the number of the next snapshot.
+    pub captures: u32,
+    pub repairing: Option<Vec<String>>,
+    pub left: Option<ArtifactRef>,
+    pub last_failure: Option<String>,
+    /// Files of the loop that the last actuator changed, which was undone.
+    pub reverted: Vec<String>,
+    /// A person's words that no controller has been told yet.
+    pub unsaid_notes: Vec<String>,
+    pub waiting_until: Option<Millis>,
+    pub last_outage: String,
+    pub end: Option<End>,
+}
+
+/// A conversation, and with whom; one with another agent cannot be gone on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastSession {
+    pub role: Role,
+    pub agent: String,
+    pub session: Option<AgentSession>,
+}
+
+impl State {
+    pub(crate) fn new(spec: ControlSpec) -> Self {
+        Self {
+            spec,
+            stage: Stage::Preparing,
+            base: None,
+            head: None,
+            plant: None,
+            commits: 0,
+            stack: Vec::new(),
+            last_child_end: Vec::new(),
+            attempts: Attempts::default(),
+            availability: Availability::default(),
+            session: None,
+            asked: 0,
+            captures: 0,
+            repairing: None,
+            left: None,
+            last_failure: None,
+            reverted: Vec::new(),
+            unsaid_notes: Vec::new(),
+            waiting_until: None,
+            last_outage: String::new(),
+            end: None,
+        }
+    }
+
+    /// The node at work.
+    pub fn frame(&self) -> Option<&Frame> {
+        self.stack.last()
+    }
+
+    /// The best measurement of the outermost node so far.
+    pub fn best(&self) -> Option<&Point> {
+        self.stack.first().and_then(|frame| frame.steadiness.best())
+    }
+
+    pub(crate) fn evolve(&mut self, fact: &Fact) {
+        match fact {
+            Fact::EffectRequested { request, .. } => {
+                let stage = Stage::of(request);
+                if stage != self.stage {
+                    self.stage = stage;
+                    self.attempts = Attempts::default();
+                }
+                self.begin_asking(request);
+            }
+            Fact::EffectSettled { outcome, .. } => self.settle(outcome),
+            Fact::RunReopened { note, .. } => self.reopen(note.as_deref()),
+            Fact::FeedbackControl(fact) => self.evolve_control(fact),
+            Fact::RunStarted { .. }
+            | Fact::StopAsked { .. }
+            | Fact::LandingAsked { .. }
+            | Fact::JudgedTask(_)
+            | Fact::RunEnded => {}
+        }
+    }
+
+    fn evolve_control(&mut self, fact: &ControlFact) {
+        match fact {
+            ControlFact::BaseFixed { commit, tree } => {
+                self.base = Some((commit.clone(), tree.clone()));
+                self.head = Some(commit.clone());
+                self.plant = Some(tree.clone());
+            }
+            ControlFact::NodeEntered { depth, setpoint } => {
+                let parent_label = self.stack.last().map_or_else(String::new, Frame::label);
+                self.stack.push(Frame::enter(*depth, setpoint.clone(), parent_label));
+                self.begin_step();
+            }
+            ControlFact::ReadingsTaken { tree, readings, .. } => self.take_readings(tree, readings),
+            // What was remarked follows from the readings; the fact is for those who read the log.
+            ControlFact::Remarked { .. } => {}
+            ControlFact::ChangeTaken { change, .. } => {
+                self.captures = self.captures.saturating_add(1);
+                self.plant = Some(change.tree.clone());
+                self.reverted.clone_from(&change.reverted);
+                if let Some(frame) = self.stack.last_mut() {
+                    frame.change = Some(change.clone());
+                    frame.actuations = frame.actuations.saturating_add(1);
+                }
+            }
+            ControlFact::RepairAsked { faults, .. } => {
+                self.attempts.repairs += 1;
+                self.repairing = Some(faults.clone());
+            }
+            ControlFact::StepRetried { kind, .. } => match kind {
+                RetryKind::Lost => self.attempts.lost += 1,
+                RetryKind::Failed => self.attempts.failed += 1,
+                RetryKind::Interrupted => self.attempts.interrupted += 1,
+            },
+            ControlFact::AgentOut { agent, until, kind, why, .. } => {
+                self.last_outage.clone_from(why);
+                self.availability.is_out(agent, *until);
+                match kind {
+                    OutKind::Limited => self.attempts.limited += 1,
+                    OutKind::Unavailable => self.attempts.unserved += 1,
+                    OutKind::Misconfigured => {}
+                }
+            }
+            ControlFact::IterationCommitted { label, commit, .. } => {
+                self.head = Some(commit.clone());
+                self.commits = self.commits.saturating_add(1);
+                let commits = self.commits;
+                if let Some(frame) = self.stack.last_mut() {
+                    frame.committed = true;
+                    frame.steadiness.committed(commit, label, commits);
+                }
+                self.begin_step();
+            }
+            ControlFact::ChildReturned { end, .. } => self.leave_child(end),
+            ControlFact::Concluded { end } => self.end = Some(end.clone()),
+            ControlFact::NodeConcluded { end, .. } => self.conclude_node(end),
+            ControlFact::MeasurementSkipped { .. }
+            | ControlFact::IterationOpened { .. }
+            | ControlFact::DecisionTaken { .. }
+            | ControlFact::ClaimRefused { .. }
+            | ControlFact::ActionTaken { .. } => self.evolve_frame(fact),
+        }
+    }
+
+    fn evolve_frame(&mut self, fact: &ControlFact) {
+        let Some(frame) = self.stack.last_mut() else { return };
+        match fact {
+            ControlFact::MeasurementSkipped { .. } => frame.sensed = true,
+            ControlFact::IterationOpened { iteration, .. } => frame.open(*iteration),
+            ControlFact::DecisionTaken { decision, .. } => frame.decision = Some(decision.clone()),
+            ControlFact::ClaimRefused { .. } => {
+                frame.decision = None;
+                frame.claims_refused += 1;
+            }
+            ControlFact::ActionTaken { action, .. } => frame.action = Some(action.clone()),
+            _ => {}
+        }
+        self.begin_step();
+    }
+
+    /// The next agent that is asked begins afresh.
+    fn begin_step(&mut self) {
+        self.attempts = Attempts::default();
+        self.repairing = None;
+        self.left = None;
+        self.last_failure = None;
+    }
+
+    fn take_readings(&mut self, plant: &TreeId, readings: &[Reading]) {
+        let commits = self.commits;
+        let Some(frame) = self.stack.last_mut() else { return };
+        let node = self.spec.node(frame.depth as usize);
+        for reading in readings {
+            frame.coming.retain(|one| one.sensor != reading.sensor);
+            frame.coming.push(reading.clone());
+        }
+        let whole = node.sensors.iter().all(|one| frame.coming.iter().any(|got| got.sensor == one.name));
+        if whole {
+            let order = |name: &str| node.sensors.iter().position(|sensor| sensor.name == name);
+            frame.coming.sort_by_key(|reading| order(&reading.sensor));
+            frame.readings = core::mem::take(&mut frame.coming);
+            frame.measured = Some(plant.clone());
+            frame.first_readings.get_or_insert_with(|| frame.readings.clone());
+            // A measurement that only tests a claim is no step of the history.
+            let acted = frame.change.is_some() || frame.child_end.is_some();
+            frame.sensed |= acted || frame.iteration == 0;
+            if acted || frame.steadiness.points().is_empty() {
+                let point = Point {
+                    label: frame.label(),
+                    plant: plant.clone(),
+                    readings: frame.readings.clone(),
+                    commit: None,
+                    commits,
+                };
+                frame.remarks = frame.steadiness.take(point);
+            }
+        }
+        self.begin_step();
+    }
+
+    fn leave_child(&mut self, end: &NodeEnd) {
+        let Some(child) = self.stack.pop() else { return };
+        if let Some(parent) = self.stack.last_mut() {
+            parent.child_end = Some(end.clone());
+            parent.actuations = parent.actuations.saturating_add(1);
+            self.last_child_end.retain(|(depth, _)| *depth != parent.depth);
+            self.last_child_end.push((parent.depth, end.clone()));
+        }
+        // What is deeper than the node that was left belongs to an earlier entry of it.
+        self.last_child_end.retain(|(depth, _)| *depth < child.depth);
+        self.begin_step();
+    }
+
+    fn conclude_node(&mut self, end: &NodeEnd) {
+        let keep_best = self.spec.keep == super::spec::Keep::Best;
+        let Some(frame) = self.stack.last_mut() else { return };
+        frame.end = Some(end.clone());
+        // The last commit of the whole loop carries the best content where the user wants that.
+        let unmet = matches!(end, NodeEnd::MaxIterations | NodeEnd::Stalled { .. } | NodeEnd::Spent { .. });
+        if let Some(best) = frame.steadiness.best().filter(|_| frame.depth == 0 && unmet && keep_best) {
+            self.plant = Some(best.plant.clone());
+            frame.readings.clone_from(&best.readings);
+            frame.measured = Some(best.plant.clone());
+        }
+        self.begin_step();
+    }
+
+    fn begin_asking(&mut self, request: &Effect) {
+        match request {
+            Effect::RunAgent(agent) => {
+                self.asked = self.asked.saturating_add(1);
+                if agent.role == Role::Controller {
+                    self.unsaid_notes.clear();
+                }
+                self.session = agent.agent.as_ref().map(|text| LastSession {
+                    role: agent.role,
+                    agent: text.clone(),
+                    session: agent.session.clone(),
+                });
+            }
+            Effect::Wait(wait) => self.waiting_until = Some(wait.until),
+            Effect::CommitIteration(commit) => {
+                if let Some(frame) = self.stack.last_mut() {
+                    frame.commit_decided_at.get_or_insert(commit.decided_at);
+                }
+            }
+            Effect::PrepareWorkspaces
+            | Effect::RunChecks(_)
+            | Effect::Measure(_)
+            | Effect::CaptureChange { .. }
+            | Effect::LandChange(_)
+            | Effect::CloseRun(_) => {}
+        }
+    }
+
+    fn settle(&mut self, outcome: &Outcome) {
+        self.charge(&outcome.usage());
+        match outcome {
+            Outcome::Waited => {
+                if let Some(until) = self.waiting_until.take() {
+                    self.availability.waited_until(until);
+                }
+            }
+            Outcome::AgentEnded(report) => self.remember_step(report),
+            _ => {}
+        }
+    }
+
+    /// What an inner node uses is used up for all around it.
+    fn charge(&mut self, usage: &Usage) {
+        for frame in &mut self.stack {
+            frame.used.duration = Millis(frame.used.duration.0.saturating_add(usage.duration.0));
+            frame.used.output_bytes = frame.used.output_bytes.saturating_add(usage.output_bytes);
+            frame.used.spend(usage);
+        }
+    }
+
+    fn remember_step(&mut self, report: &AgentReport) {
+        if let Some(last) = &mut self.session {
+            last.session.clone_from(&report.session);
+        }
+        self.left = report.as_left().cloned();
+        self.last_failure = (report.end != StepEnd::Exited { code: 0 })
+            .then(|| with_last_words(&describe(&report.end), &report.last_words));
+    }
+
+    fn reopen(&mut self, note: Option<&str>) {
+        self.end = None;
+        self.availability.forget();
+        self.begin_step();
+        for frame in &mut self.stack {
+            frame.steadiness.begin_counting_anew();
+            frame.claims_refused = 0;
+            frame.end = None;
+        }
+        self.unsaid_notes.extend(note.map(String::from));
+    }
+}

@@ -1,0 +1,219 @@
+//! What the measured history of one node says: does it get better, stand still, go in circles, or get worse? From figures
+//! alone; nobody's opinion enters. Bounded, so that iteration 1,000 costs what iteration 1 cost.
+
+use super::end::Stall;
+use crate::outcome::{Better, Reading, ReadingStatus};
+use crate::vocabulary::{CommitId, TreeId};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// A state that comes back after more iterations than this is not recognised.
+const REMEMBERED: usize = 64;
+/// An actuator that changes nothing will not change something by being asked again.
+const MAX_IDLE: u32 = 2;
+
+/// One measurement, as far as comparing needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    pub label: String,
+    pub plant: TreeId,
+    pub readings: Vec<Reading>,
+    /// Absent until the iteration is committed.
+    pub commit: Option<CommitId>,
+    /// How many commits the branch had then.
+    pub commits: u32,
+}
+
+impl Point {
+    pub fn failing(&self) -> impl Iterator<Item = &str> {
+        let failing = self.readings.iter().filter(|reading| reading.status != ReadingStatus::Pass);
+        failing.map(|reading| reading.sensor.as_str())
+    }
+
+    pub fn required_failing(&self) -> usize {
+        self.readings.iter().filter(|one| one.required && one.status != ReadingStatus::Pass).count()
+    }
+
+    fn same_signature(&self, other: &Self) -> bool {
+        self.failing().eq(other.failing())
+            && self.readings.iter().map(|one| &one.metrics).eq(other.readings.iter().map(|one| &one.metrics))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compared {
+    Better,
+    Same,
+    Worse,
+}
+
+/// Fewer failing required sensors is better; with as many, a figure that rose where none fell.
+fn compare(new: &Point, old: &Point) -> Compared {
+    match new.required_failing().cmp(&old.required_failing()) {
+        core::cmp::Ordering::Less => return Compared::Better,
+        core::cmp::Ordering::Greater => return Compared::Worse,
+        core::cmp::Ordering::Equal => {}
+    }
+    let (mut better, mut worse) = (false, false);
+    for (reading, before) in pairs(new, old) {
+        for metric in &reading.metrics {
+            let Some(was) = before.metrics.iter().find(|one| one.name == metric.name) else { continue };
+            let (gain, loss) = match metric.better {
+                Better::Higher => {
+                    (metric.thousandths > was.thousandths, metric.thousandths < was.thousandths)
+                }
+                Better::Lower => (metric.thousandths < was.thousandths, metric.thousandths > was.thousandths),
+            };
+            better |= gain;
+            worse |= loss;
+        }
+    }
+    match (better, worse) {
+        (true, false) => Compared::Better,
+        (false, true) => Compared::Worse,
+        (true, true) | (false, false) => Compared::Same,
+    }
+}
+
+fn pairs<'a>(new: &'a Point, old: &'a Point) -> impl Iterator<Item = (&'a Reading, &'a Reading)> {
+    new.readings.iter().filter_map(|reading| {
+        let before = old.readings.iter().find(|one| one.sensor == reading.sensor)?;
+        Some((reading, before))
+    })
+}
+
+/// What the engine has to say about a measurement, as data for the controller and for the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remark {
+    /// For so many iterations the same sensors failed and no figure got better.
+    Unchanged { iterations: u32 },
+    /// The state of an earlier iteration came back.
+    Returned { to: String, times: u32 },
+    /// Worse than the best so far, for so many iterations in a row.
+    Worse { than: String, iterations: u32 },
+    /// The actuator changed nothing, so many times in a row.
+    NothingChanged { times: u32 },
+}
+
+impl Remark {
+    pub fn words(&self) -> String {
+        match self {
+            Self::Unchanged { iterations } => format!(
+                "the same sensors fail as {iterations} iterations ago and no figure got better: try another way"
+            ),
+            Self::Returned { to, times } => format!(
+                "the state of iteration {to} came back (returns so far: {times}): what was done since was undone"
+            ),
+            Self::Worse { than, iterations } => {
+                format!("worse than iteration {than}, the best so far, for {iterations} iterations")
+            }
+            Self::NothingChanged { times } => {
+                format!(
+                    "the actuator changed nothing (times in a row: {times}): the plan gave it nothing to do"
+                )
+            }
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Steadiness {
+    points: Vec<Point>,
+    best: Option<Point>,
+    unchanged: u32,
+    returns: u32,
+    worse: u32,
+    idle: u32,
+}
+
+impl Steadiness {
+    pub(crate) fn take(&mut self, point: Point) -> Vec<Remark> {
+        let mut remarks = Vec::new();
+        if let Some(before) = self.points.last() {
+            let idle = before.plant == point.plant;
+            self.idle = if idle { self.idle + 1 } else { 0 };
+            let against_best = self.best.as_ref().map_or(Compared::Better, |best| compare(&point, best));
+            let stands = before.failing().eq(point.failing()) && compare(&point, before) != Compared::Better;
+            let earlier = self.points.iter().rev().skip(1);
+            let back = earlier.clone().find(|one| {
+                one.plant == point.plant || (one.same_signature(&point) && !before.same_signature(&point))
+            });
+            let back = back.filter(|_| !idle).map(|one| one.label.clone());
+            self.count(against_best, stands, back.is_some());
+            if idle {
+                remarks.push(Remark::NothingChanged { times: self.idle });
+            }
+            if self.unchanged > 0 && !idle {
+                remarks.push(Remark::Unchanged { iterations: self.unchanged });
+            }
+            remarks.extend(back.map(|to| Remark::Returned { to, times: self.returns }));
+            if let Some(best) = self.best.as_ref().filter(|_| self.worse > 0) {
+                remarks.push(Remark::Worse { than: best.label.clone(), iterations: self.worse });
+            }
+            if against_best == Compared::Better {
+                self.best = Some(point.clone());
+            }
+        } else {
+            self.best = Some(point.clone());
+        }
+        self.points.push(point);
+        if self.points.len() > REMEMBERED {
+            self.points.remove(0);
+        }
+        remarks
+    }
+
+    fn count(&mut self, against_best: Compared, stands: bool, is_back: bool) {
+        match against_best {
+            Compared::Better => (self.unchanged, self.returns, self.worse) = (0, 0, 0),
+            Compared::Same => self.worse = 0,
+            Compared::Worse => self.worse += 1,
+        }
+        if against_best != Compared::Better {
+            self.unchanged = if stands { self.unchanged + 1 } else { 0 };
+            self.returns += u32::from(is_back);
+        }
+    }
+
+    pub(crate) fn committed(&mut self, commit: &CommitId, label: &str, commits: u32) {
+        let of_iteration = [self.points.last_mut(), self.best.as_mut()];
+        for point in of_iteration.into_iter().flatten().filter(|point| point.label == label) {
+            point.commit.get_or_insert_with(|| commit.clone());
+            point.commits = commits;
+        }
+    }
+
+    /// Whether going on leads nowhere. `limit` is the user's patience; 0 never runs out.
+    pub fn stall(&self, limit: u32) -> Option<Stall> {
+        if limit == 0 {
+            None
+        } else if self.idle >= MAX_IDLE {
+            Some(Stall::NoChange)
+        } else if self.returns >= limit {
+            Some(Stall::Oscillation)
+        } else if self.unchanged >= limit {
+            Some(Stall::Stagnation)
+        } else if self.worse >= limit {
+            Some(Stall::Regression)
+        } else {
+            None
+        }
+    }
+
+    /// A person looked: what went on before is remembered and no longer counted.
+    pub(crate) fn begin_counting_anew(&mut self) {
+        (self.unchanged, self.returns, self.worse, self.idle) = (0, 0, 0, 0);
+    }
+
+    pub fn best(&self) -> Option<&Point> {
+        self.best.as_ref()
+    }
+
+    /// The last measurements, the newest last.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+}
