@@ -71,6 +71,11 @@ impl IndexEntry {
 }
 
 impl Index {
+    pub(crate) fn of_entries(mut entries: Vec<IndexEntry>) -> Self {
+        entries.sort_by(|left, right| left.path.cmp(&right.path));
+        Self { entries, ..Self::default() }
+    }
+
     pub(crate) fn read(path: &Path) -> Result<Self, GitError> {
         let about = fs::metadata(path).map_err(GitError::io("read", path))?;
         let bytes = fs::read(path).map_err(GitError::io("read", path))?;

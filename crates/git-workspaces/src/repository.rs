@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use crate::checkout::Checkout;
@@ -103,7 +103,7 @@ impl Repository {
 
     /// The paths of a tree, read once per tree and then kept as an index file.
     pub(crate) fn listing(&self, tree: &TreeId) -> Result<Index, GitError> {
-        let path = self.control.indexes().join(format!("tree-{tree}.index"));
+        let path = self.listing_path(tree);
         if let Ok(index) = Index::read(&path)
             && index.is_of(tree)
         {
@@ -117,7 +117,11 @@ impl Repository {
         Ok(index)
     }
 
-    fn drop_old_listings(&self) -> Result<(), GitError> {
+    pub(crate) fn listing_path(&self, tree: &TreeId) -> PathBuf {
+        self.control.indexes().join(format!("tree-{tree}.index"))
+    }
+
+    pub(crate) fn drop_old_listings(&self) -> Result<(), GitError> {
         let directory = self.control.indexes();
         let entries = fs::read_dir(&directory).map_err(GitError::io("list", &directory))?;
         let mut listings: Vec<_> = entries
@@ -154,7 +158,7 @@ pub(crate) enum ReadFrom {
 }
 
 /// A name for an index that only one call uses, so that no lock of a killed call can be in the way.
-pub(crate) fn fresh_index_path(path: &Path) -> std::path::PathBuf {
+pub(crate) fn fresh_index_path(path: &Path) -> PathBuf {
     let fresh = unique_beside(path);
     let mut lock = fresh.clone().into_os_string();
     lock.push(".lock");

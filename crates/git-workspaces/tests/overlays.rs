@@ -1,0 +1,77 @@
+//! One tree made of several, without a work tree and whatever is ignored.
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails by panicking")]
+
+mod support;
+
+use support::{World, take, write};
+use windlass_git_workspaces::Overlay;
+
+fn file(path: &str, content: &str) -> (String, Vec<u8>) {
+    (path.to_owned(), content.as_bytes().to_vec())
+}
+
+#[test]
+fn a_directory_is_left_out_another_taken_from_elsewhere_and_files_are_written_over() {
+    let world = World::new();
+    let (repository, base, doer) = world.with_doer();
+    write(&doer.join(".loop/state.md"), "by an agent\n");
+    write(&doer.join("agents/loop-a.md"), "edited\n");
+    write(&doer.join("agents/other.md"), "kept\n");
+    let snapshot = take(&repository, &doer, &base);
+    let pinned = repository
+        .overlay(&Overlay {
+            content: &base.tree,
+            replaced: &[],
+            files: &[file("agents/loop-a.md", "pinned\n")],
+        })
+        .unwrap();
+    let plant = repository
+        .overlay(&Overlay {
+            content: &snapshot.tree,
+            replaced: &[(".loop/", None), ("agents/loop-", Some(&pinned))],
+            files: &[],
+        })
+        .unwrap();
+    let whole = repository
+        .overlay(&Overlay {
+            content: &plant,
+            replaced: &[],
+            files: &[file(".loop/state.md", "by the engine\n")],
+        })
+        .unwrap();
+    let shown = world.path("shown");
+    repository.materialise(&shown, "shown", &whole).unwrap();
+    let read = |path: &str| std::fs::read_to_string(shown.join(path)).unwrap();
+    assert_eq!(read(".loop/state.md"), "by the engine\n");
+    assert_eq!(read("agents/loop-a.md"), "pinned\n");
+    assert_eq!(read("agents/other.md"), "kept\n");
+    assert!(shown.join("readme.txt").is_file(), "the rest of the content is there");
+    repository.materialise(&shown, "shown", &plant).unwrap();
+    assert!(!shown.join(".loop").exists());
+}
+
+#[test]
+fn the_same_parts_make_the_same_tree_and_nothing_put_over_it_changes_it() {
+    let world = World::new();
+    let (repository, base, _) = world.with_doer();
+    let nothing = Overlay { content: &base.tree, replaced: &[], files: &[] };
+    assert_eq!(repository.overlay(&nothing).unwrap(), base.tree);
+    let files = [file("a b/ü\"'.md", "x")];
+    let with = Overlay { content: &base.tree, replaced: &[], files: &files };
+    assert_eq!(repository.overlay(&with).unwrap(), repository.overlay(&with).unwrap());
+}
+
+#[test]
+fn a_file_in_place_of_a_directory_and_a_directory_in_place_of_a_file_give_way() {
+    let world = World::new();
+    let (repository, base, _) = world.with_doer();
+    let over = |tree, path| {
+        repository.overlay(&Overlay { content: tree, replaced: &[], files: &[file(path, "x")] }).unwrap()
+    };
+    let deep = over(&base.tree, ".loop/deep/file");
+    let flat = over(&deep, ".loop");
+    assert_eq!(flat, over(&base.tree, ".loop"));
+    assert_eq!(over(&flat, ".loop/deep/file"), deep);
+    let gone = Overlay { content: &flat, replaced: &[(".loop/", None)], files: &[] };
+    assert_eq!(repository.overlay(&gone).unwrap(), base.tree);
+}
