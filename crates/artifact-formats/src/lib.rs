@@ -5,6 +5,7 @@
 mod agreement_tests;
 mod answer_schema;
 mod artifact;
+pub mod control_loop;
 pub mod data_block;
 mod document;
 mod extra_keys;

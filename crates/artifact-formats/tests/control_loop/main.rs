@@ -1,0 +1,1 @@
+//! The control loop's files held against their specification, through the public interface only.
