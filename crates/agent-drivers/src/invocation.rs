@@ -20,17 +20,25 @@ pub enum Role {
     Doer,
     Judge,
     Auditor,
+    Sensor,
+    Controller,
+    Actuator,
 }
 
 impl Role {
-    pub const ALL: [Self; 3] = [Self::Doer, Self::Judge, Self::Auditor];
-    pub(crate) const NAMES: [&'static str; 3] = ["doer", "judge", "auditor"];
+    pub const ALL: [Self; 6] =
+        [Self::Doer, Self::Judge, Self::Auditor, Self::Sensor, Self::Controller, Self::Actuator];
+    pub(crate) const NAMES: [&'static str; 6] =
+        ["doer", "judge", "auditor", "sensor", "controller", "actuator"];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Doer => "doer",
             Self::Judge => "judge",
             Self::Auditor => "auditor",
+            Self::Sensor => "sensor",
+            Self::Controller => "controller",
+            Self::Actuator => "actuator",
         }
     }
 }
@@ -77,6 +85,8 @@ pub struct Invocation {
     pub round: u32,
     /// Counted from 1 within the round; a repair request is the next attempt.
     pub attempt: u32,
+    /// The iteration of a control loop's node, such as `2.1`; absent in other loops.
+    pub label: Option<String>,
     /// The directory the agent works in; also the directory it is started in.
     pub workspace: PathBuf,
     /// The private directory in which this step leaves its artifacts.
@@ -161,6 +171,7 @@ impl Invocation {
             ("WINDLASS_OUTBOX", text_of("outbox", &self.outbox)?),
         ]
         .into_iter()
+        .chain(self.label.iter().map(|label| ("WINDLASS_LABEL", label.clone())))
         .map(|(name, value)| (name.to_owned(), value))
         .collect())
     }

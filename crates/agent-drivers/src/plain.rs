@@ -81,6 +81,7 @@ mod tests {
             role: Role::Judge,
             round: 2,
             attempt: 3,
+            label: None,
             workspace: PathBuf::from("/w s"),
             outbox: PathBuf::from("/out 'box'"),
             prompt_file: PathBuf::from("/p.md"),

@@ -1,7 +1,7 @@
 //! Writes commit objects. The same request gives the same id, on any machine and at any time.
 
 use crate::error::GitError;
-use crate::ids::{CommitId, TreeId};
+use crate::ids::{Commit, CommitId, TreeId};
 use crate::repository::Repository;
 
 /// Everything a commit's id depends on.
@@ -48,7 +48,10 @@ impl Repository {
             .args(["hash-object", "-t", "commit", "-w", "--stdin"])
             .stdin(render(request).into_bytes())
             .run()?;
-        CommitId::parse(String::from_utf8_lossy(&printed).trim_end())
+        let id = CommitId::parse(String::from_utf8_lossy(&printed).trim_end())?;
+        // Whoever builds on it need not ask what its tree is.
+        self.remember(Commit { id: id.clone(), tree: request.tree.clone() });
+        Ok(id)
     }
 }
 

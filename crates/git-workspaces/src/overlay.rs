@@ -17,6 +17,8 @@ pub struct Overlay<'a> {
     pub content: &'a TreeId,
     /// Beginnings of paths (a directory ends with `/`) that do not come from the content, and where from instead.
     pub replaced: &'a [(&'a str, Option<&'a TreeId>)],
+    /// Beginnings of paths that are left out, wherever they come from.
+    pub removed: &'a [&'a str],
     /// Plain files, by path; they win over everything else.
     pub files: &'a [(String, Vec<u8>)],
 }
@@ -31,12 +33,21 @@ impl Repository {
             let brought = self.listing(source)?.entries.into_iter();
             entries.extend(brought.filter(|entry| lies_in(&entry.path, start)));
         }
+        entries.retain(|entry| !parts.removed.iter().any(|start| lies_in(&entry.path, start)));
         for ((path, _), oid) in parts.files.iter().zip(self.store(parts.files)?) {
             let path = RepoPath::new(path.as_bytes());
             entries.retain(|entry| !in_the_way(&entry.path, &path));
             entries.push(IndexEntry { path, mode: MODE_FILE, oid, stat: CachedStat::default() });
         }
         self.write_tree(entries)
+    }
+
+    /// The content of one file of a tree; `None` where the tree has no such file.
+    pub fn file_at(&self, tree: &TreeId, path: &str) -> Result<Option<Vec<u8>>, GitError> {
+        let listing = self.listing(tree)?;
+        let Some(entry) = listing.find(path.as_bytes()) else { return Ok(None) };
+        let id = entry.oid.to_string();
+        self.internal_call().args(["cat-file", "blob", &id]).run().map(Some)
     }
 
     fn write_tree(&self, entries: Vec<IndexEntry>) -> Result<TreeId, GitError> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
 
 use crate::checkout::path_from_line;
-use crate::durable_file::{ensure, read_plain};
+use crate::durable_file::{ensure, read_plain, replace};
 use crate::error::GitError;
 use crate::git_command::GitCall;
 use crate::ids::{Commit, CommitId, TreeId};
@@ -44,8 +44,12 @@ impl Repository {
         let id = lines.next().and_then(|line| CommitId::parse(line).ok()).ok_or_else(unknown)?;
         let tree = lines.next().and_then(|line| TreeId::parse(line).ok()).ok_or_else(unknown)?;
         let commit = Commit { id, tree };
-        self.resolved().insert(commit.id.as_str().to_owned(), commit.clone());
+        self.remember(commit.clone());
         Ok(commit)
+    }
+
+    pub(crate) fn remember(&self, commit: Commit) {
+        self.resolved().insert(commit.id.as_str().to_owned(), commit);
     }
 
     /// Found before by this handle, by id: a name may move, what an id means stays for ever.
@@ -64,6 +68,21 @@ impl Repository {
         let content = read_plain(&path).map_err(GitError::io("read", &path))?;
         let target = content.strip_prefix(b"ref: ").map(path_from_line);
         Ok(target.map(|name| name.to_string_lossy().into_owned()))
+    }
+
+    /// Puts the user's checkout on a branch that stands at the commit the checkout stands on: files and index are right
+    /// for it already. Doing it twice is fine.
+    pub fn switch_checkout(&self, branch: &str, at: &CommitId) -> Result<ReferenceUpdate, GitError> {
+        check_name(branch)?;
+        if self.current_branch()?.as_deref() == Some(branch) {
+            return Ok(ReferenceUpdate::Updated);
+        }
+        let found = self.head()?.id;
+        if found != *at || self.read_reference(branch)?.as_ref() != Some(at) {
+            return Ok(ReferenceUpdate::Conflict { found: Some(found) });
+        }
+        replace(&self.checkout.git_dir().join("HEAD"), format!("ref: {branch}\n").as_bytes())?;
+        Ok(ReferenceUpdate::Updated)
     }
 
     pub fn read_reference(&self, name: &str) -> Result<Option<CommitId>, GitError> {

@@ -22,6 +22,7 @@ fn a_directory_is_left_out_another_taken_from_elsewhere_and_files_are_written_ov
         .overlay(&Overlay {
             content: &base.tree,
             replaced: &[],
+            removed: &[],
             files: &[file("agents/loop-a.md", "pinned\n")],
         })
         .unwrap();
@@ -29,6 +30,7 @@ fn a_directory_is_left_out_another_taken_from_elsewhere_and_files_are_written_ov
         .overlay(&Overlay {
             content: &snapshot.tree,
             replaced: &[(".loop/", None), ("agents/loop-", Some(&pinned))],
+            removed: &[],
             files: &[],
         })
         .unwrap();
@@ -36,6 +38,7 @@ fn a_directory_is_left_out_another_taken_from_elsewhere_and_files_are_written_ov
         .overlay(&Overlay {
             content: &plant,
             replaced: &[],
+            removed: &[],
             files: &[file(".loop/state.md", "by the engine\n")],
         })
         .unwrap();
@@ -54,10 +57,10 @@ fn a_directory_is_left_out_another_taken_from_elsewhere_and_files_are_written_ov
 fn the_same_parts_make_the_same_tree_and_nothing_put_over_it_changes_it() {
     let world = World::new();
     let (repository, base, _) = world.with_doer();
-    let nothing = Overlay { content: &base.tree, replaced: &[], files: &[] };
+    let nothing = Overlay { content: &base.tree, replaced: &[], removed: &[], files: &[] };
     assert_eq!(repository.overlay(&nothing).unwrap(), base.tree);
     let files = [file("a b/ü\"'.md", "x")];
-    let with = Overlay { content: &base.tree, replaced: &[], files: &files };
+    let with = Overlay { content: &base.tree, replaced: &[], removed: &[], files: &files };
     assert_eq!(repository.overlay(&with).unwrap(), repository.overlay(&with).unwrap());
 }
 
@@ -66,12 +69,14 @@ fn a_file_in_place_of_a_directory_and_a_directory_in_place_of_a_file_give_way() 
     let world = World::new();
     let (repository, base, _) = world.with_doer();
     let over = |tree, path| {
-        repository.overlay(&Overlay { content: tree, replaced: &[], files: &[file(path, "x")] }).unwrap()
+        repository
+            .overlay(&Overlay { content: tree, replaced: &[], removed: &[], files: &[file(path, "x")] })
+            .unwrap()
     };
     let deep = over(&base.tree, ".loop/deep/file");
     let flat = over(&deep, ".loop");
     assert_eq!(flat, over(&base.tree, ".loop"));
     assert_eq!(over(&flat, ".loop/deep/file"), deep);
-    let gone = Overlay { content: &flat, replaced: &[(".loop/", None)], files: &[] };
+    let gone = Overlay { content: &flat, replaced: &[(".loop/", None)], removed: &[], files: &[] };
     assert_eq!(repository.overlay(&gone).unwrap(), base.tree);
 }

@@ -2,6 +2,7 @@
 //! holds no state of the run, which lives in the journal.
 
 use crate::evidence::EvidenceStore;
+use crate::fault::bug;
 use crate::prices::Prices;
 use crate::settings::Environment;
 use crate::state_dir::StateDir;
@@ -9,17 +10,20 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use windlass_agent_drivers::AgentChoice;
+use windlass_control_api::Fault;
 use windlass_git_workspaces::{Commit, CommitId, Repository, TreeId};
 use windlass_journal::SqliteJournal;
 use windlass_process_supervisor::{ChildSpec, ChildStdin, KeeperProgram, Limits, Redaction, Secrets};
 use windlass_protocols::effect::StepLimits;
-use windlass_protocols::protocol::judged_task::spec::TaskSpec;
+use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::feedback_control::spec::ControlSpec;
+use windlass_protocols::protocol::judged_task::spec::{Adopted, TaskSpec};
 use windlass_protocols::{EffectId, Role, RunId};
 
 #[derive(Clone, Debug)]
 pub(crate) struct RunContext {
     pub(crate) run: RunId,
-    pub(crate) spec: TaskSpec,
+    pub(crate) spec: Spec,
     pub(crate) state: StateDir,
     pub(crate) evidence: EvidenceStore,
     pub(crate) repository: Repository,
@@ -36,8 +40,32 @@ pub(crate) struct RunContext {
 }
 
 impl RunContext {
+    /// For handlers that only a task loop asks for.
+    pub(crate) fn task_loop(&self) -> Result<&TaskSpec, Fault> {
+        match &self.spec {
+            Spec::JudgedTask(spec) => Ok(spec),
+            Spec::FeedbackControl(_) => Err(bug("a step of a task loop is asked for by a control loop")),
+        }
+    }
+
+    /// For handlers that only a control loop asks for.
+    pub(crate) fn control_loop(&self) -> Result<&ControlSpec, Fault> {
+        match &self.spec {
+            Spec::FeedbackControl(spec) => Ok(spec),
+            Spec::JudgedTask(_) => Err(bug("a step of a control loop is asked for by a task loop")),
+        }
+    }
+
+    /// What a run brought along that another program began.
+    pub(crate) fn adopted(&self) -> Option<&Adopted> {
+        match &self.spec {
+            Spec::JudgedTask(spec) => spec.adopted.as_ref(),
+            Spec::FeedbackControl(_) => None,
+        }
+    }
+
     pub(crate) fn run_dir(&self) -> &Path {
-        Path::new(&self.spec.place.run_dir)
+        Path::new(&self.spec.place().run_dir)
     }
 
     pub(crate) fn round_dir(&self, round: u32) -> PathBuf {
@@ -46,18 +74,35 @@ impl RunContext {
 
     /// The maker's tree, or the one tree all checkers look at in turn.
     pub(crate) fn worktree(&self, role: Role) -> PathBuf {
-        let name = if role.may_write() { "doer" } else { "judge" };
-        self.run_dir().join("worktrees").join(name)
+        self.run_dir().join("worktrees").join(self.place_of(role))
+    }
+
+    fn place_of(&self, role: Role) -> &'static str {
+        match (&self.spec, role.may_write()) {
+            (Spec::JudgedTask(_), true) => "doer",
+            (Spec::JudgedTask(_), false) => "judge",
+            (Spec::FeedbackControl(_), true) => "actuator",
+            (Spec::FeedbackControl(_), false) => "controller",
+        }
+    }
+
+    /// Where the sensor of this number of the node at this depth measures.
+    pub(crate) fn sensor_worktree(&self, depth: u32, number: usize) -> PathBuf {
+        self.run_dir().join("worktrees").join(format!("sensor-{depth}-{number}"))
+    }
+
+    pub(crate) fn sensor_index_key(&self, depth: u32, number: usize) -> String {
+        format!("{}-sensor-{depth}-{number}", self.run)
     }
 
     /// Names the private index of a worktree.
     pub(crate) fn index_key(&self, role: Role) -> String {
-        format!("{}-{}", self.run, if role.may_write() { "doer" } else { "judge" })
+        format!("{}-{}", self.run, self.place_of(role))
     }
 
     /// Under `refs/windlass/kept/`: what a worktree held when it was taken away.
     pub(crate) fn kept_name(&self, role: Role) -> String {
-        format!("{}/{}", self.run, if role.may_write() { "doer" } else { "judge" })
+        format!("{}/{}", self.run, self.place_of(role))
     }
 
     pub(crate) fn keeper(&self) -> KeeperProgram {
@@ -126,21 +171,16 @@ impl RunContext {
         }
     }
 
-    pub(crate) fn base(
-        &self,
-        tree: &windlass_protocols::TreeId,
-    ) -> Result<Commit, windlass_control_api::Fault> {
-        Ok(Commit { id: git_commit(&self.spec.place.base)?, tree: git_tree(tree)? })
+    pub(crate) fn base(&self, tree: &windlass_protocols::TreeId) -> Result<Commit, Fault> {
+        Ok(Commit { id: git_commit(&self.spec.place().base)?, tree: git_tree(tree)? })
     }
 }
 
 /// Ids cross the border between the journal's words and git's as text; a damaged one is refused here.
-pub(crate) fn git_tree(tree: &windlass_protocols::TreeId) -> Result<TreeId, windlass_control_api::Fault> {
+pub(crate) fn git_tree(tree: &windlass_protocols::TreeId) -> Result<TreeId, Fault> {
     TreeId::parse(tree.as_str()).map_err(crate::fault::git_fault)
 }
 
-pub(crate) fn git_commit(
-    commit: &windlass_protocols::CommitId,
-) -> Result<CommitId, windlass_control_api::Fault> {
+pub(crate) fn git_commit(commit: &windlass_protocols::CommitId) -> Result<CommitId, Fault> {
     CommitId::parse(commit.as_str()).map_err(crate::fault::git_fault)
 }

@@ -22,7 +22,7 @@ use windlass_control_api::{Code, Control, Fault, Reply};
 use windlass_git_workspaces::{Checkout, Git, Repository};
 use windlass_journal::{OpenError, SqliteJournal};
 use windlass_protocols::RunId;
-use windlass_protocols::protocol::judged_task::spec::TaskSpec;
+use windlass_protocols::protocol::Spec;
 
 /// What a command wants of the state directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,12 +89,12 @@ impl Host {
     pub(crate) fn run_context(
         &self,
         run: RunId,
-        spec: TaskSpec,
+        spec: Spec,
         repository: Repository,
         settings: &Settings,
     ) -> Result<RunContext, Fault> {
         // Only runs of older versions do not know their author.
-        let author = spec.place.author.clone().or_else(|| settings.text("author").map(str::to_owned));
+        let author = spec.place().author.clone().or_else(|| settings.text("author").map(str::to_owned));
         let prices = Prices::parse(&settings.list("prices"))
             .map_err(|error| Fault::new(Code::BadArgument, format!("the setting `prices`: {error}")))?;
         Ok(RunContext {

@@ -40,7 +40,7 @@ impl OwnFiles {
     pub(crate) fn of(context: &RunContext) -> Self {
         Self {
             run_dir: context.run_dir().to_owned(),
-            adopted_round: context.spec.adopted.as_ref().map_or(0, |adopted| adopted.round),
+            adopted_round: context.adopted().map_or(0, |adopted| adopted.round),
             files: HashMap::new(),
             directories: HashSet::new(),
             rounds: BTreeSet::new(),

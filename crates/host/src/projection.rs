@@ -36,8 +36,8 @@ fn metadata(context: &RunContext, base_tree: String) -> RunMetadata {
     RunMetadata {
         version: RunMetadata::VERSION,
         run_id: context.run.to_string(),
-        base_ref: context.spec.place.base_ref.clone(),
-        base_commit: context.spec.place.base.to_string(),
+        base_ref: context.spec.place().base_ref.clone(),
+        base_commit: context.spec.place().base.to_string(),
         base_tree,
         rounds: Vec::new(),
         outcome: None,
@@ -243,7 +243,7 @@ impl Projector {
                 Source::Agent { artifact } => vec![copy(&round, artifact)],
                 Source::Engine { why } => {
                     let (name, text) = engine_word::render(
-                        context.spec.task.as_str(),
+                        context.spec.task().as_str(),
                         self.checks.as_ref(),
                         *role,
                         (*word, why),
@@ -280,10 +280,10 @@ impl Projector {
 /// The summary in the original's words.
 pub(crate) fn summary(context: &RunContext, closing: &CloseRun) -> Summary {
     Summary {
-        task_id: context.spec.task.to_string(),
+        task_id: context.spec.task().to_string(),
         final_verdict: FinalVerdict::from_word(&closing.final_verdict),
         rounds_completed: closing.rounds_completed,
-        run_dir: context.spec.place.run_dir.clone(),
+        run_dir: context.spec.place().run_dir.clone(),
         judge_verdict: closing.judge_verdict.clone(),
         audit_gate: closing.audit_gate.clone(),
         audit_enabled: context.spec.audit == AuditPolicy::Required,
@@ -335,7 +335,7 @@ fn written(directory: &Path, name: &str, text: String) -> FileChange {
 
 /// The files of a directory that is ours from the start; the original's own are left as they are.
 fn prepared_files(context: &RunContext, base_tree: &str) -> Vec<FileChange> {
-    if context.spec.adopted.is_some() {
+    if context.adopted().is_some() {
         return Vec::new();
     }
     let run_dir = context.run_dir();
@@ -346,7 +346,7 @@ fn prepared_files(context: &RunContext, base_tree: &str) -> Vec<FileChange> {
 
 /// The task and the places, in the original's own files.
 pub(crate) fn run_files(context: &RunContext) -> [(&'static str, String); 2] {
-    let place = &context.spec.place;
+    let place = context.spec.place();
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let env = WorktreesEnv {
         repo: place.repository.clone(),
@@ -360,7 +360,7 @@ pub(crate) fn run_files(context: &RunContext) -> [(&'static str, String); 2] {
     };
     // A path with a line break has no form in that file. Nothing of ours reads it back, so the run goes on.
     let env = env.render().unwrap_or_else(|error| format!("# {error}\n"));
-    [("task.txt", render_task_text(&context.spec.text)), ("worktrees.env", env)]
+    [("task.txt", render_task_text(context.spec.text())), ("worktrees.env", env)]
 }
 
 fn ensure_at(path: &Path, content: &[u8]) -> Result<(), Fault> {

@@ -48,7 +48,8 @@ pub(crate) fn perform(performance: &Performance) -> Result<u8, ActorError> {
     match &performance.part {
         Part::Agent => {
             let Performance { role, round, attempt, .. } = *performance;
-            let Some((index, step)) = script.step_for(role, round, attempt) else {
+            let Some((index, step)) = script.step_for(role, (round, attempt), performance.label.as_deref())
+            else {
                 return Err(ActorError::NoStep { path: path.clone(), role, round, attempt });
             };
             if step.prompt == PromptReading::ToTheEnd {

@@ -19,6 +19,7 @@ fn invocation(access: Access, session: Session) -> Invocation {
         role: if access == Access::ReadWrite { Role::Doer } else { Role::Judge },
         round: 2,
         attempt: 1,
+        label: None,
         workspace: PathBuf::from("/tree"),
         outbox: PathBuf::from("/step/out box"),
         prompt_file: PathBuf::from("/step/prompt.md"),

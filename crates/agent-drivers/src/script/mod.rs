@@ -25,6 +25,8 @@ pub struct Step {
     pub role: Option<Role>,
     pub round: Option<u32>,
     pub attempt: Option<u32>,
+    /// The iteration of a control loop's node, such as `2.1`.
+    pub label: Option<String>,
     pub prompt: PromptReading,
     pub actions: Vec<Action>,
 }
@@ -194,11 +196,16 @@ impl Script {
         step_reader::read_script(text)
     }
 
-    /// The step that fits best: the one that names most of role, round and attempt; among equals the first.
-    pub fn step_for(&self, role: Role, round: u32, attempt: u32) -> Option<(usize, &Step)> {
+    /// The step that fits best: the one that names most of role, round, attempt and label; among equals the first.
+    pub fn step_for(
+        &self,
+        role: Role,
+        (round, attempt): (u32, u32),
+        label: Option<&str>,
+    ) -> Option<(usize, &Step)> {
         let mut best: Option<(usize, &Step)> = None;
         for (index, step) in self.steps.iter().enumerate() {
-            let fits = step.fits(role, round, attempt);
+            let fits = step.fits(role, (round, attempt), label);
             if fits && best.is_none_or(|(_, chosen)| step.precision() > chosen.precision()) {
                 best = Some((index, step));
             }
@@ -221,14 +228,16 @@ impl Script {
 }
 
 impl Step {
-    fn fits(&self, role: Role, round: u32, attempt: u32) -> bool {
+    fn fits(&self, role: Role, (round, attempt): (u32, u32), label: Option<&str>) -> bool {
         self.role.is_none_or(|wanted| wanted == role)
             && self.round.is_none_or(|wanted| wanted == round)
             && self.attempt.is_none_or(|wanted| wanted == attempt)
+            && self.label.as_ref().is_none_or(|wanted| Some(wanted.as_str()) == label)
     }
 
     fn precision(&self) -> u8 {
-        u8::from(self.role.is_some()) + u8::from(self.round.is_some()) + u8::from(self.attempt.is_some())
+        let named = [self.role.is_some(), self.round.is_some(), self.attempt.is_some(), self.label.is_some()];
+        named.into_iter().map(u8::from).sum()
     }
 }
 
@@ -278,7 +287,7 @@ mod tests {
     use super::*;
 
     fn chosen(script: &Script, role: Role, round: u32, attempt: u32) -> Option<usize> {
-        script.step_for(role, round, attempt).map(|(index, _)| index)
+        script.step_for(role, (round, attempt), None).map(|(index, _)| index)
     }
 
     #[test]

@@ -18,13 +18,14 @@ pub(super) fn read_script(text: &str) -> Result<Script, ScriptError> {
 
 fn read_step(node: &Node<'_>) -> Result<Step, ScriptError> {
     let fields = node.fields()?;
-    fields.only("a step", &["role", "round", "attempt", "stdin", "do"])?;
+    fields.only("a step", &["role", "round", "attempt", "label", "stdin", "do"])?;
     let roles = Role::ALL.map(|role| (role.as_str(), role));
     let readings = [("read", PromptReading::ToTheEnd), ("ignore", PromptReading::Ignored)];
     Ok(Step {
         role: fields.get("role").map(|role| role.one_of("role", &roles)).transpose()?,
         round: fields.get("round").map(|round| counted_from_one(&round)).transpose()?,
         attempt: fields.get("attempt").map(|attempt| counted_from_one(&attempt)).transpose()?,
+        label: fields.get("label").map(|label| label.text().map(str::to_owned)).transpose()?,
         prompt: fields
             .get("stdin")
             .map_or(Ok(PromptReading::ToTheEnd), |stdin| stdin.one_of("use of stdin", &readings))?,
@@ -53,11 +54,11 @@ mod tests {
             ),
             (
                 "[[step]]\nroll = 'doer'",
-                "line 2: unknown key `roll` in a step: did you mean `role`? (known: role, round, attempt, stdin, do)",
+                "line 2: unknown key `roll` in a step: did you mean `role`? (known: role, round, attempt, label, stdin, do)",
             ),
             (
                 "[[step]]\nrole = 'dooer'",
-                "line 2: unknown role `dooer`: did you mean `doer`? (known: doer, judge, auditor)",
+                "line 2: unknown role `dooer`: did you mean `doer`? (known: doer, judge, auditor, sensor, controller, actuator)",
             ),
             ("[[step]]\nrole = 3", "line 2: `role` must be text, but is the number 3"),
             ("[[step]]\nround = 0", "line 2: `round` must be a whole number from 1 up, but is the number 0"),

@@ -71,16 +71,16 @@ pub(crate) async fn take_over(
     let mut adopted = position(&context, &run_dir)?;
     adopted.tree = handed_over(&context, &base, adopted.round)?;
     context.spec.adopted = Some(adopted);
-    let owner = Owner::this_process(run.as_str(), &format!("windlass resume {}", context.spec.task))?;
+    let owner = Owner::this_process(run.as_str(), &format!("windlass resume {}", context.spec.task()))?;
     let if_held = IfHeld::waiting(command.wait);
-    let repository = hold_repository(host, &context.spec.place.common_dir, &owner, if_held, watcher);
+    let repository = hold_repository(host, &context.spec.place().common_dir, &owner, if_held, watcher);
     let repository = repository.await.map_err(may_wait)?;
     watcher.hear(&Event::Started {
         run: run.to_string(),
-        task: context.spec.task.to_string(),
-        run_dir: context.spec.place.run_dir.clone(),
+        task: context.spec.task().to_string(),
+        run_dir: context.spec.place().run_dir.clone(),
     });
-    let spec = Spec::JudgedTask(Box::new(context.spec.clone()));
+    let spec = context.spec.clone();
     let first = (Actor::Human(host.person()), Observation::Start { run, spec });
     let past = Past::unread(&context.run);
     let outcome = drive(host, context, &repository, watcher, (past, Some(first))).await;

@@ -115,10 +115,10 @@ async fn begin(
     let run = context.run.clone();
     watcher.hear(&Event::Started {
         run: run.to_string(),
-        task: context.spec.task.to_string(),
-        run_dir: context.spec.place.run_dir.clone(),
+        task: context.spec.task().to_string(),
+        run_dir: context.spec.place().run_dir.clone(),
     });
-    let spec = Spec::JudgedTask(Box::new(context.spec.clone()));
+    let spec = context.spec.clone();
     let by = Actor::Human(host.person());
     let first = Some((by, Observation::Start { run, spec }));
     let past = Past::unread(&context.run);
@@ -174,7 +174,7 @@ fn dry_run(context: &RunContext) -> Result<RunOutcome, Fault> {
     let round = context.round_dir(1);
     std::fs::create_dir_all(&round)
         .map_err(|error| crate::fault::file_fault("make the directory", &round, &error))?;
-    ensure(&run_dir.join("task.txt"), render_task_text(&context.spec.text).as_bytes())?;
+    ensure(&run_dir.join("task.txt"), render_task_text(context.spec.text()).as_bytes())?;
     let mut roles = vec![Role::Doer, Role::Judge];
     if context.spec.audit == AuditPolicy::Required {
         roles.push(Role::Auditor);
@@ -193,12 +193,12 @@ fn dry_run(context: &RunContext) -> Result<RunOutcome, Fault> {
     ensure(&run_dir.join(Summary::FILE_NAME), summary.as_bytes())?;
     let would_run = roles
         .iter()
-        .map(|role| format!("{role}: {}", context.spec.place.agents.get(role).map_or("", String::as_str)))
+        .map(|role| format!("{role}: {}", context.spec.place().agents.get(role).map_or("", String::as_str)))
         .collect();
     Ok(RunOutcome {
         run: String::new(),
         status: Status::DryRun,
-        run_dir: context.spec.place.run_dir.clone(),
+        run_dir: context.spec.place().run_dir.clone(),
         final_verdict: closing.final_verdict,
         judge_verdict: closing.judge_verdict,
         audit_gate: closing.audit_gate,

@@ -4,6 +4,7 @@
 use super::LiveSpend;
 use super::agent_end;
 use super::answer;
+use super::control_loop;
 use super::listen::{SpendLimits, Watch};
 use super::prompt;
 use super::step::{self, Counted, Told};
@@ -23,10 +24,11 @@ use windlass_artifact_formats::task_loop::{AuditReport, VerdictReport};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::Clock;
 use windlass_git_workspaces::{Drift, Fingerprint, SnapshotLimits};
-use windlass_process_supervisor::{ChildEnd, ChildSpec, ChildStdin, Found, Secrets};
+use windlass_process_supervisor::{ChildEnd, ChildSpec, ChildStdin, Found, Redaction, Secrets};
 use windlass_protocols::effect::RunAgent;
 use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::outcome::{AgentReport, Answer, StepEnd, Trouble, Usage, WorkspaceAfter};
+use windlass_protocols::protocol::Spec;
 use windlass_protocols::{ArtifactRef, EffectId, Millis, Outcome, Role, Run, TreeId};
 
 /// How much of what an agent said is shown as its last message.
@@ -54,10 +56,10 @@ pub(super) async fn run(
     let watch = Watch::new(choice, &directory, limits, listening, so_far).telling(live);
     let before: Arc<Mutex<Option<Fingerprint>>> = Arc::default();
     let end = {
-        let (begin_context, begin_asked) = (Arc::clone(&context), asked.clone());
+        let (begin_context, begin_asked, begin_run) = (Arc::clone(&context), asked.clone(), Arc::clone(&run));
         let before = Arc::clone(&before);
         let begin = move || {
-            let (spec, fingerprint) = begin(&begin_context, effect, &begin_asked, &run)?;
+            let (spec, fingerprint) = begin(&begin_context, effect, &begin_asked, &begin_run)?;
             if let Ok(mut slot) = before.lock() {
                 *slot = fingerprint;
             }
@@ -68,7 +70,7 @@ pub(super) async fn run(
     let Some(end) = end else { return Ok(Outcome::Interrupted { usage: Usage::default() }) };
     step::blocking(move || {
         let before = before.lock().ok().and_then(|mut slot| slot.take());
-        conclude(&context, effect, &asked, &end, before)
+        conclude(&context, effect, &asked, (&end, &run), before)
     })
     .await
 }
@@ -77,12 +79,12 @@ pub(super) async fn run(
 /// back with the fingerprint by which changes are told from now on.
 pub(super) fn show_tree(context: &RunContext, tree: &TreeId) -> Result<Fingerprint, Fault> {
     let shown = super::checks::materialise(context, tree)?;
-    if context.spec.adopted.is_some() {
+    if context.adopted().is_some() {
         return Ok(shown);
     }
     let repository = &context.repository;
     let worktree = repository.worktree_at(&context.worktree(Role::Judge)).map_err(git_fault)?;
-    let base = git_commit(&context.spec.place.base)?;
+    let base = git_commit(&context.spec.place().base)?;
     repository.restore_worktree(&worktree, &context.index_key(Role::Judge), &base).map_err(git_fault)?;
     Ok(shown)
 }
@@ -101,11 +103,17 @@ fn begin(
     }
     make_private(&outbox)?;
     let worktree = context.worktree(asked.role);
-    let before = asked.tree.as_ref().map(|tree| show_tree(context, tree)).transpose()?;
+    let before = match (&context.spec, &asked.tree) {
+        (Spec::FeedbackControl(_), _) => control_loop::shown::to_agent(context, asked, run)?,
+        (Spec::JudgedTask(_), tree) => tree.as_ref().map(|tree| show_tree(context, tree)).transpose()?,
+    };
     let choice = choice(context, asked)?;
     let access = access(asked.role);
     let answer_by = driver::answer_by(&choice, access);
-    let text = prompt::render(context, asked, run, (&outbox, answer_by))?;
+    let text = match &context.spec {
+        Spec::JudgedTask(_) => prompt::render(context, asked, run, (&outbox, answer_by))?,
+        Spec::FeedbackControl(_) => control_loop::prompt::render(context, asked, run, (&outbox, answer_by))?,
+    };
     let prompt_file = directory.join("prompt.md");
     ensure(&prompt_file, text.as_bytes())?;
     let round = context.round_dir(asked.round);
@@ -113,10 +121,11 @@ fn begin(
     ensure(&round.join(prompt::file_name(asked.role)), text.as_bytes())?;
     let invocation = Invocation {
         run_id: context.run.to_string(),
-        task_id: context.spec.task.to_string(),
+        task_id: context.spec.task().to_string(),
         role: driver_role(asked.role),
         round: asked.round,
         attempt: asked.attempt,
+        label: asked.node.as_ref().map(|node| node.label.clone()),
         workspace: worktree.clone(),
         outbox,
         prompt_file: prompt_file.clone(),
@@ -146,7 +155,7 @@ fn begin(
 }
 
 fn choice(context: &RunContext, asked: &RunAgent) -> Result<AgentChoice, Fault> {
-    let own = || context.spec.place.agents.get(&asked.role);
+    let own = || context.spec.place().agents.get(&asked.role);
     let text = asked.agent.as_ref().or_else(own);
     let text = text.ok_or_else(|| bug(format!("the run has no agent for the {}", asked.role)))?;
     AgentChoice::parse(text).map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))
@@ -166,7 +175,10 @@ fn session(context: &RunContext, choice: &AgentChoice, (effect, asked): (EffectI
 /// Holds a program to the form of its answer where that is how it answers.
 fn answer_schema(role: Role, by: AnswerBy, directory: &Path) -> Result<Option<AnswerSchema>, Fault> {
     let text = match (by, role) {
-        (AnswerBy::Outbox, _) | (_, Role::Doer) => return Ok(None),
+        // Reports of a control loop are Markdown, which no schema describes.
+        (AnswerBy::Outbox, _) | (_, Role::Doer | Role::Sensor | Role::Controller | Role::Actuator) => {
+            return Ok(None);
+        }
         (_, Role::Judge) => VerdictReport::answer_schema(),
         (_, Role::Auditor) => AuditReport::answer_schema(),
     };
@@ -177,7 +189,7 @@ fn answer_schema(role: Role, by: AnswerBy, directory: &Path) -> Result<Option<An
 
 /// What is left for this step of every cap there is on tokens and money.
 async fn spend_limits(context: &RunContext, asked: &RunAgent) -> Result<SpendLimits, Fault> {
-    let caps = &context.spec.caps;
+    let caps = context.spec.caps();
     let mut limits = SpendLimits::default();
     limits.tokens(Dimension::Tokens, asked.limits.tokens);
     limits.money(Dimension::Money, asked.limits.cost_micros);
@@ -193,7 +205,7 @@ async fn spend_limits(context: &RunContext, asked: &RunAgent) -> Result<SpendLim
     }
     if !caps.repository.is_uncapped() {
         let runs = spending::since(&context.journal, Millis(0)).await?;
-        let here = runs.iter().filter(|run| run.common_dir == context.spec.place.common_dir);
+        let here = runs.iter().filter(|run| run.common_dir == context.spec.place().common_dir);
         let (tokens, money) = spending::total(here.flat_map(|run| &run.steps));
         limits.tokens(Dimension::RepositoryTokens, left(caps.repository.tokens, tokens));
         limits.money(Dimension::RepositoryMoney, left(caps.repository.cost_micros, money));
@@ -225,6 +237,9 @@ pub(super) const fn driver_role(role: Role) -> windlass_agent_drivers::Role {
         Role::Doer => windlass_agent_drivers::Role::Doer,
         Role::Judge => windlass_agent_drivers::Role::Judge,
         Role::Auditor => windlass_agent_drivers::Role::Auditor,
+        Role::Sensor => windlass_agent_drivers::Role::Sensor,
+        Role::Controller => windlass_agent_drivers::Role::Controller,
+        Role::Actuator => windlass_agent_drivers::Role::Actuator,
     }
 }
 
@@ -244,7 +259,7 @@ fn conclude(
     context: &RunContext,
     effect: EffectId,
     asked: &RunAgent,
-    end: &ChildEnd,
+    (end, run): (&ChildEnd, &Run),
     before: Option<Fingerprint>,
 ) -> Result<Outcome, Fault> {
     let directory = context.state.effect(&context.run, effect);
@@ -260,20 +275,15 @@ fn conclude(
         if step_end == (StepEnd::Exited { code: 0 }) { String::new() } else { step::last_words(&directory) };
     let mut evidence = seal_story(context, &directory, asked.role, ended.last_message.as_deref())?;
     let redaction = context.redaction(&choice);
-    let answer = match &ended.spoken {
-        Some(spoken) => answer::spoken(context, asked.role, spoken, &mut evidence)?,
-        None => answer::read(context, (&outbox(&directory), &redaction), asked.role, &mut evidence)?,
-    };
-    let answer = match (answer, driver::answer_by(&choice, access(asked.role))) {
-        // Whoever cannot write is not to be told of a file that it did not leave.
-        (Answer::Missing, AnswerBy::FinalMessage | AnswerBy::ClosingWord) => {
-            Answer::Malformed { faults: vec!["the final message holds no JSON object".to_owned()] }
-        }
-        (answer, _) => answer,
-    };
+    let left = (outbox(&directory), redaction);
+    let answer = answer_of(context, asked, &choice, (&ended, &left), &mut evidence)?;
     let workspace = match &asked.tree {
+        _ if asked.role.may_write() => WorkspaceAfter::MayDiffer,
         None => WorkspaceAfter::MayDiffer,
-        Some(tree) => held_to_reading(context, asked, tree, before)?,
+        Some(_) => {
+            let (tree, at) = shown(context, asked, run)?;
+            held_to_reading(context, asked, (&tree, &at), before)?
+        }
     };
     Ok(Outcome::from(AgentReport {
         role: asked.role,
@@ -287,6 +297,55 @@ fn conclude(
         model: ended.model,
         last_words,
     }))
+}
+
+/// What it left in its outbox or said, read and sealed.
+fn answer_of(
+    context: &RunContext,
+    asked: &RunAgent,
+    choice: &AgentChoice,
+    (ended, (outbox, redaction)): (&agent_end::Ended, &(PathBuf, Redaction)),
+    evidence: &mut Vec<ArtifactRef>,
+) -> Result<Answer, Fault> {
+    let answer_by = driver::answer_by(choice, access(asked.role));
+    if matches!(context.spec, Spec::FeedbackControl(_)) {
+        let said = ended.last_message.as_deref().filter(|_| answer_by != AnswerBy::Outbox);
+        let commands_off = false;
+        return control_loop::answer::read(
+            context,
+            (outbox, redaction),
+            asked,
+            (said, commands_off),
+            evidence,
+        );
+    }
+    let answer = match &ended.spoken {
+        Some(spoken) => answer::spoken(context, asked.role, spoken, evidence)?,
+        None => answer::read(context, (outbox, redaction), asked.role, evidence)?,
+    };
+    Ok(match (answer, answer_by) {
+        // Whoever cannot write is not to be told of a file that it did not leave.
+        (Answer::Missing, AnswerBy::FinalMessage | AnswerBy::ClosingWord) => {
+            Answer::Malformed { faults: vec!["the final message holds no JSON object".to_owned()] }
+        }
+        (answer, _) => answer,
+    })
+}
+
+/// The tree that a reader was shown, and the commit at which git inside it stood.
+fn shown(
+    context: &RunContext,
+    asked: &RunAgent,
+    run: &Run,
+) -> Result<(windlass_git_workspaces::TreeId, windlass_git_workspaces::CommitId), Fault> {
+    match (&context.spec, &asked.tree) {
+        (Spec::FeedbackControl(_), _) => {
+            let head = control_loop::shown::head(context, run)?;
+            Ok((control_loop::shown::tree_for(context, asked, run)?, head.id))
+        }
+        (Spec::JudgedTask(_), Some(tree)) => Ok((git_tree(tree)?, git_commit(&context.spec.place().base)?)),
+        (Spec::JudgedTask(_), None) => Err(bug("a reader was shown no tree")),
+    }
 }
 
 /// Prompt, last message and everything that was printed.
@@ -321,7 +380,7 @@ fn seal_story(
 fn held_to_reading(
     context: &RunContext,
     asked: &RunAgent,
-    tree: &TreeId,
+    (tree, at): (&windlass_git_workspaces::TreeId, &windlass_git_workspaces::CommitId),
     before: Option<Fingerprint>,
 ) -> Result<WorkspaceAfter, Fault> {
     let repository = &context.repository;
@@ -333,9 +392,8 @@ fn held_to_reading(
     } else {
         // The engine that took the fingerprint is gone: look at all of the content instead.
         let key = format!("{}-after", context.index_key(asked.role));
-        let tree = git_tree(tree)?;
         let limits = SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
-        let found = repository.snapshot(&context.worktree(asked.role), &key, &tree, limits);
+        let found = repository.snapshot(&context.worktree(asked.role), &key, tree, limits);
         repository.forget_index(&key);
         match found {
             Ok(snapshot) => snapshot.changes.iter().map(|change| change.path.to_string()).collect(),
@@ -343,10 +401,9 @@ fn held_to_reading(
         }
     };
     // A commit or another branch leaves the files as they were, and is writing all the same.
-    if context.spec.adopted.is_none() {
-        let base = git_commit(&context.spec.place.base)?;
+    if context.adopted().is_none() {
         let worktree = repository.worktree_at(&context.worktree(asked.role)).map_err(git_fault)?;
-        if !repository.stands_at(&worktree, &base) {
+        if !repository.stands_at(&worktree, at) {
             paths.push("HEAD".to_owned());
         }
     }

@@ -87,7 +87,7 @@ pub(super) fn read(
 
 /// A cap on money that cannot be counted would be no cap.
 fn unpriced(context: &RunContext, choice: &AgentChoice) -> Option<Trouble> {
-    let caps = &context.spec.caps;
+    let caps = context.spec.caps();
     let money = [caps.cost_micros, caps.step.cost_micros, caps.day.cost_micros, caps.repository.cost_micros];
     let kind = choice.kind();
     money.iter().any(Option::is_some).then(|| Trouble::Misconfigured {

@@ -67,7 +67,7 @@ pub(super) fn interpret(
     role: Role,
     bytes: &[u8],
 ) -> Result<Result<Answer, Faults>, Fault> {
-    let task = context.spec.task.as_str();
+    let task = context.spec.task().as_str();
     let reading = Reading::from_agent(task);
     Ok(match role {
         Role::Doer => match HandoffFile::parse(bytes, &reading) {

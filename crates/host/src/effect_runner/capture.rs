@@ -4,11 +4,11 @@ use crate::context::{RunContext, git_tree};
 use crate::fault::{bug, git_fault};
 use std::path::Path;
 use windlass_control_api::Fault;
-use windlass_git_workspaces::{GitError, Patch, SnapshotLimits};
+use windlass_git_workspaces::{GitError, Patch, Snapshot, SnapshotLimits};
 use windlass_process_supervisor::QuickError;
 use windlass_protocols::outcome::CapturedChange;
 use windlass_protocols::protocol::Protocol;
-use windlass_protocols::{Outcome, Role, Run, TreeId};
+use windlass_protocols::{ArtifactRef, Outcome, Role, Run, TreeId};
 
 /// A patch beyond this is no change a person or a checker can look at.
 const MAX_PATCH_BYTES: usize = 64 * 1024 * 1024;
@@ -16,33 +16,58 @@ const MAX_PATCH_BYTES: usize = 64 * 1024 * 1024;
 const MAX_HAZARDS: usize = 20;
 
 pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome, Fault> {
-    let base = base_tree(run)?;
-    let base = git_tree(&base)?;
-    let worktree = context.worktree(Role::Doer);
-    let key = context.index_key(Role::Doer);
-    let snapshot = match context.repository.snapshot(&worktree, &key, &base, SnapshotLimits::default()) {
-        Ok(snapshot) => snapshot,
-        Err(error) if comes_of_the_content(&error, &worktree) => {
-            return Ok(Outcome::Refused { reason: error.to_string() });
-        }
-        Err(error) => return Err(git_fault(error)),
+    let base = git_tree(&base_tree(run)?)?;
+    let taken = match take(context, Role::Doer, &base)? {
+        Ok(taken) => taken,
+        Err(reason) => return Ok(Outcome::Refused { reason }),
     };
-    let mut hazards: Vec<String> =
-        snapshot.hazards.iter().take(MAX_HAZARDS).map(ToString::to_string).collect();
-    let patch = match context.repository.patch(&base, &snapshot.tree, MAX_PATCH_BYTES).map_err(git_fault)? {
-        Patch::Complete(patch) => patch,
-        Patch::TooLarge { limit } => {
-            hazards.push(format!("the patch would be larger than {limit} bytes"));
-            Vec::new()
-        }
-    };
+    let (patch, too_large) = patch(context, &base, &taken.snapshot.tree)?;
     Ok(Outcome::ChangeCaptured(CapturedChange {
         round,
-        tree: TreeId::new(snapshot.tree.as_str()),
-        files_changed: snapshot.changes.len() as u64,
-        hazards,
-        patch: context.evidence.seal("patch.diff", &patch)?,
+        tree: TreeId::new(taken.snapshot.tree.as_str()),
+        files_changed: taken.snapshot.changes.len() as u64,
+        hazards: taken.hazards.into_iter().chain(too_large).collect(),
+        patch,
+        reverted: Vec::new(),
     }))
+}
+
+pub(super) struct Taken {
+    pub(super) snapshot: Snapshot,
+    pub(super) hazards: Vec<String>,
+}
+
+/// What a maker's worktree holds, or why it cannot be said.
+pub(super) fn take(
+    context: &RunContext,
+    role: Role,
+    base: &windlass_git_workspaces::TreeId,
+) -> Result<Result<Taken, String>, Fault> {
+    let worktree = context.worktree(role);
+    let key = context.index_key(role);
+    match context.repository.snapshot(&worktree, &key, base, SnapshotLimits::default()) {
+        Ok(snapshot) => {
+            let hazards = snapshot.hazards.iter().take(MAX_HAZARDS).map(ToString::to_string).collect();
+            Ok(Ok(Taken { snapshot, hazards }))
+        }
+        Err(error) if comes_of_the_content(&error, &worktree) => Ok(Err(error.to_string())),
+        Err(error) => Err(git_fault(error)),
+    }
+}
+
+/// The difference as a sealed rendering, and what is hazardous about it.
+pub(super) fn patch(
+    context: &RunContext,
+    base: &windlass_git_workspaces::TreeId,
+    tree: &windlass_git_workspaces::TreeId,
+) -> Result<(ArtifactRef, Vec<String>), Fault> {
+    let (patch, hazards) = match context.repository.patch(base, tree, MAX_PATCH_BYTES).map_err(git_fault)? {
+        Patch::Complete(patch) => (patch, Vec::new()),
+        Patch::TooLarge { limit } => {
+            (Vec::new(), vec![format!("the patch would be larger than {limit} bytes")])
+        }
+    };
+    Ok((context.evidence.seal("patch.diff", &patch)?, hazards))
 }
 
 /// What the maker left makes it fail, and would again: a person has to look. Everything else is our own fault.
@@ -59,7 +84,7 @@ fn comes_of_the_content(error: &GitError, worktree: &Path) -> bool {
 pub(super) fn base_tree(run: &Run) -> Result<TreeId, Fault> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::JudgedTask(state)) => state.base.as_ref().map(|(_, tree)| tree.clone()),
-        None => None,
+        Some(Protocol::FeedbackControl(_)) | None => None,
     }
     .ok_or_else(|| bug("a change is captured before the base is known"))
 }

@@ -125,7 +125,7 @@ fn is_the_users_to_mend(error: &GitError) -> bool {
     )
 }
 
-fn in_the_way(reason: &NotFastForwarded) -> String {
+pub(super) fn in_the_way(reason: &NotFastForwarded) -> String {
     match reason {
         NotFastForwarded::HeadIsDetached => "no branch is checked out".to_owned(),
         NotFastForwarded::HeadMoved { found } => {
@@ -156,8 +156,8 @@ fn without_control_characters(text: &str) -> String {
 /// Subject, task, and trailers that lead from the commit to the evidence.
 fn message(context: &RunContext, asked: &LandChange) -> String {
     use std::fmt::Write;
-    let task = context.spec.task.as_str();
-    let text = without_control_characters(&context.spec.text);
+    let task = context.spec.task().as_str();
+    let text = without_control_characters(context.spec.text());
     let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or(task);
     let mut subject: String = first.chars().take(SUBJECT_CHARS).collect();
     if first.chars().count() > SUBJECT_CHARS {

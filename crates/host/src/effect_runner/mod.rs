@@ -7,6 +7,7 @@ pub(crate) mod answer;
 mod capture;
 mod checks;
 mod close;
+mod control_loop;
 mod land;
 mod listen;
 mod prepare;
@@ -31,6 +32,7 @@ use windlass_control_api::money::Spent;
 use windlass_engine::EffectRunner;
 use windlass_process_supervisor::Found;
 use windlass_protocols::outcome::Usage;
+use windlass_protocols::protocol::Spec;
 use windlass_protocols::{Effect, EffectId, Outcome, Run};
 
 /// How an effect ended: a result for the journal, or a fault of ours that leaves it unsettled.
@@ -118,7 +120,7 @@ impl HostRunner {
         let mut began = Vec::new();
         for (effect, request, run) in self.queued.drain(..) {
             let answer = match &request {
-                Effect::RunAgent(_) | Effect::RunChecks(_) => {
+                Effect::RunAgent(_) | Effect::RunChecks(_) | Effect::Measure(_) => {
                     let mut started = false;
                     for directory in step::directories(&self.context, effect) {
                         let found =
@@ -134,7 +136,8 @@ impl HostRunner {
                 Effect::LandChange(_) => (!land::has_begun(&self.context, effect))
                     .then(|| Outcome::Refused { reason: "the run was stopped before it landed".to_owned() }),
                 Effect::Wait(_) => Some(Outcome::Interrupted { usage: Usage::default() }),
-                Effect::CloseRun(_) => None,
+                // Committing what was done loses nothing, and leaves an iteration whole.
+                Effect::CommitIteration(_) | Effect::CloseRun(_) => None,
             };
             if let Some(outcome) = answer {
                 self.under_way.insert(effect, UnderWay::of(request));
@@ -185,12 +188,34 @@ async fn carry_out(
     (told, live): (watch::Receiver<Option<Telling>>, LiveSpend),
 ) -> Result<Outcome, Fault> {
     match request {
-        Effect::PrepareWorkspaces => step::blocking(move || prepare::run(&context)).await,
+        Effect::PrepareWorkspaces => {
+            step::blocking(move || match &context.spec {
+                Spec::JudgedTask(_) => prepare::run(&context),
+                Spec::FeedbackControl(_) => control_loop::prepare::run(&context),
+            })
+            .await
+        }
+        Effect::Measure(asked) => control_loop::measure::run(context, effect, asked, run, told).await,
+        Effect::CommitIteration(asked) => {
+            step::blocking(move || control_loop::commit::run(&context, &asked, &run)).await
+        }
         Effect::RunChecks(asked) => checks::run(context, effect, asked, told).await,
         Effect::RunAgent(asked) => agent::run(context, effect, asked, run, (told, live)).await,
-        Effect::CaptureChange { round } => step::blocking(move || capture::run(&context, round, &run)).await,
+        Effect::CaptureChange { round } => {
+            step::blocking(move || match &context.spec {
+                Spec::JudgedTask(_) => capture::run(&context, round, &run),
+                Spec::FeedbackControl(_) => control_loop::capture::run(&context, round, &run),
+            })
+            .await
+        }
         Effect::LandChange(asked) => step::blocking(move || land::run(&context, effect, &asked, &run)).await,
         Effect::Wait(asked) => Ok(wait::run(&asked, told).await),
-        Effect::CloseRun(asked) => step::blocking(move || close::run(&context, &asked)).await,
+        Effect::CloseRun(asked) => {
+            step::blocking(move || match &context.spec {
+                Spec::JudgedTask(_) => close::run(&context, &asked),
+                Spec::FeedbackControl(_) => control_loop::close::run(&context, &run),
+            })
+            .await
+        }
     }
 }

@@ -13,12 +13,12 @@ use windlass_protocols::{CommitId, Outcome, Role, TreeId};
 const OWNER_FILE: &str = "windlass.json";
 
 pub(super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
-    let place = &context.spec.place;
+    let place = context.spec.place();
     let base = match context.repository.resolve_commit(git_commit(&place.base)?.as_str()) {
         Ok(base) => base,
         Err(error) => return Ok(refused(&error)),
     };
-    if context.spec.adopted.is_none() {
+    if context.adopted().is_none() {
         if let Some(refusal) = claim_run_dir(context, base.tree.as_str())? {
             return Ok(refusal);
         }
@@ -46,7 +46,7 @@ fn refused(error: &GitError) -> Outcome {
 }
 
 /// A directory that is there and not ours belongs to somebody; it is left alone.
-fn claim_run_dir(context: &RunContext, base_tree: &str) -> Result<Option<Outcome>, Fault> {
+pub(super) fn claim_run_dir(context: &RunContext, base_tree: &str) -> Result<Option<Outcome>, Fault> {
     let run_dir = context.run_dir();
     if let Some(parent) = run_dir.parent() {
         std::fs::create_dir_all(parent).map_err(|error| file_fault("make the directory", parent, &error))?;
@@ -84,10 +84,15 @@ fn write_run_files(context: &RunContext) -> Result<(), Fault> {
         .try_for_each(|(name, text)| ensure(&run_dir.join(name), text.as_bytes()))
 }
 
-fn worktree(context: &RunContext, role: Role, branch: &str, base: &Commit) -> Result<Option<Outcome>, Fault> {
+pub(super) fn worktree(
+    context: &RunContext,
+    role: Role,
+    branch: &str,
+    base: &Commit,
+) -> Result<Option<Outcome>, Fault> {
     let path = context.worktree(role);
     // The original made these with git itself; they are used as they are.
-    if context.spec.adopted.is_some() && path.is_dir() {
+    if context.adopted().is_some() && path.is_dir() {
         return Ok(None);
     }
     match context.repository.add_worktree(&path, branch, &context.index_key(role), base) {
@@ -108,12 +113,12 @@ fn worktree(context: &RunContext, role: Role, branch: &str, base: &Commit) -> Re
 
 /// Puts worktrees back that were taken away since, the maker's with what was kept of it: its next round builds on that.
 pub(crate) fn restore(context: &RunContext, state: &State) -> Result<(), Fault> {
-    let Some((_, base_tree)) = state.base.as_ref().filter(|_| context.spec.adopted.is_none()) else {
+    let Some((_, base_tree)) = state.base.as_ref().filter(|_| context.adopted().is_none()) else {
         return Ok(());
     };
     let base = context.base(base_tree)?;
     let repository = &context.repository;
-    let place = &context.spec.place;
+    let place = context.spec.place();
     for (role, branch) in [(Role::Doer, &place.doer_branch), (Role::Judge, &place.judge_branch)] {
         let path = context.worktree(role);
         if repository.stands(&repository.worktree_at(&path).map_err(git_fault)?) {
@@ -147,7 +152,7 @@ fn last_content(
 }
 
 /// Keeps the run directory out of the user's `git status`, in the private exclude file.
-fn exclude(context: &RunContext) -> Result<(), Fault> {
+pub(super) fn exclude(context: &RunContext) -> Result<(), Fault> {
     let checkout = context.repository.checkout();
     let Ok(inside) = context.run_dir().strip_prefix(checkout.work_tree()) else {
         return Ok(());

@@ -25,6 +25,9 @@ pub(super) const fn legacy_role(role: Role) -> &'static str {
         Role::Doer => "doer",
         Role::Judge => "judge",
         Role::Auditor => "audit",
+        Role::Sensor => "sensor",
+        Role::Controller => "controller",
+        Role::Actuator => "actuator",
     }
 }
 
@@ -55,7 +58,7 @@ pub(super) fn render(
         text.push_str(
             &RepairPrompt {
                 artifact: artifact_of(asked.role),
-                task_id: context.spec.task.as_str(),
+                task_id: context.spec.task().as_str(),
                 outbox: &outbox.to_string_lossy(),
                 faults: Some(&faults.join("\n")),
                 previous: material.left.as_deref(),
@@ -73,7 +76,7 @@ pub(super) fn render(
 /// The prompts of a round nobody will play, for a dry run.
 pub(crate) fn dry_run_prompts(context: &RunContext, roles: &[Role]) -> Vec<(String, String)> {
     let told = Told { feedback: String::new(), history: String::new(), source: FeedbackSource::Engine };
-    let rounds = context.spec.caps.rounds;
+    let rounds = context.spec.caps().rounds;
     let outbox = Path::new("$WINDLASS_OUTBOX");
     roles
         .iter()

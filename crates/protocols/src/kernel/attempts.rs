@@ -29,6 +29,11 @@ pub struct Attempts {
 }
 
 impl Attempts {
+    /// How often the step was asked for and did not come to its end.
+    pub const fn total(&self) -> u32 {
+        self.lost + self.interrupted + self.failed + self.repairs + self.unserved + self.limited
+    }
+
     pub const fn may_retry_lost(&self) -> bool {
         self.lost < MAX_LOST
     }

@@ -359,7 +359,7 @@ fn ask_agent(
     Effect::RunAgent(RunAgent {
         role,
         round: frame.iteration,
-        attempt: state.asked + 1,
+        attempt: state.attempts.total() + 1,
         tree: state.plant.clone(),
         ask,
         inputs: inputs(state, frame, role),

@@ -33,8 +33,6 @@ pub struct State {
     pub attempts: Attempts,
     pub availability: Availability,
     pub session: Option<LastSession>,
-    /// How often agents were asked since the iteration was opened.
-    pub asked: u32,
     /// How often an actuator's work was taken down; the number of the next snapshot.
     pub captures: u32,
     pub repairing: Option<Vec<String>>,
@@ -71,7 +69,6 @@ impl State {
             attempts: Attempts::default(),
             availability: Availability::default(),
             session: None,
-            asked: 0,
             captures: 0,
             repairing: None,
             left: None,
@@ -264,7 +261,6 @@ impl State {
     fn begin_asking(&mut self, request: &Effect) {
         match request {
             Effect::RunAgent(agent) => {
-                self.asked = self.asked.saturating_add(1);
                 if agent.role == Role::Controller {
                     self.unsaid_notes.clear();
                 }

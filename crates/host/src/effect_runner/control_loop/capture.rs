@@ -1,0 +1,89 @@
+//! Takes down what an actuator left. Files of the loop itself are put back as they were; what is left is the plant.
+
+use super::files;
+use super::shown;
+use crate::context::{RunContext, git_tree};
+use crate::fault::git_fault;
+use windlass_artifact_formats::control_loop::is_loop_owned;
+use windlass_artifact_formats::control_loop::paths::AGENTS_DIRECTORY;
+use windlass_control_api::Fault;
+use windlass_git_workspaces::Overlay;
+use windlass_protocols::effect::RunAgent;
+use windlass_protocols::outcome::CapturedChange;
+use windlass_protocols::protocol::feedback_control::spec::{Actuator, ControlSpec};
+use windlass_protocols::protocol::feedback_control::state::State;
+use windlass_protocols::{Outcome, Role, Run, TreeId};
+
+pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome, Fault> {
+    let (spec, state) = (context.control_loop()?, files::state(run)?);
+    let before = shown_to_actuator(context, state, run)?;
+    let taken = match super::super::capture::take(context, Role::Actuator, &before)? {
+        Ok(taken) => taken,
+        Err(reason) => return Ok(Outcome::Refused { reason }),
+    };
+    let named = agent_files(spec);
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
+    let paths: Vec<String> = taken.snapshot.changes.iter().map(|change| change.path.to_string()).collect();
+    let (owned, changed): (Vec<String>, Vec<String>) =
+        paths.into_iter().partition(|path| is_loop_owned(path, &named));
+    let directory = shown::loop_directory();
+    let agents = format!("{AGENTS_DIRECTORY}/loop-");
+    let mut replaced: Vec<(&str, Option<&windlass_git_workspaces::TreeId>)> =
+        vec![(&directory, None), (&agents, Some(&before))];
+    replaced.extend(named.iter().map(|path| (*path, Some(&before))));
+    replaced.dedup();
+    let parts = Overlay { content: &taken.snapshot.tree, replaced: &replaced, removed: &[], files: &[] };
+    let plant = context.repository.overlay(&parts).map_err(git_fault)?;
+    let was = state.plant.as_ref().map(git_tree).transpose()?.unwrap_or_else(|| before.clone());
+    let (patch, mut hazards) = super::super::capture::patch(context, &was, &plant)?;
+    hazards.splice(0..0, taken.hazards);
+    Ok(Outcome::ChangeCaptured(CapturedChange {
+        round,
+        tree: TreeId::new(plant.as_str()),
+        files_changed: changed.len() as u64,
+        hazards,
+        patch,
+        reverted: owned,
+    }))
+}
+
+fn shown_to_actuator(
+    context: &RunContext,
+    state: &State,
+    run: &Run,
+) -> Result<windlass_git_workspaces::TreeId, Fault> {
+    let asked = RunAgent {
+        role: Role::Actuator,
+        round: 0,
+        attempt: 0,
+        tree: state.plant.clone(),
+        ask: windlass_protocols::effect::Ask::Fresh { feedback: Vec::new(), history: Vec::new() },
+        inputs: Vec::new(),
+        limits: windlass_protocols::effect::StepLimits {
+            total: windlass_protocols::Millis(0),
+            idle: None,
+            output_bytes: None,
+            tokens: None,
+            cost_micros: None,
+        },
+        agent: None,
+        session: None,
+        node: None,
+    };
+    shown::tree_for(context, &asked, run)
+}
+
+/// Every agent file that the flow names, wherever it lies.
+fn agent_files(spec: &ControlSpec) -> Vec<String> {
+    spec.root
+        .chain()
+        .flat_map(|node| {
+            let actuator = match &node.actuator {
+                Actuator::Direct(file) => Some(file.path.clone()),
+                Actuator::Cascade(_) => None,
+            };
+            let sensors = node.sensors.iter().map(|sensor| sensor.file.path.clone());
+            sensors.chain([node.controller.path.clone()]).chain(actuator).collect::<Vec<_>>()
+        })
+        .collect()
+}

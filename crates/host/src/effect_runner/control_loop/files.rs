@@ -1,0 +1,257 @@
+//! The loop's own files in the form of the original, from the state of the run and from sealed evidence alone: written
+//! twice they are the same bytes.
+
+use crate::context::RunContext;
+use crate::fault::bug;
+use windlass_artifact_formats::control_loop::paths::run_state;
+use windlass_artifact_formats::control_loop::{
+    ActuatorOutput, NodePaths, NodePlace, NodeState, NodeStatus, ResultOutput, RunId, RunState, SensorOutput,
+    TerminationReason, paths,
+};
+use windlass_control_api::Fault;
+use windlass_protocols::effect::CommitIteration;
+use windlass_protocols::outcome::{Metric, Reading};
+use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::feedback_control::end::{NodeEnd, NodeStatus as Status, Stall};
+use windlass_protocols::protocol::feedback_control::frame::Frame;
+use windlass_protocols::protocol::feedback_control::spec::{ControlSpec, Dialect, OnError};
+use windlass_protocols::protocol::feedback_control::state::State;
+use windlass_protocols::protocol::feedback_control::steadiness::Remark;
+use windlass_protocols::{ArtifactRef, Run};
+
+/// A path in the repository and what is to stand there.
+pub(super) type LoopFile = (String, Vec<u8>);
+
+pub(super) fn state(run: &Run) -> Result<&State, Fault> {
+    match run.started.as_ref().map(|started| &started.protocol) {
+        Some(Protocol::FeedbackControl(state)) => Ok(state),
+        _ => Err(bug("a step of a control loop in a run that is none")),
+    }
+}
+
+pub(super) fn frame(state: &State) -> Result<&Frame, Fault> {
+    state.frame().ok_or_else(|| bug("a step of a control loop before its first node was entered"))
+}
+
+pub(super) fn node_paths(spec: &ControlSpec, depth: u32) -> Result<NodePaths, Fault> {
+    Ok(match spec.dialect {
+        Dialect::Flat => NodePaths::flat(),
+        Dialect::Hierarchical => NodePaths::nested(&run_name(spec)?, &node_path(spec, depth)),
+    })
+}
+
+pub(super) fn node_path(spec: &ControlSpec, depth: u32) -> String {
+    spec.node_path(depth as usize).join("/")
+}
+
+fn run_name(spec: &ControlSpec) -> Result<RunId, Fault> {
+    RunId::parse(&spec.run_name).ok_or_else(|| bug(format!("`{}` is no name of a run", spec.run_name)))
+}
+
+pub(super) fn text(context: &RunContext, artifact: &ArtifactRef) -> Result<String, Fault> {
+    Ok(String::from_utf8_lossy(&context.evidence.read(artifact)?).into_owned())
+}
+
+/// What the node is to come to: the task, or its parent's plan word for word.
+pub(super) fn setpoint(context: &RunContext, spec: &ControlSpec, frame: &Frame) -> Result<String, Fault> {
+    match &frame.setpoint {
+        Some(plan) => text(context, plan),
+        None => Ok(spec.text.clone()),
+    }
+}
+
+/// All files of one iteration of one node, for its commit.
+pub(super) fn of_iteration(
+    context: &RunContext,
+    run: &Run,
+    asked: &CommitIteration,
+) -> Result<Vec<LoopFile>, Fault> {
+    let (spec, state) = (context.control_loop()?, state(run)?);
+    let frame = frame(state)?;
+    let paths = node_paths(spec, frame.depth)?;
+    let mut files = vec![node_state(context, run, asked.status)?];
+    if spec.dialect == Dialect::Hierarchical {
+        files.push((run_state(&run_name(spec)?), whole_run(spec, state, asked)?.render().into_bytes()));
+    }
+    for sensor in &spec.node(frame.depth as usize).sensors {
+        let reading = frame.readings.iter().find(|reading| reading.sensor == sensor.name);
+        let content = match reading {
+            Some(reading) => context.evidence.read(&reading.artifact)?,
+            None => SensorOutput::pending(&sensor.name).render().into_bytes(),
+        };
+        files.push((paths.sensor_output(&sensor.name), content));
+    }
+    if let Some(decision) = &frame.decision {
+        files.push((paths.controller_output(), context.evidence.read(&decision.artifact)?));
+    }
+    if frame.change.is_some() {
+        files.push((paths.actuator_output(), action_report(context, frame)?));
+    }
+    if let (Some(end), Some(path)) = (&frame.end, paths.result_output()) {
+        files.push((path, result(spec, state, frame, end)?.render().into_bytes()));
+    }
+    Ok(files)
+}
+
+/// Directories whose files belong to an earlier entry of the node that is entered now.
+pub(super) fn stale(spec: &ControlSpec, state: &State) -> Result<Vec<String>, Fault> {
+    let frame = frame(state)?;
+    if spec.dialect == Dialect::Flat || frame.iteration > 0 || frame.depth == 0 {
+        return Ok(Vec::new());
+    }
+    Ok(vec![format!("{}/", node_paths(spec, frame.depth)?.directory())])
+}
+
+pub(super) fn node_state(context: &RunContext, run: &Run, status: Status) -> Result<LoopFile, Fault> {
+    let (spec, state) = (context.control_loop()?, state(run)?);
+    let frame = frame(state)?;
+    let root_cap = run.started.as_ref().map_or(spec.caps.rounds, |started| started.budget.caps.rounds);
+    let node = spec.node(frame.depth as usize);
+    let file = NodeState {
+        iteration: frame.iteration,
+        status: status_word(status),
+        max_iterations: if frame.depth == 0 { root_cap } else { node.max_iterations },
+        place: match spec.dialect {
+            Dialect::Flat => NodePlace::Flat {
+                base_branch: spec.base_branch.clone(),
+                branch: spec.place.doer_branch.clone(),
+            },
+            Dialect::Hierarchical => NodePlace::Nested {
+                node_path: node_path(spec, frame.depth),
+                parent_node_path: parent_path(spec, frame.depth),
+            },
+        },
+        setpoint: setpoint(context, spec, frame)?,
+    };
+    Ok((node_paths(spec, frame.depth)?.orchestrator_output(), file.render().into_bytes()))
+}
+
+fn parent_path(spec: &ControlSpec, depth: u32) -> String {
+    match depth.checked_sub(1) {
+        Some(parent) => node_path(spec, parent),
+        None => paths::NO_PARENT.to_owned(),
+    }
+}
+
+fn whole_run(spec: &ControlSpec, state: &State, asked: &CommitIteration) -> Result<RunState, Fault> {
+    let frame = frame(state)?;
+    let fails_fast = spec.node(frame.depth as usize).on_error == OnError::FailFast;
+    let over = frame.depth == 0 || (asked.status == Status::Error && fails_fast);
+    let status = if over { asked.status } else { Status::Running };
+    // A node that has ended is left with this commit.
+    let ended = frame.end.is_some() && !(asked.status == Status::Error && fails_fast);
+    let stack = if ended { &state.stack[..state.stack.len() - 1] } else { &state.stack[..] };
+    let path = |frame: &Frame| node_path(spec, frame.depth);
+    Ok(RunState {
+        run_id: spec.run_name.clone(),
+        status: status_word(status),
+        active_node_path: stack.last().map_or_else(|| node_path(spec, 0), path),
+        execution_stack: stack.iter().map(path).collect(),
+        branch: spec.place.doer_branch.clone(),
+        base_branch: spec.base_branch.clone(),
+        task: Some(spec.text.clone()),
+    })
+}
+
+/// The actuator's own report, or the engine's where it left none.
+fn action_report(context: &RunContext, frame: &Frame) -> Result<Vec<u8>, Fault> {
+    if let Some(artifact) = frame.action.as_ref().and_then(|action| action.artifact.as_ref()) {
+        return context.evidence.read(artifact);
+    }
+    let changed = frame.change.as_ref().map_or(0, |change| change.files_changed);
+    let report = ActuatorOutput {
+        what_was_done: format!("The actuator left no report. The engine saw {changed} changed files."),
+        files_changed: Vec::new(),
+    };
+    Ok(report.render().into_bytes())
+}
+
+fn result(spec: &ControlSpec, state: &State, frame: &Frame, end: &NodeEnd) -> Result<ResultOutput, Fault> {
+    let node = spec.node(frame.depth as usize);
+    let best = frame.steadiness.best().map(|best| {
+        format!(
+            "best measurement: iteration {}, {} required sensors failing",
+            best.label,
+            best.required_failing()
+        )
+    });
+    let remarks = frame.remarks.iter().map(Remark::words).chain(best);
+    Ok(ResultOutput {
+        status: status_word(end.status()),
+        target_met: *end == NodeEnd::TargetMet,
+        termination_reason: reason(end),
+        run_id: run_name(spec)?.to_string(),
+        node_id: node.id.clone(),
+        node_path: node_path(spec, frame.depth),
+        parent_node_path: parent_path(spec, frame.depth),
+        iterations_executed: frame.actuations,
+        summary: format!(
+            "{} after {} actuations; {} commits on the branch so far.",
+            end.reason(),
+            frame.actuations,
+            state.commits
+        ),
+        metrics_delta: delta(frame),
+        observations: remarks.map(|line| format!("- {line}\n")).collect(),
+        attempted: frame.decision.as_ref().map(|decision| decision.summary.clone()),
+        failure: match end {
+            NodeEnd::Failed { cause } => Some(format!("{cause:?}")),
+            _ => None,
+        },
+    })
+}
+
+/// First and last readings side by side.
+fn delta(frame: &Frame) -> String {
+    let figures = |metrics: &[Metric]| {
+        let words = metrics.iter().map(|one| format!("{} {}", one.name, thousandths(one.thousandths)));
+        words.collect::<Vec<_>>().join(", ")
+    };
+    let words = |reading: &Reading| match figures(&reading.metrics) {
+        figures if figures.is_empty() => reading.status.word().to_owned(),
+        figures => format!("{} ({figures})", reading.status.word()),
+    };
+    let first = frame.first_readings.as_deref().unwrap_or_default();
+    let lines = frame.readings.iter().map(|reading| {
+        let before = first.iter().find(|one| one.sensor == reading.sensor);
+        let before = before.map_or_else(|| "not measured".to_owned(), &words);
+        format!("- {}: {before} → {}\n", reading.sensor, words(reading))
+    });
+    lines.collect()
+}
+
+/// A figure as people write it.
+pub(crate) fn thousandths(value: i64) -> String {
+    let (whole, rest) = (value / 1000, (value % 1000).unsigned_abs());
+    if rest == 0 {
+        return whole.to_string();
+    }
+    let sign = if value < 0 && whole == 0 { "-" } else { "" };
+    let rest = format!("{rest:03}");
+    format!("{sign}{whole}.{}", rest.trim_end_matches('0'))
+}
+
+const fn status_word(status: Status) -> NodeStatus {
+    match status {
+        Status::Running => NodeStatus::Running,
+        Status::Complete => NodeStatus::Complete,
+        Status::MaxIterationsReached => NodeStatus::MaxIterationsReached,
+        Status::Error => NodeStatus::Error,
+    }
+}
+
+pub(super) const fn node_status(status: Status) -> NodeStatus {
+    status_word(status)
+}
+
+const fn reason(end: &NodeEnd) -> TerminationReason {
+    match end {
+        NodeEnd::TargetMet => TerminationReason::TargetMet,
+        NodeEnd::MaxIterations => TerminationReason::MaxIterations,
+        NodeEnd::Stalled { how: Stall::Stagnation | Stall::NoChange } => TerminationReason::Stagnation,
+        NodeEnd::Stalled { how: Stall::Oscillation } => TerminationReason::Oscillation,
+        NodeEnd::Stalled { how: Stall::Regression } => TerminationReason::Regression,
+        NodeEnd::Spent { .. } => TerminationReason::Budget,
+        NodeEnd::Failed { .. } => TerminationReason::Error,
+    }
+}

@@ -1,0 +1,12 @@
+//! Steps that only a control loop asks for. What every loop asks for (agents, waiting) is carried out beside this folder
+//! and comes here for what differs: which tree is shown, what is said, what an answer looks like.
+
+pub(super) mod answer;
+pub(super) mod capture;
+pub(super) mod close;
+pub(super) mod commit;
+mod files;
+pub(super) mod measure;
+pub(super) mod prepare;
+pub(super) mod prompt;
+pub(super) mod shown;

@@ -1,0 +1,109 @@
+//! Which tree a role of a control loop looks at: the plant with the loop's files as they were last committed, and, for an
+//! actuator, the plan it is to carry out.
+
+use super::files::{self, LoopFile};
+use crate::context::{RunContext, git_commit, git_tree};
+use crate::fault::{bug, git_fault};
+use std::path::Path;
+use windlass_artifact_formats::control_loop::paths::LOOP_DIRECTORY;
+use windlass_control_api::Fault;
+use windlass_git_workspaces::{Commit, Fingerprint, Overlay, TreeId};
+use windlass_protocols::effect::RunAgent;
+use windlass_protocols::protocol::feedback_control::end::NodeStatus;
+use windlass_protocols::protocol::feedback_control::state::State;
+use windlass_protocols::{Role, Run};
+
+/// The newest commit of the loop's branch, or the base.
+pub(in super::super) fn head(context: &RunContext, run: &Run) -> Result<Commit, Fault> {
+    newest(context, files::state(run)?)
+}
+
+pub(super) fn newest(context: &RunContext, state: &State) -> Result<Commit, Fault> {
+    let head = state.head.as_ref().ok_or_else(|| bug("a step of a control loop before its base is known"))?;
+    context.repository.resolve_commit(git_commit(head)?.as_str()).map_err(git_fault)
+}
+
+pub(super) fn loop_directory() -> String {
+    format!("{LOOP_DIRECTORY}/")
+}
+
+pub(super) fn tree(
+    context: &RunContext,
+    state: &State,
+    plant: &windlass_protocols::TreeId,
+    (removed, files): (&[&str], &[LoopFile]),
+) -> Result<TreeId, Fault> {
+    let (plant, head) = (git_tree(plant)?, newest(context, state)?);
+    let directory = loop_directory();
+    let replaced = [(directory.as_str(), Some(&head.tree))];
+    let parts = Overlay { content: &plant, replaced: &replaced, removed, files };
+    context.repository.overlay(&parts).map_err(git_fault)
+}
+
+/// What this agent is shown. A reader's comes with the fingerprint by which changes are told.
+pub(in super::super) fn to_agent(
+    context: &RunContext,
+    asked: &RunAgent,
+    run: &Run,
+) -> Result<Option<Fingerprint>, Fault> {
+    let tree = tree_for(context, asked, run)?;
+    let state = files::state(run)?;
+    let (path, key) = (context.worktree(asked.role), context.index_key(asked.role));
+    if asked.role == Role::Actuator {
+        keep_leftovers(context, state, (&path, &key))?;
+    }
+    let shown = show(context, state, (&path, &key), &tree)?;
+    Ok((!asked.role.may_write()).then_some(shown))
+}
+
+pub(in super::super) fn tree_for(context: &RunContext, asked: &RunAgent, run: &Run) -> Result<TreeId, Fault> {
+    let state = files::state(run)?;
+    let plant = asked.tree.as_ref().ok_or_else(|| bug("an agent of a control loop was given no tree"))?;
+    let mut over = Vec::new();
+    let mut gone = Vec::new();
+    if asked.role == Role::Actuator {
+        let frame = files::frame(state)?;
+        let paths = files::node_paths(context.control_loop()?, frame.depth)?;
+        over.push(files::node_state(context, run, NodeStatus::Running)?);
+        // What is found there afterwards is this actuator's report and no earlier one's.
+        gone.push(paths.actuator_output());
+        if let Some(decision) = &frame.decision {
+            over.push((paths.controller_output(), context.evidence.read(&decision.artifact)?));
+        }
+    }
+    let gone: Vec<&str> = gone.iter().map(String::as_str).collect();
+    tree(context, state, plant, (&gone, &over))
+}
+
+/// Makes a directory hold the tree, with git inside it standing, on no branch, at the loop's newest commit.
+pub(super) fn show(
+    context: &RunContext,
+    state: &State,
+    (path, key): (&Path, &str),
+    tree: &TreeId,
+) -> Result<Fingerprint, Fault> {
+    let repository = &context.repository;
+    let shown = repository.materialise(path, key, tree).map_err(git_fault)?;
+    let worktree = repository.worktree_at(path).map_err(git_fault)?;
+    let head = newest(context, state)?;
+    repository.restore_worktree(&worktree, key, &head.id).map_err(git_fault)?;
+    Ok(shown)
+}
+
+/// An actuator that was cut off begins again from the last commit; what it had done is kept under a reference.
+fn keep_leftovers(context: &RunContext, state: &State, (path, key): (&Path, &str)) -> Result<(), Fault> {
+    let repository = &context.repository;
+    let worktree = repository.worktree_at(path).map_err(git_fault)?;
+    if state.attempts == windlass_protocols::kernel::attempts::Attempts::default()
+        || !repository.stands(&worktree)
+    {
+        return Ok(());
+    }
+    let head = newest(context, state)?;
+    let limits = windlass_git_workspaces::SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
+    let Ok(found) = repository.snapshot(path, key, &head.tree, limits) else { return Ok(()) };
+    if found.changes.is_empty() {
+        return Ok(());
+    }
+    super::commit::keep(context, state, &head, &found.tree)
+}
