@@ -14,7 +14,7 @@ const SENSOR: SensorTemplate<'_> = SensorTemplate {
 };
 
 fn read(text: &str) -> AgentFile {
-    AgentFile::parse("loop-x.md", text).unwrap().0
+    AgentFile::parse("loop-x.md", text).expect("a usable agent file").0
 }
 
 fn every_template() -> [String; 7] {
@@ -99,7 +99,7 @@ fn a_nested_controller_leaves_its_placeholders_open() {
         ..Placeholders::default()
     };
     assert!(places.fill(&read(&outer).body).contains("`A/C/result-output.md`"));
-    assert!(!places.fill(&read(&outer).body).contains("{"));
+    assert!(!places.fill(&read(&outer).body).contains('{'));
 }
 
 #[test]

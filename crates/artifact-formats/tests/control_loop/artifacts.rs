@@ -9,7 +9,7 @@ use windlass_artifact_formats::control_loop::{
 use crate::faults_of;
 
 fn decision(text: &str) -> ControllerOutput {
-    ControllerOutput::parse(text.as_bytes()).unwrap().0
+    ControllerOutput::parse(text.as_bytes()).expect("a usable decision").0
 }
 
 #[test]
@@ -193,9 +193,14 @@ fn contradictions_and_unreadable_decisions_are_faults() {
         decision("---\ntarget-met: true\n---\n## Action Plan\nrest\n").target_met,
         "a plan besides is no contradiction"
     );
-    for text in
-        ["", "target-met: true", "---\ntarget-met: [\n---\n", "---\ntarget-met: true", "---\n- a\n---\n"]
-    {
+    for text in [
+        "",
+        "target-met: true",
+        "---\ntarget-met: [\n---\n",
+        "---\ntarget-met: true",
+        "---\n- a\n---\n",
+        "---\ntarget-met: true\ntarget-met: false\n---\n",
+    ] {
         faults_of(ControllerOutput::parse(text.as_bytes()));
     }
     assert!(faults_of(ControllerOutput::parse(b"---\ntarget-met: true\xff\n---\n")).contains("not UTF-8"));

@@ -38,7 +38,7 @@ flow:
 ";
 
 fn path(text: &str) -> RepoPath {
-    RepoPath::parse(text).unwrap()
+    RepoPath::parse(text).expect("a path inside the repository")
 }
 
 #[test]

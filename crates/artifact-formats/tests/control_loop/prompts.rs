@@ -17,7 +17,7 @@ const NODE: NodeBrief<'_> = NodeBrief {
 };
 
 fn body(template: AgentTemplate<'_>) -> String {
-    AgentFile::parse("a.md", &template.render()).unwrap().0.body
+    AgentFile::parse("a.md", &template.render()).expect("a usable template").0.body
 }
 
 fn sensor(output_tail: &str) -> SensorView<'_> {
@@ -203,4 +203,16 @@ fn nothing_foreign_leaves_its_block() {
         assert!(!outside_of_blocks(&prompt).contains("EVIL"), "{prompt}");
         assert!(prompt.contains("was written by"), "the notice about data blocks is missing");
     }
+}
+
+#[test]
+fn an_agent_file_with_an_open_fence_does_not_swallow_the_context() {
+    let prompt = SensorPrompt {
+        node: NODE,
+        places: PLACES,
+        agent: "# Sensor\n\n~~~sh\nmake",
+        name: "style",
+        target: "x",
+    };
+    assert!(prompt.render().contains("make\n~~~\n\n## Orchestration Context\n"));
 }
