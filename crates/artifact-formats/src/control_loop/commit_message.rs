@@ -1,6 +1,8 @@
 //! The message of an iteration's commit, in the exact form that the original's viewer and history queries read.
 //! It knows the form; when to commit is decided elsewhere.
 
+use std::fmt::Write;
+
 use super::artifacts::{NodeStatus, SensorStatus};
 use super::paths::Layout;
 
@@ -56,7 +58,7 @@ impl IterationMessage<'_> {
             let value = one_line(&value, MAX_FIELD_CHARS.max(value_limit(name)));
             // A field without value would be lost on every reader.
             if !value.is_empty() {
-                message.push_str(&format!("[{name}] {value}\n"));
+                let _ = writeln!(message, "[{name}] {value}");
             }
         }
         message

@@ -40,11 +40,11 @@ pub(crate) fn headings(text: &str) -> Vec<Heading<'_>> {
 
 /// The text under the first heading of the level that satisfies `opens`, up to the first later one that satisfies
 /// `ends`, without blank lines around it.
-pub(crate) fn section<'a>(
-    text: &'a str,
+pub(crate) fn section(
+    text: &str,
     opens: impl Fn(&Heading<'_>) -> bool,
     ends: impl Fn(&Heading<'_>) -> bool,
-) -> Option<&'a str> {
+) -> Option<&str> {
     let all = headings(text);
     let position = all.iter().position(opens)?;
     let end = all[position + 1..]
@@ -123,11 +123,18 @@ pub(crate) fn contained(text: &str) -> String {
             safe.push_str(line);
         }
     }
-    if let Some(open) = fence {
-        safe.push('\n');
-        safe.extend(std::iter::repeat_n(open.mark, open.length));
+    with_closed_fence(&safe)
+}
+
+pub(crate) fn with_closed_fence(text: &str) -> String {
+    let mut fence = None;
+    for line in text.split_inclusive('\n') {
+        Fence::step(&mut fence, line);
     }
-    safe
+    match fence {
+        Some(Fence { mark, length }) => format!("{text}\n{}", String::from(mark).repeat(length)),
+        None => text.to_owned(),
+    }
 }
 
 fn heading(line: &str) -> Option<(usize, &str)> {
@@ -157,18 +164,14 @@ struct Fence {
 impl Fence {
     /// Moves past one line; true if the line belongs to a fence or is one.
     fn step(open: &mut Option<Self>, line: &str) -> bool {
-        match open {
-            Some(fence) => {
-                if fence.closed_by(line) {
-                    *open = None;
-                }
-                true
-            }
-            None => {
-                *open = Self::opened_by(line);
-                open.is_some()
-            }
+        let Some(fence) = open else {
+            *open = Self::opened_by(line);
+            return open.is_some();
+        };
+        if fence.closed_by(line) {
+            *open = None;
         }
+        true
     }
 
     fn opened_by(line: &str) -> Option<Self> {

@@ -61,6 +61,7 @@ impl NodePaths {
     }
 
     /// The folder of a child lies inside its parent's.
+    #[must_use]
     pub fn child(&self, id: &str) -> Self {
         Self { directory: format!("{}/{id}", self.directory), layout: self.layout }
     }

@@ -24,7 +24,6 @@ pub enum RepoPathFault {
 
 impl RepoPath {
     pub fn parse(text: &str) -> Result<Self, RepoPathFault> {
-        let text = text.trim();
         if text.chars().any(|letter| letter.is_control() || letter == '\\') {
             return Err(RepoPathFault::Unusable);
         }
@@ -66,6 +65,7 @@ mod tests {
     #[test]
     fn only_paths_inside_the_repository_are_taken() {
         assert_eq!(RepoPath::parse("./.claude//agents/a.md").unwrap().as_str(), ".claude/agents/a.md");
+        assert_eq!(RepoPath::parse("a /.").unwrap().as_str(), "a ", "a blank is part of a name");
         assert_eq!(RepoPath::parse("a/loop-sensor-x.y.md").unwrap().stem(), "loop-sensor-x.y");
         for (text, fault) in [
             ("", RepoPathFault::Empty),

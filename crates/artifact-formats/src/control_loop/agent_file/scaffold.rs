@@ -124,8 +124,8 @@ fn sensor_file(dialect: Dialect, sensor: SensorTemplate<'_>) -> String {
         Dialect::Flat => NodePaths::flat().sensor_output(name),
         Dialect::Nested => "{output-path}".to_owned(),
     };
-    let block: String = command.trim_end().lines().map(|line| format!("    {line}\n")).collect();
-    let values = [("name", name), ("command", block.trim_end()), ("output_path", &output_path)];
+    let block = command.trim_end().lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n");
+    let values = [("name", name), ("command", block.as_str()), ("output_path", &output_path)];
     format!(
         "{}\n{}",
         front_matter::render(&keys),

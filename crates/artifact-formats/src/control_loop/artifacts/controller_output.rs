@@ -2,7 +2,7 @@
 
 use crate::control_loop::faults::{Faults, Parsed, readable_text};
 use crate::control_loop::front_matter::{self, render};
-use crate::control_loop::markdown::{Heading, section};
+use crate::control_loop::markdown::{Heading, section, with_closed_fence};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ControllerOutput {
@@ -103,6 +103,7 @@ fn is_second_level(heading: &Heading<'_>, title: &str) -> bool {
     heading.level == 2 && heading.is(title)
 }
 
+/// A fence that is left open is closed, or it would swallow whatever is written below the section later.
 fn filled(text: Option<&str>) -> Option<String> {
-    text.filter(|text| !text.is_empty()).map(str::to_owned)
+    text.filter(|text| !text.is_empty()).map(with_closed_fence)
 }

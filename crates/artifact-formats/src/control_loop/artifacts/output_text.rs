@@ -109,9 +109,9 @@ mod tests {
 
     #[test]
     fn start_and_end_of_a_long_text_stay() {
-        let text: String = (0..1000).map(|number| format!("line {number}\n")).collect();
+        let text = (0..1000).map(|number| format!("line {number}")).collect::<Vec<_>>().join("\n");
         let short = bounded_output(&text, 400);
-        assert!(short.starts_with("line 0\n") && short.ends_with("line 999\n"), "{short}");
+        assert!(short.starts_with("line 0\n") && short.ends_with("line 999"), "{short}");
         assert!(short.contains("bytes left out") && short.len() < 450);
     }
 

@@ -1,5 +1,7 @@
 //! `result-output.md`: how a node of a nested run ended, for its parent's controller. The engine writes it.
 
+use std::fmt::Write;
+
 use crate::control_loop::faults::{Faults, Parsed, readable_text};
 use crate::control_loop::front_matter::{self, render, text};
 use crate::control_loop::markdown::{contained, section};
@@ -99,10 +101,10 @@ impl ResultOutput {
         ];
         for (title, text) in sections {
             let Some(text) = text else { continue };
-            file.push_str(&format!("\n## {title}\n"));
+            let _ = writeln!(file, "\n## {title}");
             let text = contained(text);
             if !text.is_empty() {
-                file.push_str(&format!("\n{text}\n"));
+                let _ = writeln!(file, "\n{text}");
             }
         }
         file

@@ -336,7 +336,8 @@ fn id_fault(id: &str) -> Option<&'static str> {
         return Some("is too long");
     }
     // A child's folder lies beside its parent's reports.
-    id.ends_with(".md").then_some("ends in `.md` like the reports its folder would lie beside")
+    let is_report_like = id.len() > 3 && id[id.len() - 3..].eq_ignore_ascii_case(".md");
+    is_report_like.then_some("ends in `.md` like the reports its folder would lie beside")
 }
 
 /// A limit in whole minutes: `30`, `30m` or `2h`.

@@ -140,10 +140,10 @@ fn number_before(line: &str, word: &str) -> Option<u32> {
         .split(|letter: char| letter.is_whitespace() || ",;|()[]:.=`".contains(letter))
         .filter(|token| !token.is_empty())
     {
-        if token == word {
-            if let Ok(number) = before.parse() {
-                return Some(number);
-            }
+        if token == word
+            && let Ok(number) = before.parse()
+        {
+            return Some(number);
         }
         before = token;
     }

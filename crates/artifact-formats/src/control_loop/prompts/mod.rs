@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use super::agent_file::Placeholders;
 use super::artifacts::SensorStatus;
+use super::markdown::with_closed_fence;
 use crate::data_block::{DATA_NOTICE, data_block, inline_code};
 use crate::template::fill;
 
@@ -279,7 +280,8 @@ fn with_context(
         shared.iter().chain(own).map(|(name, value)| (*name, value.as_str())).collect();
     let context =
         fill(template, &values).expect("every context template is filled in by a test with these names");
-    format!("{}\n\n{context}", body.trim_end())
+    // An open fence in the file would turn the context into code.
+    format!("{}\n\n{context}", with_closed_fence(body.trim_end()))
 }
 
 fn outbox_path(places: RolePlaces<'_>, name: &str) -> String {
