@@ -46,7 +46,7 @@ impl Repository {
     pub fn file_at(&self, tree: &TreeId, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         let listing = self.listing(tree)?;
         let Some(entry) = listing.find(path.as_bytes()) else { return Ok(None) };
-        let id = entry.oid.to_string();
+        let id = format!("{:?}", entry.oid);
         self.internal_call().args(["cat-file", "blob", &id]).run().map(Some)
     }
 

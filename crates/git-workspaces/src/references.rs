@@ -142,6 +142,14 @@ impl Repository {
         Ok(names.lines().filter_map(|name| name.strip_prefix("refs/heads/")).map(str::to_owned).collect())
     }
 
+    /// Ids of the commits from `last` back to `base`, which is left out, each the first parent of the one before.
+    pub fn first_parents(&self, last: &str, base: &str) -> Result<Vec<String>, GitError> {
+        CommitId::parse(last).and(CommitId::parse(base))?;
+        let printed =
+            self.view_call()?.args(["rev-list", "--first-parent", last, &format!("^{base}"), "--"]).run()?;
+        Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
+    }
+
     /// Moves or creates (`expected` = `None`) a reference, only if it still is what the caller saw.
     pub fn update_reference(
         &self,

@@ -162,6 +162,19 @@ impl Repository {
         Ok(Removal::Removed { kept })
     }
 
+    /// Removes a worktree whose content nobody worked on: a copy that was only measured.
+    pub fn drop_copy(&self, worktree: &Worktree) -> Result<(), GitError> {
+        let registered = worktree.belongs_to_us();
+        if fs::symlink_metadata(worktree.path()).is_ok() {
+            self.refuse_to_remove_what_is_not_ours(worktree)?;
+            remove_tree(worktree.path())?;
+        }
+        if registered {
+            remove_tree(worktree.admin_dir())?;
+        }
+        Ok(())
+    }
+
     /// The commit an agent left at HEAD, so that its own commits stay reachable too.
     fn commit_at_head(&self, worktree: &Worktree) -> Result<Option<CommitId>, GitError> {
         match worktree.head() {

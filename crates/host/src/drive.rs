@@ -302,6 +302,8 @@ const fn actor(effect: &Effect) -> &'static str {
         Effect::RunChecks(_) => "checks",
         Effect::PrepareWorkspaces => "workspaces",
         Effect::CaptureChange { .. } => "snapshot",
+        Effect::Measure(_) => "sensors",
+        Effect::CommitIteration(_) => "commit",
         Effect::LandChange(_) => "landing",
         Effect::Wait(_) => "waiting",
         Effect::CloseRun(_) => "summary",

@@ -24,10 +24,8 @@ pub(crate) fn render(
         (Role::Auditor, VerdictWord::Pass | VerdictWord::NeedsHuman) => {
             (AuditReport::FILE_NAME, fallback_audit(task).render())
         }
-        (Role::Judge | Role::Doer, VerdictWord::Reject) => {
-            (VerdictReport::FILE_NAME, rejection(task, &red, why).render())
-        }
-        (Role::Judge | Role::Doer, VerdictWord::Pass | VerdictWord::NeedsHuman) => {
+        (_, VerdictWord::Reject) => (VerdictReport::FILE_NAME, rejection(task, &red, why).render()),
+        (_, VerdictWord::Pass | VerdictWord::NeedsHuman) => {
             (VerdictReport::FILE_NAME, fallback_verdict(task).render())
         }
     }

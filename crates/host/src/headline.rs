@@ -5,7 +5,9 @@ use windlass_control_api::views::{RunLine, Status};
 use windlass_engine::RunHead;
 use windlass_protocols::Run;
 use windlass_protocols::explain::explain;
+use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::feedback_control::end::End as ControlEnd;
 use windlass_protocols::protocol::judged_task::end::End;
 
 /// The wording of `now`. Raised whenever a sentence about a state changes, so that a line written before the change is
@@ -45,11 +47,10 @@ pub(crate) fn agrees(stored: &str, run: &Run) -> bool {
 
 pub(crate) fn of(run: &Run) -> String {
     let Some(started) = &run.started else { return "{}".to_owned() };
-    let Protocol::JudgedTask(state) = &started.protocol;
-    let place = &state.spec.place;
+    let place = started.protocol.place();
     let (round, rounds) = rounds(run);
     let headline = Headline {
-        task: state.spec.task.to_string(),
+        task: started.protocol.task().to_string(),
         repository: place.repository.clone(),
         common_dir: place.common_dir.clone(),
         run_dir: place.run_dir.clone(),
@@ -64,10 +65,7 @@ pub(crate) fn of(run: &Run) -> String {
 
 pub(crate) fn rounds(run: &Run) -> (u32, u32) {
     match &run.started {
-        Some(started) => {
-            let Protocol::JudgedTask(state) = &started.protocol;
-            (state.round, started.budget.caps.rounds)
-        }
+        Some(started) => (started.protocol.round(), started.budget.caps.rounds),
         None => (0, 0),
     }
 }
@@ -75,14 +73,24 @@ pub(crate) fn rounds(run: &Run) -> (u32, u32) {
 /// How an ended run ended.
 pub(crate) fn status_of(run: &Run) -> Option<Status> {
     let started = run.started.as_ref().filter(|_| run.ended)?;
-    let Protocol::JudgedTask(state) = &started.protocol;
-    Some(match state.end.as_ref()? {
-        End::Accepted { .. } => Status::Accepted,
-        End::Rejected { .. } => Status::Rejected,
-        End::NeedsHuman { .. } => Status::NeedsHuman,
-        End::Exhausted { .. } => Status::Exhausted,
-        End::Stopped { .. } => Status::Stopped,
-        End::SetupFailed { .. } => Status::Failed,
+    Some(match &started.protocol {
+        Protocol::JudgedTask(state) => match state.end.as_ref()? {
+            End::Accepted { .. } => Status::Accepted,
+            End::Rejected { .. } => Status::Rejected,
+            End::NeedsHuman { .. } => Status::NeedsHuman,
+            End::Exhausted { .. } => Status::Exhausted,
+            End::Stopped { .. } => Status::Stopped,
+            End::SetupFailed { .. } => Status::Failed,
+        },
+        Protocol::FeedbackControl(state) => match state.end.as_ref()? {
+            ControlEnd::Complete => Status::Accepted,
+            // Its last word was no, as in a task loop without rounds.
+            ControlEnd::Exhausted { dimension: Dimension::Rounds } => Status::Rejected,
+            ControlEnd::Exhausted { .. } => Status::Exhausted,
+            ControlEnd::Stalled { .. } | ControlEnd::NeedsHuman { .. } => Status::NeedsHuman,
+            ControlEnd::Stopped { .. } => Status::Stopped,
+            ControlEnd::SetupFailed { .. } => Status::Failed,
+        },
     })
 }
 

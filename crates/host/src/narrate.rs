@@ -1,5 +1,7 @@
 //! Facts in sentences, for people. Says nothing the fact does not say.
 
+mod control_loop;
+
 use windlass_control_api::events::{LogEntry, Tone};
 use windlass_engine::{JournalError, Stored};
 use windlass_protocols::effect::{Ask, Purpose};
@@ -57,8 +59,14 @@ impl Narrator {
     fn sentence(&self, fact: &Fact) -> (String, Tone) {
         match fact {
             Fact::RunStarted { spec, by, .. } => {
-                let Spec::JudgedTask(spec) = spec;
-                (format!("{by} starts {}: up to {} rounds", spec.task, spec.caps.rounds), Tone::Plain)
+                let (task, most) = (spec.task(), spec.caps().rounds);
+                let what = match spec {
+                    Spec::JudgedTask(_) if most == 1 => "round",
+                    Spec::JudgedTask(_) => "rounds",
+                    Spec::FeedbackControl(_) if most == 1 => "actuation",
+                    Spec::FeedbackControl(_) => "actuations",
+                };
+                (format!("{by} starts {task}: up to {most} {what}"), Tone::Plain)
             }
             Fact::EffectRequested { request, .. } => requested(request),
             Fact::EffectSettled { outcome, .. } => settled(outcome),
@@ -69,17 +77,14 @@ impl Narrator {
             },
             Fact::LandingAsked { by, .. } => (format!("{by} asks to land the accepted change"), Tone::Plain),
             Fact::JudgedTask(fact) => task(fact),
+            Fact::FeedbackControl(fact) => control_loop::sentence(&self.run, fact),
             Fact::RunEnded => (explain::explain(&self.run).now, Tone::Quiet),
         }
     }
 }
 
 fn round(run: &Run) -> u32 {
-    use windlass_protocols::protocol::Protocol;
-    match run.started.as_ref().map(|started| &started.protocol) {
-        Some(Protocol::JudgedTask(state)) => state.round,
-        None => 0,
-    }
+    run.started.as_ref().map_or(0, |started| started.protocol.round())
 }
 
 fn requested(request: &Effect) -> (String, Tone) {
@@ -94,8 +99,12 @@ fn requested(request: &Effect) -> (String, Tone) {
                 Role::Doer => "the doer works",
                 Role::Judge => "the judge looks at the change",
                 Role::Auditor => "the auditor looks at the change",
+                Role::Sensor => "a sensor measures",
+                Role::Controller => "the controller looks and plans",
+                Role::Actuator => "the actuator works",
             };
-            (format!("{verb}{again}"), Tone::Plain)
+            let place = control_loop::place(agent.node.as_ref());
+            (format!("{place}{verb}{again}"), Tone::Plain)
         }
         Effect::RunChecks(checks) => {
             let count = checks.commands.len();
@@ -112,6 +121,8 @@ fn requested(request: &Effect) -> (String, Tone) {
             (format!("waiting until {until} to ask the {}: {}", wait.role, wait.why), Tone::Attention)
         }
         Effect::LandChange(_) => ("landing".to_owned(), Tone::Quiet),
+        Effect::Measure(asked) => control_loop::measuring(asked),
+        Effect::CommitIteration(asked) => (format!("committing iteration {}", asked.label), Tone::Quiet),
         Effect::PrepareWorkspaces => ("preparing the workspaces".to_owned(), Tone::Quiet),
         Effect::CaptureChange { .. } => ("taking the snapshot".to_owned(), Tone::Quiet),
         Effect::CloseRun(_) => ("closing".to_owned(), Tone::Quiet),
@@ -143,7 +154,9 @@ fn settled(outcome: &Outcome) -> (String, Tone) {
         }
         Outcome::Interrupted { .. } => ("the step was interrupted".to_owned(), Tone::Attention),
         Outcome::Refused { reason } => (reason.clone(), Tone::Bad),
-        Outcome::Prepared { .. }
+        Outcome::Measured(_)
+        | Outcome::IterationCommitted { .. }
+        | Outcome::Prepared { .. }
         | Outcome::ChangeCaptured(_)
         | Outcome::Landed(_)
         | Outcome::Waited

@@ -102,9 +102,11 @@ impl Projector {
     fn changes(&mut self, context: &RunContext, fact: &Fact) -> Vec<FileChange> {
         self.note(fact);
         let changes = self.files(context, fact);
-        if let Fact::EffectRequested { request: Effect::CloseRun(closing), .. } = fact {
+        if let (Fact::EffectRequested { request: Effect::CloseRun(closing), .. }, Ok(spec)) =
+            (fact, context.task_loop())
+        {
             // Closing writes it before its end is recorded.
-            let text = summary(context, closing).render();
+            let text = summary(context, spec.audit, closing).render();
             self.own.register(&context.run_dir().join(Summary::FILE_NAME), digest(text.as_bytes()));
         }
         for change in &changes {
@@ -218,6 +220,8 @@ impl Projector {
 
     /// What this fact changes in the directory.
     fn files(&self, context: &RunContext, fact: &Fact) -> Vec<FileChange> {
+        // The files of a control loop are in its commits.
+        let Ok(spec) = context.task_loop() else { return Vec::new() };
         let round = context.round_dir(self.round);
         match fact {
             Fact::EffectRequested { request: Effect::RunAgent(asked), .. } => {
@@ -257,10 +261,9 @@ impl Projector {
             }
             Fact::EffectSettled { outcome: Outcome::Closed, .. } => {
                 let run_dir = context.run_dir();
-                let summary = self
-                    .closing
-                    .iter()
-                    .map(|closing| written(run_dir, Summary::FILE_NAME, summary(context, closing).render()));
+                let summary = self.closing.iter().map(|closing| {
+                    written(run_dir, Summary::FILE_NAME, summary(context, spec.audit, closing).render())
+                });
                 summary.chain([written(run_dir, RunMetadata::FILE_NAME, self.metadata.render())]).collect()
             }
             // A summary of an earlier end must not stand beside a run that goes on.
@@ -272,13 +275,14 @@ impl Projector {
             | Fact::RunStarted { .. }
             | Fact::StopAsked { .. }
             | Fact::JudgedTask(_)
+            | Fact::FeedbackControl(_)
             | Fact::RunEnded => Vec::new(),
         }
     }
 }
 
 /// The summary in the original's words.
-pub(crate) fn summary(context: &RunContext, closing: &CloseRun) -> Summary {
+pub(crate) fn summary(context: &RunContext, audit: AuditPolicy, closing: &CloseRun) -> Summary {
     Summary {
         task_id: context.spec.task().to_string(),
         final_verdict: FinalVerdict::from_word(&closing.final_verdict),
@@ -286,7 +290,7 @@ pub(crate) fn summary(context: &RunContext, closing: &CloseRun) -> Summary {
         run_dir: context.spec.place().run_dir.clone(),
         judge_verdict: closing.judge_verdict.clone(),
         audit_gate: closing.audit_gate.clone(),
-        audit_enabled: context.spec.audit == AuditPolicy::Required,
+        audit_enabled: audit == AuditPolicy::Required,
         extra: ExtraKeys::default(),
     }
 }

@@ -8,7 +8,8 @@ use windlass_control_api::money::Spent;
 use windlass_engine::{Journal, RunHead, Stored};
 use windlass_journal::SqliteJournal;
 use windlass_protocols::outcome::{Outcome, Usage};
-use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::feedback_control::end::End as ControlEnd;
+use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
 use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
 use windlass_protocols::{Effect, EffectId, Fact, Millis, Role, RunId};
@@ -78,12 +79,12 @@ pub(crate) fn of_stored(run: &RunId, stored: &[Stored]) -> Result<Option<SpentRu
     let mut agents = BTreeMap::new();
     for row in stored {
         match row.fact(run).map_err(journal_fault)? {
-            Fact::RunStarted { spec: Spec::JudgedTask(spec), .. } => {
-                agents = spec.place.agents;
+            Fact::RunStarted { spec, .. } => {
+                agents.clone_from(&spec.place().agents);
                 spent = Some(SpentRun {
                     run: run.clone(),
-                    task: spec.task.as_str().to_owned(),
-                    common_dir: spec.place.common_dir,
+                    task: spec.task().as_str().to_owned(),
+                    common_dir: spec.place().common_dir.clone(),
                     accepted: false,
                     steps: Vec::new(),
                 });
@@ -105,6 +106,11 @@ pub(crate) fn of_stored(run: &RunId, stored: &[Stored]) -> Result<Option<SpentRu
             Fact::JudgedTask(TaskFact::Concluded { end }) => {
                 if let Some(spent) = &mut spent {
                     spent.accepted = matches!(end, End::Accepted { .. });
+                }
+            }
+            Fact::FeedbackControl(ControlFact::Concluded { end }) => {
+                if let Some(spent) = &mut spent {
+                    spent.accepted = end == ControlEnd::Complete;
                 }
             }
             _ => {}

@@ -19,7 +19,8 @@ use windlass_git_workspaces::{
     Checkout, Commit, GitError, Hazard, IgnoredFiles, Keeping, Moment, Obstacle, ReferenceUpdate, Removal,
     SnapshotLimits,
 };
-use windlass_protocols::protocol::judged_task::state::State;
+use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::feedback_control::state::State as ControlState;
 use windlass_protocols::{Role, Run};
 
 /// A maker's ignored files are work too (notes, databases, settings), but not gigabytes of build output.
@@ -31,35 +32,35 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
         CleanReport { removed: command.mode == CleanMode::Remove, items: Vec::new(), kept: Vec::new() };
     for head in chosen(host, &command).await? {
         let (head, stored, run) = find::run(host, head.run.as_str()).await?;
-        let state = find::task(&run)?;
+        let protocol = find::protocol(&run)?;
         if let Some(why) = must_stay(host, &head, &run).await? {
-            report.kept.push(item(&head, "run", &state.spec.place.run_dir, why));
+            report.kept.push(item(&head, "run", &protocol.place().run_dir, why));
             continue;
         }
         // A repository that is gone took its worktrees along; what is left is ours alone.
-        if Checkout::discover(Path::new(&state.spec.place.repository)).is_err() {
+        if Checkout::discover(Path::new(&protocol.place().repository)).is_err() {
             scratch(host, &head, &stored, command.mode, &mut report)?;
             continue;
         }
-        let context = match find::context(host, &head.run, state) {
+        let context = match find::context(host, &head.run, protocol) {
             Ok(context) => context,
             // What is named must be answered; one of many does not keep the others from being cleaned.
             Err(fault) if command.run.is_some() => return Err(fault),
             Err(fault) => {
-                report.kept.push(item(&head, "run", &state.spec.place.run_dir, fault.message));
+                report.kept.push(item(&head, "run", &protocol.place().run_dir, fault.message));
                 continue;
             }
         };
         let owner = Owner::this_process(head.run.as_str(), "windlass clean")?;
-        let common_dir = &state.spec.place.common_dir;
+        let common_dir = &protocol.place().common_dir;
         match hold_repository(host, common_dir, &owner, IfHeld::GiveUp, &Silence).await {
             Ok(repository) => {
-                let done = sweep(&context, &head, state, command.mode, &mut report);
+                let done = sweep(&context, &head, protocol, command.mode, &mut report);
                 repository.release(host, done).await?;
                 scratch(host, &head, &stored, command.mode, &mut report)?;
             }
             Err(fault) if fault.code == Code::RepositoryHeld => {
-                report.kept.push(item(&head, "run", &state.spec.place.run_dir, fault.message));
+                report.kept.push(item(&head, "run", &protocol.place().run_dir, fault.message));
             }
             Err(fault) => return Err(fault),
         }
@@ -96,13 +97,17 @@ fn item(head: &RunHead, kind: &str, what: &str, why: String) -> CleanItem {
 fn sweep(
     context: &RunContext,
     head: &RunHead,
-    state: &State,
+    protocol: &Protocol,
     mode: CleanMode,
     report: &mut CleanReport,
 ) -> Result<(), Fault> {
+    let state = match protocol {
+        Protocol::JudgedTask(state) => state,
+        Protocol::FeedbackControl(state) => return sweep_control(context, head, state, mode, report),
+    };
     let Some((_, base_tree)) = &state.base else { return Ok(()) };
     let base = context.base(base_tree)?;
-    let place = &state.spec.place;
+    let place = protocol.place();
     for (role, branch) in [(Role::Doer, &place.doer_branch), (Role::Judge, &place.judge_branch)] {
         let path = context.worktree(role);
         let shown = path.display().to_string();
@@ -125,6 +130,47 @@ fn sweep(
     Ok(())
 }
 
+/// The worktrees go; the branch is what the loop was run for and stays.
+fn sweep_control(
+    context: &RunContext,
+    head: &RunHead,
+    state: &ControlState,
+    mode: CleanMode,
+    report: &mut CleanReport,
+) -> Result<(), Fault> {
+    let Some(commit) = &state.head else { return Ok(()) };
+    let base = context.repository.resolve_commit(commit.as_str()).map_err(git_fault)?;
+    for role in [Role::Actuator, Role::Controller] {
+        let path = context.worktree(role);
+        if path.symlink_metadata().is_err() {
+            continue;
+        }
+        let shown = path.display().to_string();
+        match worktree_of(context, role, &base, mode)? {
+            Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
+            Err(why) => report.kept.push(item(head, "worktree", &shown, why)),
+        }
+    }
+    for (depth, node) in state.spec.root.chain().enumerate() {
+        let depth = u32::try_from(depth).unwrap_or(u32::MAX);
+        for number in 0..node.sensors.len() {
+            let path = context.sensor_worktree(depth, number);
+            if path.symlink_metadata().is_err() {
+                continue;
+            }
+            let why = "a copy that a sensor measured; the commits have all of it".to_owned();
+            if mode == CleanMode::Remove {
+                let worktree = context.repository.worktree_at(&path).map_err(git_fault)?;
+                context.repository.drop_copy(&worktree).map_err(git_fault)?;
+            }
+            report.items.push(item(head, "worktree", &path.display().to_string(), why));
+        }
+    }
+    let branch = &state.spec.place.doer_branch;
+    report.kept.push(item(head, "branch", branch, "it is what the loop made".to_owned()));
+    Ok(())
+}
+
 /// Why it goes and where its content is kept, or why it stays.
 fn worktree_of(
     context: &RunContext,
@@ -136,9 +182,9 @@ fn worktree_of(
     let key = context.index_key(role);
     let worktree = repository.worktree_at(&context.worktree(role)).map_err(git_fault)?;
     let ignored = match role {
-        Role::Doer => KEPT_IGNORED_FILES,
+        Role::Doer | Role::Actuator => KEPT_IGNORED_FILES,
         // Made again for every check from the change itself: what is ignored there is output of checks.
-        Role::Judge | Role::Auditor => IgnoredFiles::LeftOut,
+        Role::Judge | Role::Auditor | Role::Sensor | Role::Controller => IgnoredFiles::LeftOut,
     };
     let but = match ignored {
         IgnoredFiles::Recorded(_) => "",

@@ -75,24 +75,39 @@ pub(crate) async fn run(host: &Host, name: &str) -> Result<(RunHead, Vec<Stored>
 pub(crate) fn task(run: &Run) -> Result<&State, Fault> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::JudgedTask(state)) => Ok(state),
+        Some(Protocol::FeedbackControl(_)) => Err(Fault::new(
+            Code::NotAllowedNow,
+            "this is a control loop; what was asked for is there for task loops only",
+        )),
         None => Err(Fault::new(Code::UnknownRun, "the run was never started")),
     }
 }
 
+pub(crate) fn protocol(run: &Run) -> Result<&Protocol, Fault> {
+    let started = run.started.as_ref();
+    let started = started.ok_or_else(|| Fault::new(Code::UnknownRun, "the run was never started"))?;
+    Ok(&started.protocol)
+}
+
 /// Everything needed to carry out effects of a run that is in the journal.
-pub(crate) fn context(host: &Host, id: &RunId, state: &State) -> Result<RunContext, Fault> {
-    let place = &state.spec.place;
+pub(crate) fn context(host: &Host, id: &RunId, protocol: &Protocol) -> Result<RunContext, Fault> {
+    let place = protocol.place();
     let checkout = Checkout::discover(Path::new(&place.repository)).map_err(git_fault)?;
     same_repository(place, &checkout)?;
     let settings = host.settings_for(Some(checkout.work_tree()), &[])?;
-    host.run_context(id.clone(), state.spec.clone(), host.repository(checkout)?, &settings)
+    host.run_context(id.clone(), protocol.spec(), host.repository(checkout)?, &settings)
 }
 
 /// The same for a repository that was moved, and stands where somebody says. It is only looked at.
-pub(crate) fn context_at(host: &Host, id: &RunId, state: &State, place: &Path) -> Result<RunContext, Fault> {
+pub(crate) fn context_at(
+    host: &Host,
+    id: &RunId,
+    protocol: &Protocol,
+    place: &Path,
+) -> Result<RunContext, Fault> {
     let checkout = Checkout::discover(place).map_err(git_fault)?;
     let settings = host.settings_for(Some(checkout.work_tree()), &[])?;
-    host.run_context(id.clone(), state.spec.clone(), host.repository(checkout)?, &settings)
+    host.run_context(id.clone(), protocol.spec(), host.repository(checkout)?, &settings)
 }
 
 /// A repository that is gone must not be taken for the one around it.

@@ -67,10 +67,12 @@ pub(crate) async fn take_over(
         *branch = free_branch(&repository, spec.task.as_str())?;
     }
     let run = new_run_id()?;
-    let mut context = host.run_context(run.clone(), spec, repository, &settings)?;
+    let whole = Spec::JudgedTask(Box::new(spec.clone()));
+    let mut context = host.run_context(run.clone(), whole, repository, &settings)?;
     let mut adopted = position(&context, &run_dir)?;
     adopted.tree = handed_over(&context, &base, adopted.round)?;
-    context.spec.adopted = Some(adopted);
+    spec.adopted = Some(adopted);
+    context.spec = Spec::JudgedTask(Box::new(spec));
     let owner = Owner::this_process(run.as_str(), &format!("windlass resume {}", context.spec.task()))?;
     let if_held = IfHeld::waiting(command.wait);
     let repository = hold_repository(host, &context.spec.place().common_dir, &owner, if_held, watcher);

@@ -15,10 +15,11 @@ use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, Stored};
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::explain::{Explanation, explain as explanation_of};
-use windlass_protocols::outcome::{Answer, CapturedChange, Outcome};
-use windlass_protocols::protocol::Spec;
+use windlass_protocols::outcome::{Answer, CapturedChange, Outcome, Reading};
+use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
 use windlass_protocols::protocol::judged_task::spec::Adopted;
+use windlass_protocols::protocol::{Protocol, Spec};
 use windlass_protocols::{ArtifactRef, Fact, Run, RunId};
 
 /// How often a follower looks for something new. Only a follower waits for this, never a run.
@@ -48,23 +49,21 @@ pub(crate) async fn interrupted(host: &Host) -> Result<Vec<RunLine>, Fault> {
 
 pub(crate) async fn show(host: &Host, name: &str) -> Result<RunView, Fault> {
     let (head, stored, run) = find::run(host, name).await?;
-    let state = find::task(&run)?;
+    let protocol = find::protocol(&run)?;
     let used = run.started.as_ref().map(|started| started.budget.used).unwrap_or_default();
-    let place = &state.spec.place;
+    let place = protocol.place();
+    let judged = Judged::of(protocol);
     Ok(RunView {
         line: find::line(host, &head).await?,
-        task_text: state.spec.text.clone(),
+        task_text: protocol.text().to_owned(),
         base: place.base.to_string(),
         base_ref: place.base_ref.clone(),
-        tree: state.change.as_ref().map(|change| change.tree.to_string()),
-        landed: state.landed.as_ref().map(|(commit, reference)| LandedView {
-            commit: commit.to_string(),
-            reference: reference.clone(),
-        }),
-        judge_verdict: state.verdict.as_ref().map_or("not-run", |(word, _)| word.word()).to_owned(),
-        audit_gate: state.gate.as_ref().map_or("not-run", |(word, _)| word.gate_word()).to_owned(),
-        checks: state.spec.checks.clone(),
-        audit_checks: state.spec.audit_checks.clone(),
+        tree: judged.tree,
+        landed: judged.landed,
+        judge_verdict: judged.verdict,
+        audit_gate: judged.gate,
+        checks: judged.checks,
+        audit_checks: judged.audit_checks,
         agents: place.agents.iter().map(|(role, agent)| (role.to_string(), agent.clone())).collect(),
         used: Used {
             milliseconds: used.duration.0,
@@ -86,6 +85,46 @@ pub(crate) async fn show(host: &Host, name: &str) -> Result<RunView, Fault> {
             })
             .collect(),
     })
+}
+
+/// What of a run's view each loop fills in its own way.
+struct Judged {
+    tree: Option<String>,
+    landed: Option<LandedView>,
+    verdict: String,
+    gate: String,
+    checks: Vec<String>,
+    audit_checks: Vec<String>,
+}
+
+impl Judged {
+    fn of(protocol: &Protocol) -> Self {
+        match protocol {
+            Protocol::JudgedTask(state) => Self {
+                tree: state.change.as_ref().map(|change| change.tree.to_string()),
+                landed: state.landed.as_ref().map(|(commit, reference)| LandedView {
+                    commit: commit.to_string(),
+                    reference: reference.clone(),
+                }),
+                verdict: state.verdict.as_ref().map_or("not-run", |(word, _)| word.word()).to_owned(),
+                gate: state.gate.as_ref().map_or("not-run", |(word, _)| word.gate_word()).to_owned(),
+                checks: state.spec.checks.clone(),
+                audit_checks: state.spec.audit_checks.clone(),
+            },
+            Protocol::FeedbackControl(state) => {
+                let nodes = || state.spec.root.chain();
+                let sensors = nodes().flat_map(|node| &node.sensors);
+                Self {
+                    tree: state.plant.as_ref().map(ToString::to_string),
+                    landed: None,
+                    verdict: "not-run".to_owned(),
+                    gate: "not-run".to_owned(),
+                    checks: sensors.filter_map(|sensor| sensor.command.clone()).collect(),
+                    audit_checks: Vec::new(),
+                }
+            }
+        }
+    }
 }
 
 /// What the facts say, and for an unfinished run whether somebody drives it: only who knows that knows what to do now.
@@ -149,13 +188,13 @@ pub(crate) async fn log_changed(host: &Host, name: &str, from_version: u64) -> R
 
 pub(crate) async fn diff(host: &Host, name: &str, round: Option<u32>) -> Result<Diff, Fault> {
     let (head, stored, run) = find::run(host, name).await?;
-    let state = find::task(&run)?;
+    let protocol = find::protocol(&run)?;
     let mut changes: Vec<CapturedChange> = Vec::new();
     for row in &stored {
-        if let Fact::JudgedTask(TaskFact::ChangeTaken { change }) =
-            row.fact(&head.run).map_err(journal_fault)?
-        {
-            changes.push(change);
+        match row.fact(&head.run).map_err(journal_fault)? {
+            Fact::JudgedTask(TaskFact::ChangeTaken { change })
+            | Fact::FeedbackControl(ControlFact::ChangeTaken { change, .. }) => changes.push(change),
+            _ => {}
         }
     }
     let wanted = match round {
@@ -170,7 +209,7 @@ pub(crate) async fn diff(host: &Host, name: &str, round: Option<u32>) -> Result<
     Ok(Diff {
         run: head.run.to_string(),
         round: change.round,
-        base: state.spec.place.base.to_string(),
+        base: protocol.place().base.to_string(),
         tree: change.tree.to_string(),
         patch: host.evidence.read(&change.patch)?,
     })
@@ -183,6 +222,10 @@ pub(crate) fn sealed(id: &RunId, stored: &[Stored]) -> Result<Vec<(u32, Artifact
     for row in stored {
         let fact = row.fact(id).map_err(journal_fault)?;
         let artifacts = match fact {
+            Fact::FeedbackControl(ControlFact::IterationOpened { depth: 0, iteration }) => {
+                round = iteration;
+                Vec::new()
+            }
             Fact::JudgedTask(TaskFact::RoundOpened { round: opened }) => {
                 round = opened;
                 Vec::new()
@@ -220,21 +263,30 @@ fn of_outcome(outcome: Outcome) -> Vec<ArtifactRef> {
         Outcome::AgentEnded(report) => {
             // An answer that was overruled was sealed all the same.
             let answer = match report.answer {
-                Answer::Handoff(handoff) => Some(handoff.artifact),
-                Answer::Verdict(verdict) => Some(verdict.artifact),
-                Answer::Audit(audit) => Some(audit.artifact),
-                Answer::Missing | Answer::Malformed { .. } => None,
+                Answer::Handoff(handoff) => vec![handoff.artifact],
+                Answer::Verdict(verdict) => vec![verdict.artifact],
+                Answer::Audit(audit) => vec![audit.artifact],
+                Answer::Decision(decision) => [decision.artifact].into_iter().chain(decision.plan).collect(),
+                Answer::Action(action) => action.artifact.into_iter().collect(),
+                Answer::Reading(reading) => of_reading(reading),
+                Answer::Missing | Answer::Malformed { .. } => Vec::new(),
             };
             report.evidence.into_iter().chain(answer).collect()
         }
         Outcome::ChecksRan(report) => report.evidence,
         Outcome::ChangeCaptured(change) => vec![change.patch],
+        Outcome::Measured(report) => report.readings.into_iter().flat_map(of_reading).collect(),
         Outcome::Prepared { .. }
         | Outcome::Landed(_)
+        | Outcome::IterationCommitted { .. }
         | Outcome::Waited
         | Outcome::Closed
         | Outcome::Refused { .. }
         | Outcome::Interrupted { .. }
         | Outcome::Lost { .. } => Vec::new(),
     }
+}
+
+fn of_reading(reading: Reading) -> Vec<ArtifactRef> {
+    [reading.artifact].into_iter().chain(reading.log).collect()
 }

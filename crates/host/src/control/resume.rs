@@ -34,20 +34,20 @@ pub(crate) async fn resume(
         }
         known => known?,
     };
-    let state = find::task(&past.run)?;
-    let context = find::context(host, &head.run, state)?;
+    let protocol = find::protocol(&past.run)?;
+    let context = find::context(host, &head.run, protocol)?;
     let first = reopening(host, &command, past.run.ended)?;
     refuse_early(&past.run, first.as_ref())?;
-    let owner = Owner::this_process(head.run.as_str(), &format!("windlass resume {}", state.spec.task))?;
+    let owner = Owner::this_process(head.run.as_str(), &format!("windlass resume {}", protocol.task()))?;
     let if_held = IfHeld::waiting(command.wait);
-    let repository = hold_repository(host, &state.spec.place.common_dir, &owner, if_held, watcher);
+    let repository = hold_repository(host, &protocol.place().common_dir, &owner, if_held, watcher);
     let repository = repository.await.map_err(may_wait)?;
     watcher.hear(&Event::Started {
         run: head.run.to_string(),
-        task: state.spec.task.to_string(),
-        run_dir: state.spec.place.run_dir.clone(),
+        task: protocol.task().to_string(),
+        run_dir: protocol.place().run_dir.clone(),
     });
-    let outcome = match restore_worktrees(&context, state) {
+    let outcome = match restore_worktrees(&context, protocol) {
         Ok(()) => drive(host, context, &repository, watcher, (past, first)).await,
         Err(fault) => Err(fault),
     };
@@ -97,10 +97,10 @@ pub(crate) async fn stop(host: &Host, command: StopRun) -> Result<RunLine, Fault
         host.journal.post(&head.run, &body, SystemClock.now()).await.map_err(journal_fault)?;
         return find::line(host, &head).await;
     }
-    let state = find::task(&run)?;
-    let context = find::context(host, &head.run, state)?;
+    let protocol = find::protocol(&run)?;
+    let context = find::context(host, &head.run, protocol)?;
     let owner = Owner::this_process(head.run.as_str(), "windlass stop")?;
-    let common_dir = &state.spec.place.common_dir;
+    let common_dir = &protocol.place().common_dir;
     let wish = (Actor::Human(by), command.reason);
     match hold_repository(host, common_dir, &owner, IfHeld::GiveUp, &Silence).await {
         Ok(repository) => {
@@ -140,20 +140,20 @@ async fn stop_undriven(
 
 pub(crate) async fn land(host: &Host, command: LandRun, watcher: &dyn Watcher) -> Result<RunOutcome, Fault> {
     let (head, _, run) = find::run(host, &command.run).await?;
-    let state = find::task(&run)?;
+    let protocol = find::protocol(&run)?;
     let asked = |landing| (Actor::Human(host.person()), Observation::LandingRequested { landing });
     // Whether anything can land does not depend on where.
     refuse_early(&run, Some(&asked(Landing::Current)))?;
-    let context = find::context(host, &head.run, state)?;
+    let context = find::context(host, &head.run, protocol)?;
     if let LandingPlace::Branch(Some(name)) = &command.place {
         // A name that git does not take is refused before anything is held or recorded.
         context.repository.is_taken(&format!("refs/heads/{name}")).map_err(git_fault)?;
     }
-    let owner = Owner::this_process(head.run.as_str(), &format!("windlass land {}", state.spec.task))?;
+    let owner = Owner::this_process(head.run.as_str(), &format!("windlass land {}", protocol.task()))?;
     let if_held = IfHeld::waiting(command.wait);
-    let repository = hold_repository(host, &state.spec.place.common_dir, &owner, if_held, watcher);
+    let repository = hold_repository(host, &protocol.place().common_dir, &owner, if_held, watcher);
     let repository = repository.await.map_err(may_wait)?;
-    let outcome = match chosen_place(&command.place, &context, state.spec.task.as_str()) {
+    let outcome = match chosen_place(&command.place, &context, protocol.task().as_str()) {
         Ok(landing) => {
             let past = Past::unread(&context.run);
             drive(host, context, &repository, watcher, (past, Some(asked(landing)))).await

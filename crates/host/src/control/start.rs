@@ -91,7 +91,7 @@ fn placed(
     if let Landing::Branch(branch) = &mut spec.landing {
         *branch = free_branch(repository, spec.task.as_str())?;
     }
-    host.run_context(run, spec, repository.clone(), &settings)
+    host.run_context(run, Spec::JudgedTask(Box::new(spec)), repository.clone(), &settings)
 }
 
 /// For commands that can wait.
@@ -170,26 +170,27 @@ fn dry_run(context: &RunContext) -> Result<RunOutcome, Fault> {
     use crate::durable_file::ensure;
     use windlass_artifact_formats::task_loop::{Summary, render_task_text};
     use windlass_protocols::effect::CloseRun;
+    let spec = context.task_loop()?;
     let run_dir = context.run_dir();
     let round = context.round_dir(1);
     std::fs::create_dir_all(&round)
         .map_err(|error| crate::fault::file_fault("make the directory", &round, &error))?;
     ensure(&run_dir.join("task.txt"), render_task_text(context.spec.text()).as_bytes())?;
     let mut roles = vec![Role::Doer, Role::Judge];
-    if context.spec.audit == AuditPolicy::Required {
+    if spec.audit == AuditPolicy::Required {
         roles.push(Role::Auditor);
     }
-    for (name, text) in crate::effect_runner::dry_run_prompts(context, &roles) {
+    for (name, text) in crate::effect_runner::dry_run_prompts(context, spec, &roles) {
         ensure(&round.join(name), text.as_bytes())?;
     }
-    let gate = if context.spec.audit == AuditPolicy::Required { "dry-run" } else { "not-run" };
+    let gate = if spec.audit == AuditPolicy::Required { "dry-run" } else { "not-run" };
     let closing = CloseRun {
         final_verdict: "dry-run".to_owned(),
         judge_verdict: "dry-run".to_owned(),
         audit_gate: gate.to_owned(),
         rounds_completed: 1,
     };
-    let summary = crate::projection::summary(context, &closing).render();
+    let summary = crate::projection::summary(context, spec.audit, &closing).render();
     ensure(&run_dir.join(Summary::FILE_NAME), summary.as_bytes())?;
     let would_run = roles
         .iter()

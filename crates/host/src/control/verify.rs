@@ -12,6 +12,9 @@ use windlass_control_api::views::{Verification, VerificationCheck};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, JournalError, RunHead, Stored, chain, engine};
 use windlass_git_workspaces::{Commit, Repository};
+use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
+use windlass_protocols::protocol::feedback_control::state::State as ControlState;
 use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::{ArtifactRef, Fact, Run, RunId};
 
@@ -66,32 +69,35 @@ fn check_rest(
         stored.iter().map(|row| row.fact(id)).collect::<Result<_, _>>().map_err(journal_fault)?;
     checks.push(check_rules(&facts));
     checks.push(check_list(head, stored, run));
-    let Ok(state) = find::task(run) else { return Ok(()) };
+    let Ok(protocol) = find::protocol(run) else { return Ok(()) };
     checks.push(check_sealed(host, &queries::sealed(id, stored)?));
     let context = match moved_to {
-        Some(place) => find::context_at(host, id, state, place),
-        None => find::context(host, id, state).map_err(|fault| how_to_point_at_it(fault, id, state)),
+        Some(place) => find::context_at(host, id, protocol, place),
+        None => find::context(host, id, protocol).map_err(|fault| how_to_point_at_it(fault, id, protocol)),
     };
-    checks.push(check_copies(context.as_ref(), run, state, (stored, &facts)));
-    checks.extend(check_landing(context.as_ref(), state));
+    checks.push(check_copies(context.as_ref(), run, protocol, (stored, &facts)));
+    checks.extend(match protocol {
+        Protocol::JudgedTask(state) => check_landing(context.as_ref(), state),
+        Protocol::FeedbackControl(state) => check_commits(context.as_ref(), state, &facts),
+    });
     Ok(())
 }
 
 /// A repository that is not where it was is no fault of the record.
-fn how_to_point_at_it(fault: Fault, id: &RunId, state: &State) -> Fault {
-    if fault.code != Code::NotARepository && Path::new(&state.spec.place.repository).exists() {
+fn how_to_point_at_it(fault: Fault, id: &RunId, protocol: &Protocol) -> Fault {
+    if fault.code != Code::NotARepository && Path::new(&protocol.place().repository).exists() {
         return fault;
     }
     let message = format!(
         "the repository of the run was {}, and it is not there now: `windlass verify {id} --repo DIR` says where it is",
-        state.spec.place.repository
+        protocol.place().repository
     );
     Fault { message, ..fault }
 }
 
 /// Where a file of the run directory is today, when the repository it lay in was moved.
-fn today(context: &RunContext, state: &State, path: &Path) -> PathBuf {
-    match path.strip_prefix(&state.spec.place.repository) {
+fn today(context: &RunContext, protocol: &Protocol, path: &Path) -> PathBuf {
+    match path.strip_prefix(&protocol.place().repository) {
         Ok(inside) => context.repository.checkout().work_tree().join(inside),
         Err(_) => path.to_owned(),
     }
@@ -169,13 +175,13 @@ fn check_sealed(host: &Host, sealed: &[(u32, ArtifactRef)]) -> VerificationCheck
 fn check_copies(
     context: Result<&RunContext, &Fault>,
     run: &Run,
-    state: &State,
+    protocol: &Protocol,
     (stored, facts): (&[Stored], &[Fact]),
 ) -> VerificationCheck {
     const WHAT: &str = "copies in the run directory";
     let run_dir = match context {
-        Ok(context) => today(context, state, context.run_dir()),
-        Err(_) => PathBuf::from(&state.spec.place.run_dir),
+        Ok(context) => today(context, protocol, context.run_dir()),
+        Err(_) => PathBuf::from(&protocol.place().run_dir),
     };
     if !run_dir.is_dir() && context.is_ok() {
         return passed(WHAT, "the run directory was removed; the sealed artifacts stand alone".to_owned());
@@ -187,10 +193,10 @@ fn check_copies(
     let expected = Projector::expected_files(context, facts);
     let before = Projector::expected_files(context, &facts[..before_last_append(stored)]);
     // The last append of a run that has ended only replaces files; those of a run that was taken over are new then.
-    let may_be_missing = !run.ended || state.spec.adopted.is_some();
+    let may_be_missing = !run.ended || context.adopted().is_some();
     let wrong: Vec<String> = expected
         .iter()
-        .filter(|(path, digest)| match (file_digest(&today(context, state, path)), before.get(*path)) {
+        .filter(|(path, digest)| match (file_digest(&today(context, protocol, path)), before.get(*path)) {
             (Ok(found), before) => found != **digest && before != Some(&found),
             (Err(error), None) => error.kind() != std::io::ErrorKind::NotFound || !may_be_missing,
             (Err(_), Some(_)) => true,
@@ -244,5 +250,43 @@ fn check_landing(context: Result<&RunContext, &Fault>, state: &State) -> Option<
             failed(WHAT, format!("{commit} holds tree {}, the judged one is {judged:?}", found.tree))
         }
         Err(why) => failed(WHAT, format!("the landed commit is not in the repository: {why}")),
+    })
+}
+
+/// Every iteration's commit, in the order in which they were made, each with the one before it as its parent.
+fn check_commits(
+    context: Result<&RunContext, &Fault>,
+    state: &ControlState,
+    facts: &[Fact],
+) -> Option<VerificationCheck> {
+    const WHAT: &str = "the commits of the iterations";
+    let commits: Vec<&str> = facts
+        .iter()
+        .filter_map(|fact| match fact {
+            Fact::FeedbackControl(ControlFact::IterationCommitted { commit, .. }) => Some(commit.as_str()),
+            _ => None,
+        })
+        .collect();
+    let last = commits.last()?;
+    let context = match context {
+        Ok(context) => context,
+        Err(fault) => return Some(failed(WHAT, format!("they cannot be looked at: {}", fault.message))),
+    };
+    let base = state.base.as_ref().map(|(base, _)| base.to_string()).unwrap_or_default();
+    let expected: Vec<&str> = commits.iter().rev().copied().collect();
+    Some(match context.repository.first_parents(last, &base) {
+        Ok(found) if found.iter().map(String::as_str).eq(expected.iter().copied()) => {
+            let branch = &state.spec.place.doer_branch;
+            let standing = match context.repository.read_reference(&format!("refs/heads/{branch}")) {
+                Ok(Some(found)) if found.as_str() == *last => format!("{branch} ends on them"),
+                Ok(Some(_)) => format!("{branch} stands elsewhere now"),
+                Ok(None) | Err(_) => format!("{branch} is gone"),
+            };
+            passed(WHAT, format!("{} follow each other from the base; {standing}", commits.len()))
+        }
+        Ok(_) => {
+            failed(WHAT, "the repository has other commits between the base and the last one".to_owned())
+        }
+        Err(error) => failed(WHAT, format!("they are not in the repository: {}", git_fault(error).message)),
     })
 }

@@ -56,8 +56,8 @@ pub(super) fn spoken(
 const fn file_name(role: Role) -> &'static str {
     match role {
         Role::Doer => HandoffFile::FILE_NAME,
-        Role::Judge => VerdictReport::FILE_NAME,
         Role::Auditor => AuditReport::FILE_NAME,
+        _ => VerdictReport::FILE_NAME,
     }
 }
 
@@ -74,10 +74,12 @@ pub(super) fn interpret(
             Ok(file) => Ok(Answer::Handoff(handoff(context, &file)?)),
             Err(faults) => Err(Faults::from(faults)),
         },
-        Role::Judge => match VerdictReport::parse(bytes, &reading) {
-            Ok(file) => Ok(Answer::Verdict(verdict(context, &file)?)),
-            Err(faults) => Err(Faults::from(faults)),
-        },
+        Role::Judge | Role::Sensor | Role::Controller | Role::Actuator => {
+            match VerdictReport::parse(bytes, &reading) {
+                Ok(file) => Ok(Answer::Verdict(verdict(context, &file)?)),
+                Err(faults) => Err(Faults::from(faults)),
+            }
+        }
         Role::Auditor => match AuditReport::parse(bytes, &reading) {
             Ok(file) => Ok(Answer::Audit(audit(context, &file)?)),
             Err(faults) => Err(Faults::from(faults)),

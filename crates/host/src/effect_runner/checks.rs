@@ -184,7 +184,7 @@ fn seal_logs(
     results: &[CheckResult],
     evidence: &mut Vec<ArtifactRef>,
 ) -> Result<Vec<CommandResult>, Fault> {
-    let before = if asked.purpose == Purpose::Audit { context.spec.checks.len() } else { 0 };
+    let before = if asked.purpose == Purpose::Audit { context.task_loop()?.checks.len() } else { 0 };
     let folder = if asked.purpose == Purpose::Baseline { "baseline" } else { "logs" };
     let shown = context.round_dir(asked.round).join("logs").to_string_lossy().into_owned();
     let mut commands = Vec::new();

@@ -13,7 +13,7 @@ pub(super) fn run(context: &RunContext, asked: &CloseRun) -> Result<Outcome, Fau
     if !run_dir.is_dir() && std::fs::create_dir_all(run_dir).is_err() {
         return Ok(Outcome::Closed);
     }
-    let summary = crate::projection::summary(context, asked).render();
+    let summary = crate::projection::summary(context, context.task_loop()?.audit, asked).render();
     replace(&run_dir.join(Summary::FILE_NAME), summary.as_bytes(), Flush::ToDisk)?;
     Ok(Outcome::Closed)
 }

@@ -6,6 +6,7 @@ use crate::durable_file::ensure;
 use crate::fault::{file_fault, git_fault};
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Commit, GitError};
+use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::{CommitId, Outcome, Role, TreeId};
 
@@ -112,7 +113,11 @@ pub(super) fn worktree(
 }
 
 /// Puts worktrees back that were taken away since, the maker's with what was kept of it: its next round builds on that.
-pub(crate) fn restore(context: &RunContext, state: &State) -> Result<(), Fault> {
+pub(crate) fn restore(context: &RunContext, protocol: &Protocol) -> Result<(), Fault> {
+    let Protocol::JudgedTask(state) = protocol else {
+        // A control loop makes each worktree anew from its commits before somebody works in it.
+        return Ok(());
+    };
     let Some((_, base_tree)) = state.base.as_ref().filter(|_| context.adopted().is_none()) else {
         return Ok(());
     };

@@ -16,6 +16,7 @@ use windlass_protocols::effect::{Ask, Purpose, RunAgent};
 use windlass_protocols::outcome::{CheckResult, StepEnd};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::judged_task::facts::RejectedBy;
+use windlass_protocols::protocol::judged_task::spec::TaskSpec;
 use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::{ArtifactRef, Role, Run};
 
@@ -51,7 +52,8 @@ pub(super) fn render(
         Ask::Repair { .. } => (state.feedback.join("\n"), state.history.clone()),
     };
     let told = Told { feedback, history: history.join("\n"), source: source(state) };
-    let mut text = whole(context, (asked.role, asked.round, rounds), &material, &told, outbox);
+    let mut text =
+        whole((context, context.task_loop()?), (asked.role, asked.round, rounds), &material, &told, outbox);
     if let Ask::Repair { faults } = &asked.ask {
         // Agents remember nothing, so the whole question is put again, with what was wrong with the answer.
         text.push_str("\n\n");
@@ -74,14 +76,21 @@ pub(super) fn render(
 }
 
 /// The prompts of a round nobody will play, for a dry run.
-pub(crate) fn dry_run_prompts(context: &RunContext, roles: &[Role]) -> Vec<(String, String)> {
+pub(crate) fn dry_run_prompts(
+    context: &RunContext,
+    spec: &TaskSpec,
+    roles: &[Role],
+) -> Vec<(String, String)> {
     let told = Told { feedback: String::new(), history: String::new(), source: FeedbackSource::Engine };
     let rounds = context.spec.caps().rounds;
     let outbox = Path::new("$WINDLASS_OUTBOX");
     roles
         .iter()
         .map(|role| {
-            (file_name(*role), whole(context, (*role, 1, rounds), &Material::default(), &told, outbox))
+            (
+                file_name(*role),
+                whole((context, spec), (*role, 1, rounds), &Material::default(), &told, outbox),
+            )
         })
         .collect()
 }
@@ -103,19 +112,18 @@ const fn source(state: &State) -> FeedbackSource {
 const fn artifact_of(role: Role) -> RepairedArtifact {
     match role {
         Role::Doer => RepairedArtifact::Handoff,
-        Role::Judge => RepairedArtifact::Verdict,
         Role::Auditor => RepairedArtifact::Audit,
+        _ => RepairedArtifact::Verdict,
     }
 }
 
 fn whole(
-    context: &RunContext,
+    (context, spec): (&RunContext, &TaskSpec),
     (role, round, max_rounds): (Role, u32, u32),
     material: &Material,
     told: &Told,
     outbox: &Path,
 ) -> String {
-    let spec = &context.spec;
     let worktree = context.worktree(role).to_string_lossy().into_owned();
     let round_directory = context.round_dir(round).to_string_lossy().into_owned();
     let outbox = outbox.to_string_lossy().into_owned();
@@ -138,7 +146,7 @@ fn whole(
             }
             .render()
         }
-        Role::Judge => JudgePrompt {
+        Role::Judge | Role::Sensor | Role::Controller | Role::Actuator => JudgePrompt {
             task,
             places,
             body,

@@ -84,6 +84,43 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    pub fn place(&self) -> &Place {
+        match self {
+            Self::JudgedTask(state) => &state.spec.place,
+            Self::FeedbackControl(state) => &state.spec.place,
+        }
+    }
+
+    pub fn task(&self) -> &TaskId {
+        match self {
+            Self::JudgedTask(state) => &state.spec.task,
+            Self::FeedbackControl(state) => &state.spec.task,
+        }
+    }
+
+    pub fn text(&self) -> &str {
+        match self {
+            Self::JudgedTask(state) => &state.spec.text,
+            Self::FeedbackControl(state) => &state.spec.text,
+        }
+    }
+
+    /// What the run was asked to do, as it is to be done now.
+    pub fn spec(&self) -> Spec {
+        match self {
+            Self::JudgedTask(state) => Spec::JudgedTask(Box::new(state.spec.clone())),
+            Self::FeedbackControl(state) => Spec::FeedbackControl(Box::new(state.spec.clone())),
+        }
+    }
+
+    /// Rounds or iterations so far; of a control loop those of its outermost node.
+    pub fn round(&self) -> u32 {
+        match self {
+            Self::JudgedTask(state) => state.round,
+            Self::FeedbackControl(state) => state.stack.first().map_or(0, |frame| frame.iteration),
+        }
+    }
+
     pub(crate) fn begin(spec: &Spec) -> Self {
         match spec {
             Spec::JudgedTask(spec) => {

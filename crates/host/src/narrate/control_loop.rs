@@ -1,0 +1,143 @@
+//! A control loop in sentences: iterations and nodes.
+
+use super::{local_time, short};
+use windlass_control_api::events::Tone;
+use windlass_protocols::Run;
+use windlass_protocols::effect::{Measure, NodeStep};
+use windlass_protocols::kernel::availability::FOR_GOOD;
+use windlass_protocols::outcome::{Reading, ReadingStatus};
+use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
+use windlass_protocols::protocol::feedback_control::facts::{Fact, OutKind, RetryKind};
+use windlass_protocols::protocol::feedback_control::state::State;
+
+/// In front of a sentence about a step of one node.
+pub(super) fn place(node: Option<&NodeStep>) -> String {
+    match node {
+        Some(NodeStep { label, sensor: Some(sensor), .. }) => format!("iteration {label}: {sensor}: "),
+        Some(NodeStep { label, .. }) => format!("iteration {label}: "),
+        None => String::new(),
+    }
+}
+
+pub(super) fn measuring(asked: &Measure) -> (String, Tone) {
+    let names: Vec<&str> = asked.sensors.iter().map(|sensor| sensor.name.as_str()).collect();
+    (format!("iteration {}: the engine runs {}", asked.label, names.join(", ")), Tone::Plain)
+}
+
+pub(super) fn readings(readings: &[Reading]) -> (String, Tone) {
+    let words = |reading: &Reading| {
+        let cause = reading.cause.as_ref().map_or_else(String::new, |cause| format!(" ({cause})"));
+        format!("{} {}{cause}", reading.sensor, reading.status.word())
+    };
+    let all: Vec<String> = readings.iter().map(words).collect();
+    let good = readings.iter().all(|reading| reading.status == ReadingStatus::Pass);
+    (all.join(", "), if good { Tone::Good } else { Tone::Bad })
+}
+
+pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
+    let state = match run.started.as_ref().map(|started| &started.protocol) {
+        Some(Protocol::FeedbackControl(state)) => state,
+        _ => return (fact.name().to_owned(), Tone::Quiet),
+    };
+    match fact {
+        Fact::BaseFixed { commit, .. } => {
+            (format!("the loop begins at {}", short(commit.as_str())), Tone::Quiet)
+        }
+        Fact::NodeEntered { depth, .. } => (format!("enters {}", path(state, *depth)), Tone::Plain),
+        Fact::MeasurementSkipped { .. } => {
+            ("its first measurement is left out: its parent's readings stand".to_owned(), Tone::Quiet)
+        }
+        Fact::IterationOpened { depth, .. } => {
+            (format!("iteration {} of {}", label(state), path(state, *depth)), Tone::Plain)
+        }
+        Fact::ReadingsTaken { readings: taken, .. } if taken.is_empty() => {
+            ("the node has no sensors".to_owned(), Tone::Quiet)
+        }
+        Fact::ReadingsTaken { readings: taken, .. } => {
+            let (words, tone) = readings(taken);
+            (format!("measured: {words}"), tone)
+        }
+        Fact::Remarked { remark, .. } => (remark.words(), Tone::Attention),
+        Fact::DecisionTaken { decision, .. } if decision.target_met => {
+            ("the controller says the target is met".to_owned(), Tone::Plain)
+        }
+        Fact::DecisionTaken { decision, .. } => {
+            (format!("the controller plans: {}", decision.summary), Tone::Plain)
+        }
+        Fact::ClaimRefused { failing, .. } => {
+            (format!("the engine refuses that: {} do not pass", failing.join(", ")), Tone::Bad)
+        }
+        Fact::ActionTaken { action, .. } => {
+            let commands = if action.commands_off { "" } else { " (its program could have run commands)" };
+            (format!("the actuator reports: {}{commands}", action.summary), Tone::Quiet)
+        }
+        Fact::ChangeTaken { change, .. } if change.files_changed == 0 => {
+            ("nothing was changed".to_owned(), Tone::Attention)
+        }
+        Fact::ChangeTaken { change, .. } => {
+            let undone = match change.reverted.as_slice() {
+                [] => String::new(),
+                paths => format!("; what was done to the loop's own {} was undone", paths.join(", ")),
+            };
+            (format!("{} files changed{undone}", change.files_changed), Tone::Plain)
+        }
+        Fact::RepairAsked { role, faults } => {
+            (format!("the {role}'s answer cannot be used: {}", faults.join("; ")), Tone::Attention)
+        }
+        Fact::StepRetried { stage, why, kind } => {
+            let again = match kind {
+                RetryKind::Interrupted => "goes on",
+                RetryKind::Lost | RetryKind::Failed => "tried again",
+            };
+            (format!("{}: {why}; {again}", stage.words()), Tone::Attention)
+        }
+        Fact::AgentOut { agent, until, kind: OutKind::Misconfigured, .. } if *until == FOR_GOOD => {
+            (format!("{agent} is not asked again before a person has looked"), Tone::Attention)
+        }
+        Fact::AgentOut { agent, until, .. } => {
+            (format!("{agent} is not asked before {}", local_time(until.0)), Tone::Attention)
+        }
+        Fact::NodeConcluded { depth, end } => {
+            (format!("{} ends: {}", path(state, *depth), words(end)), tone(end))
+        }
+        Fact::IterationCommitted { label, commit, .. } => {
+            (format!("iteration {label} is commit {}", short(commit.as_str())), Tone::Plain)
+        }
+        Fact::ChildReturned { end, .. } => (format!("back from the inner loop: {}", words(end)), tone(end)),
+        Fact::Concluded { end } => match end {
+            End::Complete => ("the target is met".to_owned(), Tone::Good),
+            End::Exhausted { dimension } => (format!("nothing is left of its {dimension}"), Tone::Attention),
+            End::Stalled { how } => (format!("stopped early: {}", how.words()), Tone::Attention),
+            End::NeedsHuman { .. } => ("needs a person".to_owned(), Tone::Attention),
+            End::Stopped { by, .. } => (format!("stopped by {by}"), Tone::Attention),
+            End::SetupFailed { reason } => (format!("could not be set up: {reason}"), Tone::Bad),
+        },
+    }
+}
+
+fn path(state: &State, depth: u32) -> String {
+    state.spec.node_path(depth as usize).join(" > ")
+}
+
+fn label(state: &State) -> String {
+    state.frame().map(|frame| frame.label()).unwrap_or_default()
+}
+
+fn words(end: &NodeEnd) -> String {
+    match end {
+        NodeEnd::TargetMet => "the target is met".to_owned(),
+        NodeEnd::MaxIterations => "its iterations are used up".to_owned(),
+        NodeEnd::Stalled { how } => how.words().to_owned(),
+        NodeEnd::Spent { dimension } => format!("nothing is left of its {dimension}"),
+        NodeEnd::Failed { .. } => "an error".to_owned(),
+    }
+}
+
+const fn tone(end: &NodeEnd) -> Tone {
+    match end {
+        NodeEnd::TargetMet => Tone::Good,
+        NodeEnd::MaxIterations | NodeEnd::Stalled { .. } | NodeEnd::Spent { .. } => Tone::Attention,
+        NodeEnd::Failed { .. } => Tone::Bad,
+    }
+}
