@@ -2,8 +2,8 @@
 //! mean is the command's own business.
 
 use crate::commands::{
-    agents, clean, compat, completions, cost, demo, diff, doctor, explain, explain_error, land, log, ls,
-    resume, run, settings, show, stop, trust, verify,
+    agents, clean, compat, completions, control, cost, demo, diff, doctor, explain, explain_error, land, log,
+    ls, resume, run, settings, show, stop, trust, verify,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
 use crate::wiring::Environment;
@@ -45,6 +45,7 @@ pub(crate) struct GlobalArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(Box<run::RunArgs>),
+    Control(control::ControlArgs),
     Ls(ls::LsArgs),
     Show(show::ShowArgs),
     Log(log::LogArgs),

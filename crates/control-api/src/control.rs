@@ -2,6 +2,7 @@
 
 use crate::agents::AgentView;
 use crate::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun};
+use crate::control_loop::{ControlStatus, Measurements, SetupReport, StartControl};
 use crate::errors::Fault;
 use crate::events::Watcher;
 use crate::money::{AskCost, CostReport};
@@ -18,6 +19,13 @@ pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + 'a>>;
 pub trait Control {
     /// Starts a run and drives it to its end, or until it is interrupted.
     fn start<'a>(&'a self, command: StartRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Starts a control loop and drives it to its end, or until it is interrupted.
+    fn start_control<'a>(&'a self, command: StartControl, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Whether the repository is set up for a control loop.
+    fn control_setup<'a>(&'a self, repository: &'a Path) -> Reply<'a, SetupReport>;
+    /// One control loop, or the newest of the repository.
+    fn control_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, ControlStatus>;
+    fn measurements<'a>(&'a self, run: &'a str) -> Reply<'a, Measurements>;
     /// Takes an unfinished or ended run up again and drives it.
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
     /// The unfinished runs nobody drives, as `resume` takes them.

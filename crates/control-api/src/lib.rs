@@ -5,6 +5,7 @@ pub mod agents;
 pub mod commands;
 pub mod compat;
 pub mod control;
+pub mod control_loop;
 pub mod errors;
 pub mod events;
 pub mod exit_codes;

@@ -142,6 +142,9 @@ pub struct RunOutcome {
     pub explanation: ExplanationView,
     /// Agent commands that a dry run would have started.
     pub would_run: Vec<String>,
+    /// Of a control loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<crate::control_loop::ControlReport>,
 }
 
 #[derive(Clone, Debug, Serialize)]

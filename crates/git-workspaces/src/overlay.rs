@@ -42,6 +42,20 @@ impl Repository {
         self.write_tree(entries)
     }
 
+    /// Names of the files directly in a directory of a tree.
+    pub fn names_at(&self, tree: &TreeId, directory: &str) -> Result<Vec<String>, GitError> {
+        let start = format!("{}/", directory.trim_end_matches('/'));
+        let listing = self.listing(tree)?;
+        let inside = listing.entries.iter().filter_map(|entry| {
+            let rest = entry.path.as_bytes().strip_prefix(start.as_bytes())?;
+            let name = rest.split(|byte| *byte == b'/').next()?;
+            Some(String::from_utf8_lossy(name).into_owned())
+        });
+        let mut names: Vec<String> = inside.collect();
+        names.dedup();
+        Ok(names)
+    }
+
     /// The content of one file of a tree; `None` where the tree has no such file.
     pub fn file_at(&self, tree: &TreeId, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         let listing = self.listing(tree)?;

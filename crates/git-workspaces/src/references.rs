@@ -132,6 +132,14 @@ impl Repository {
         lines.filter_map(|line| line.split_once(' ')).map(|(_, name)| name.to_owned()).collect()
     }
 
+    /// Short names of the branches whose names begin so.
+    pub fn branches_under(&self, start: &str) -> Result<Vec<String>, GitError> {
+        let printed = self.view_call()?.args(["for-each-ref", "--format=%(refname)", "refs/heads/"]).run()?;
+        let names = String::from_utf8_lossy(&printed);
+        let names = names.lines().filter_map(|name| name.strip_prefix("refs/heads/"));
+        Ok(names.filter(|name| name.starts_with(start)).map(str::to_owned).collect())
+    }
+
     /// Short names of the branches that have this commit in their history.
     pub fn branches_with(&self, commit: &CommitId) -> Result<Vec<String>, GitError> {
         let printed = self
@@ -148,6 +156,19 @@ impl Repository {
         let printed =
             self.view_call()?.args(["rev-list", "--first-parent", last, &format!("^{base}"), "--"]).run()?;
         Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
+    }
+
+    /// The newest commits from `last` back to `base`, which is left out: id and subject.
+    pub fn subjects(&self, last: &str, base: &str, most: usize) -> Result<Vec<(String, String)>, GitError> {
+        CommitId::parse(last).and(CommitId::parse(base))?;
+        let printed = self
+            .view_call()?
+            .args(["log", "--first-parent", "--format=%H %s", &format!("--max-count={most}")])
+            .args([last, &format!("^{base}"), "--"])
+            .run()?;
+        let printed = String::from_utf8_lossy(&printed);
+        let pairs = printed.lines().filter_map(|line| line.split_once(' '));
+        Ok(pairs.map(|(id, subject)| (id.to_owned(), subject.to_owned())).collect())
     }
 
     /// Moves or creates (`expected` = `None`) a reference, only if it still is what the caller saw.

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use windlass_control_api::agents::AgentView;
 use windlass_control_api::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun};
 use windlass_control_api::compat::{Compat, MakeWorktrees};
+use windlass_control_api::control_loop::{ControlStatus, Measurements, SetupReport, StartControl};
 use windlass_control_api::events::Watcher;
 use windlass_control_api::money::{AskCost, CostReport};
 use windlass_control_api::views::{
@@ -148,6 +149,22 @@ impl Compat for Host {
 impl Control for Host {
     fn start<'a>(&'a self, command: StartRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
         Box::pin(control::start::start(self, command, watcher))
+    }
+
+    fn start_control<'a>(&'a self, command: StartControl, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        Box::pin(control::control_loop::start::start(self, command, watcher))
+    }
+
+    fn control_setup<'a>(&'a self, repository: &'a Path) -> Reply<'a, SetupReport> {
+        Box::pin(async { control::control_loop::look::setup(self, repository) })
+    }
+
+    fn control_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, ControlStatus> {
+        Box::pin(control::control_loop::look::status(self, run, repository))
+    }
+
+    fn measurements<'a>(&'a self, run: &'a str) -> Reply<'a, Measurements> {
+        Box::pin(control::control_loop::look::measurements(self, run))
     }
 
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {

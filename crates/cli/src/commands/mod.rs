@@ -5,6 +5,7 @@ pub(crate) mod agents;
 pub(crate) mod clean;
 pub(crate) mod compat;
 pub(crate) mod completions;
+pub(crate) mod control;
 pub(crate) mod cost;
 pub(crate) mod demo;
 pub(crate) mod diff;

@@ -16,9 +16,25 @@ pub(super) fn show(outcome: &RunOutcome, output: &mut Output) -> u8 {
     let mut fields = Fields::new(look);
     fields.add("outcome", look.status(outcome.status));
     fields.add("run", look.paint(Paint::Name, &outcome.run));
-    fields.add("rounds", outcome.rounds_completed.to_string());
-    fields.add("judge", printable(&outcome.judge_verdict));
-    fields.add("audit", printable(&outcome.audit_gate));
+    match &outcome.control {
+        Some(control) => {
+            fields.add(
+                "branch",
+                format!("{} from {}", printable(&control.branch), printable(&control.base_branch)),
+            );
+            fields.add("commits", control.commits.to_string());
+            fields.add("actuations", control.actuations.to_string());
+            if let Some(best) = &control.best {
+                let commit = best.commit.as_deref().map_or("not committed", short);
+                fields.add("best", format!("iteration {}, {commit}", best.iteration));
+            }
+        }
+        None => {
+            fields.add("rounds", outcome.rounds_completed.to_string());
+            fields.add("judge", printable(&outcome.judge_verdict));
+            fields.add("audit", printable(&outcome.audit_gate));
+        }
+    }
     if let Some(landed) = &outcome.landed {
         fields.add("landed", format!("{} on {}", short(&landed.commit), landed.reference));
     }

@@ -168,7 +168,7 @@ impl WorkFlags {
 }
 
 /// Kept as it was written, so that nothing is rounded.
-fn amount(text: &str) -> Result<String, String> {
+pub(super) fn amount(text: &str) -> Result<String, String> {
     match micros(text) {
         Some(1..) => Ok(text.to_owned()),
         Some(0) | None => Err(String::from("expected an amount above 0 such as 1.50")),

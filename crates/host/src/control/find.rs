@@ -13,7 +13,6 @@ use windlass_engine::{Holder, Journal, RunHead, Stored, engine};
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::judged_task::spec::Place;
-use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::{Run, RunId};
 
 pub(crate) async fn head(host: &Host, name: &str) -> Result<RunHead, Fault> {
@@ -70,17 +69,6 @@ pub(crate) async fn run(host: &Host, name: &str) -> Result<(RunHead, Vec<Stored>
     let stored = host.journal.read(&head.run, 0).await.map_err(journal_fault)?;
     let run = engine::replay(&head.run, &stored).map_err(journal_fault)?;
     Ok((head, stored, run))
-}
-
-pub(crate) fn task(run: &Run) -> Result<&State, Fault> {
-    match run.started.as_ref().map(|started| &started.protocol) {
-        Some(Protocol::JudgedTask(state)) => Ok(state),
-        Some(Protocol::FeedbackControl(_)) => Err(Fault::new(
-            Code::NotAllowedNow,
-            "this is a control loop; what was asked for is there for task loops only",
-        )),
-        None => Err(Fault::new(Code::UnknownRun, "the run was never started")),
-    }
 }
 
 pub(crate) fn protocol(run: &Run) -> Result<&Protocol, Fault> {

@@ -4,6 +4,7 @@ mod agent_policy;
 pub(crate) mod agents;
 pub(crate) mod clean;
 pub(crate) mod compat;
+pub(crate) mod control_loop;
 pub(crate) mod cost;
 pub(crate) mod diagnose;
 pub(crate) mod find;

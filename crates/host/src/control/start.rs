@@ -19,8 +19,8 @@ use windlass_engine::{Journal, Lease};
 use windlass_git_workspaces::{Checkout, Repository};
 use windlass_protocols::explain::explain;
 use windlass_protocols::outcome::VerdictWord;
-use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, TaskSpec};
+use windlass_protocols::protocol::{Protocol, Spec};
 use windlass_protocols::{Actor, Observation, Role, Run, RunId};
 
 pub(crate) async fn start(
@@ -106,7 +106,7 @@ pub(super) async fn released<T>(host: &Host, lease: &Lease, outcome: Result<T, F
     given_back.map(|()| outcome)
 }
 
-async fn begin(
+pub(super) async fn begin(
     host: &Host,
     context: RunContext,
     held: &HeldRepository,
@@ -213,11 +213,12 @@ fn dry_run(context: &RunContext) -> Result<RunOutcome, Fault> {
         },
         spent: Spent::default(),
         would_run,
+        control: None,
     })
 }
 
 pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutcome, Fault> {
-    let state = find::task(run)?;
+    let protocol = find::protocol(run)?;
     let status = match driven {
         Driven::Interrupted => Status::Interrupted,
         Driven::Ended => {
@@ -225,22 +226,15 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
         }
     };
     let explanation = explain(run);
-    Ok(RunOutcome {
+    let mut outcome = RunOutcome {
         run: run.started.as_ref().map(|started| started.id.to_string()).unwrap_or_default(),
         status,
-        run_dir: state.spec.place.run_dir.clone(),
-        final_verdict: state.end.as_ref().map_or("needs-human", |end| end.legacy_word()).to_owned(),
-        judge_verdict: state
-            .verdict
-            .as_ref()
-            .map_or("not-run", |(word, _)| VerdictWord::word(*word))
-            .to_owned(),
-        audit_gate: state.gate.as_ref().map_or("not-run", |(word, _)| word.gate_word()).to_owned(),
-        rounds_completed: state.rounds_completed,
-        landed: state.landed.as_ref().map(|(commit, reference)| LandedView {
-            commit: commit.to_string(),
-            reference: reference.clone(),
-        }),
+        run_dir: protocol.place().run_dir.clone(),
+        final_verdict: "needs-human".to_owned(),
+        judge_verdict: "not-run".to_owned(),
+        audit_gate: "not-run".to_owned(),
+        rounds_completed: 0,
+        landed: None,
         spent,
         explanation: ExplanationView {
             now: explanation.now,
@@ -249,7 +243,34 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
             driver: None,
         },
         would_run: Vec::new(),
-    })
+        control: None,
+    };
+    match protocol {
+        Protocol::JudgedTask(state) => {
+            if let Some(end) = &state.end {
+                end.legacy_word().clone_into(&mut outcome.final_verdict);
+            }
+            if let Some((word, _)) = &state.verdict {
+                VerdictWord::word(*word).clone_into(&mut outcome.judge_verdict);
+            }
+            if let Some((word, _)) = &state.gate {
+                word.gate_word().clone_into(&mut outcome.audit_gate);
+            }
+            outcome.rounds_completed = state.rounds_completed;
+            outcome.landed = state.landed.as_ref().map(|(commit, reference)| LandedView {
+                commit: commit.to_string(),
+                reference: reference.clone(),
+            });
+        }
+        Protocol::FeedbackControl(state) => {
+            if let Some(end) = &state.end {
+                end.word().clone_into(&mut outcome.final_verdict);
+            }
+            outcome.rounds_completed = state.stack.first().map_or(0, |frame| frame.actuations);
+            outcome.control = Some(super::control_loop::report::of(run, state));
+        }
+    }
+    Ok(outcome)
 }
 
 /// Short, unique and easy to type: no vowels, so that no word comes out, and no letters that look alike.

@@ -26,7 +26,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// The first agent of each role, and those that stand in for it.
-type Agents = (BTreeMap<Role, String>, BTreeMap<Role, Vec<String>>);
+pub(super) type Agents = (BTreeMap<Role, String>, BTreeMap<Role, Vec<String>>);
 
 fn no_agent(role: Role) -> Fault {
     Fault::new(Code::BadArgument, format!("no agent is named for the {role}"))
@@ -107,54 +107,15 @@ impl Wanted<'_> {
     }
 
     fn agents(&self, audit: AuditPolicy) -> Result<Agents, Fault> {
-        let mut chains = BTreeMap::new();
-        let mut roles = vec![(Role::Doer, "doer"), (Role::Judge, "judge")];
+        let mut roles = vec![Role::Doer, Role::Judge];
         if audit == AuditPolicy::Required {
-            roles.push((Role::Auditor, "auditor"));
+            roles.push(Role::Auditor);
         }
-        for (role, key) in roles {
-            let (own, text) = match (self.settings.text(key), self.settings.text("agent")) {
-                (Some(text), _) => (key, text),
-                (None, Some(text)) => ("agent", text),
-                (None, None) => return Err(no_agent(role)),
-            };
-            let fallback = format!("{key}-fallback");
-            let mut chain = vec![self.agent(own, text)?];
-            for text in self.settings.list(&fallback) {
-                chain.push(self.agent(&fallback, &text)?);
-            }
-            chains.insert(role, chain);
-        }
-        agent_policy::check(self.settings, &chains)?;
-        let mut agents = BTreeMap::new();
-        let mut fallbacks = BTreeMap::new();
-        for (role, chain) in chains {
-            let mut texts = chain.iter().map(ToString::to_string);
-            agents.extend(texts.next().map(|first| (role, first)));
-            let others: Vec<String> = texts.collect();
-            if !others.is_empty() {
-                fallbacks.insert(role, others);
-            }
-        }
-        Ok((agents, fallbacks))
+        chosen_agents(self.settings, &self.command.directory, &roles)
     }
 
-    fn agent(&self, key: &str, text: &str) -> Result<AgentChoice, Fault> {
-        AgentChoice::parse(text)
-            .and_then(|choice| choice.anchored(&self.anchor(key)))
-            .map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))
-    }
-
-    /// Relative paths mean: relative to where the words stand.
     fn anchor(&self, key: &str) -> PathBuf {
-        match self.settings.origin(key) {
-            Some(Origin::RepositoryFile(file) | Origin::UserFile(file)) => {
-                file.parent().unwrap_or(Path::new("/")).to_owned()
-            }
-            Some(Origin::BuiltIn | Origin::Variable(_) | Origin::Argument) | None => {
-                self.command.directory.clone()
-            }
-        }
+        anchor(self.settings, &self.command.directory, key)
     }
 
     fn prompts(&self) -> Result<BTreeMap<Role, String>, Fault> {
@@ -202,7 +163,53 @@ impl Wanted<'_> {
     }
 }
 
-fn no_commit_yet() -> Fault {
+/// The agent of each role and those that stand in for it, as the settings name them.
+pub(super) fn chosen_agents(settings: &Settings, directory: &Path, roles: &[Role]) -> Result<Agents, Fault> {
+    let agent = |key: &str, text: &str| {
+        AgentChoice::parse(text)
+            .and_then(|choice| choice.anchored(&anchor(settings, directory, key)))
+            .map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))
+    };
+    let mut chains = BTreeMap::new();
+    for role in roles {
+        let key = role.word();
+        let (own, text) = match (settings.text(key), settings.text("agent")) {
+            (Some(text), _) => (key, text),
+            (None, Some(text)) => ("agent", text),
+            (None, None) => return Err(no_agent(*role)),
+        };
+        let fallback = format!("{key}-fallback");
+        let mut chain = vec![agent(own, text)?];
+        for text in settings.list(&fallback) {
+            chain.push(agent(&fallback, &text)?);
+        }
+        chains.insert(*role, chain);
+    }
+    agent_policy::check(settings, &chains)?;
+    let mut agents = BTreeMap::new();
+    let mut fallbacks = BTreeMap::new();
+    for (role, chain) in chains {
+        let mut texts = chain.iter().map(ToString::to_string);
+        agents.extend(texts.next().map(|first| (role, first)));
+        let others: Vec<String> = texts.collect();
+        if !others.is_empty() {
+            fallbacks.insert(role, others);
+        }
+    }
+    Ok((agents, fallbacks))
+}
+
+/// Relative paths mean: relative to where the words stand.
+fn anchor(settings: &Settings, directory: &Path, key: &str) -> PathBuf {
+    match settings.origin(key) {
+        Some(Origin::RepositoryFile(file) | Origin::UserFile(file)) => {
+            file.parent().unwrap_or(Path::new("/")).to_owned()
+        }
+        Some(Origin::BuiltIn | Origin::Variable(_) | Origin::Argument) | None => directory.to_owned(),
+    }
+}
+
+pub(super) fn no_commit_yet() -> Fault {
     Fault::new(Code::BadRevision, "the repository has no commit to start from")
         .kept("nothing was changed")
         .hint("make a first commit: `git add --all && git commit --message begin`")
@@ -223,7 +230,7 @@ pub(crate) fn free_branch(repository: &Repository, task: &str) -> Result<String,
     }
 }
 
-fn patience(settings: &Settings) -> Patience {
+pub(super) fn patience(settings: &Settings) -> Patience {
     let usual = Patience::default();
     Patience {
         first_delay: settings
@@ -238,7 +245,7 @@ fn spend(settings: &Settings, stem: &str) -> Spend {
     Spend { tokens: settings.number(&format!("{stem}-tokens")), cost_micros: settings.money(stem) }
 }
 
-fn caps(settings: &Settings) -> Caps {
+pub(super) fn caps(settings: &Settings) -> Caps {
     Caps {
         rounds: settings.number("rounds").and_then(|rounds| u32::try_from(rounds).ok()).unwrap_or(1),
         time: settings.number("max-minutes").map(Millis::minutes),

@@ -20,16 +20,23 @@ pub(crate) enum Decision {
 
 /// Refuses to go on while the repository's commands are nobody's word.
 pub(crate) fn require(host: &Host, checkout: &Checkout, settings: &Settings, yes: bool) -> Result<(), Fault> {
-    let view = view(host, checkout, settings)?;
+    require_all(host, checkout, (settings, &[]), yes)
+}
+
+/// The same with commands that stand in other files of the repository.
+pub(crate) fn require_all(
+    host: &Host,
+    checkout: &Checkout,
+    (settings, others): (&Settings, &[String]),
+    yes: bool,
+) -> Result<(), Fault> {
+    let view = view(host, checkout, settings, others)?;
     if view.commands.is_empty() || view.trusted || yes {
         return Ok(());
     }
     let mut fault = Fault::new(
         Code::NotTrusted,
-        format!(
-            "the settings of this repository would run {} commands that nobody agreed to",
-            view.commands.len()
-        ),
+        format!("this repository would have {} commands run that nobody agreed to", view.commands.len()),
     )
     .kept("nothing was run");
     for command in view.commands {
@@ -41,7 +48,7 @@ pub(crate) fn require(host: &Host, checkout: &Checkout, settings: &Settings, yes
 pub(crate) fn state(host: &Host, repository: &Path) -> Result<TrustView, Fault> {
     let checkout = Checkout::discover(repository).map_err(git_fault)?;
     let settings = host.settings_for(Some(checkout.work_tree()), &[])?;
-    view(host, &checkout, &settings)
+    view(host, &checkout, &settings, &super::control_loop::commands_of(&checkout))
 }
 
 pub(crate) fn change(host: &Host, repository: &Path, decision: Decision) -> Result<TrustView, Fault> {
@@ -58,13 +65,29 @@ pub(crate) fn change(host: &Host, repository: &Path, decision: Decision) -> Resu
     Ok(view)
 }
 
-fn view(host: &Host, checkout: &Checkout, settings: &Settings) -> Result<TrustView, Fault> {
-    let commands = settings.repository_commands();
-    // As a list in JSON, so that two commands cannot be mistaken for one with a line break.
-    let hash = digest(&serde_json::to_vec(&commands).unwrap_or_default()).to_string();
+/// Whether this set of commands is agreed to, or a larger one that has all of it.
+fn view(
+    host: &Host,
+    checkout: &Checkout,
+    settings: &Settings,
+    others: &[String],
+) -> Result<TrustView, Fault> {
+    let own = settings.repository_commands();
+    let commands: Vec<String> = own.iter().chain(others).cloned().collect();
+    let hash = hash(&commands);
     let repository = checkout.work_tree().to_string_lossy().into_owned();
-    let trusted = read(host)?.get(&key(checkout)).is_some_and(|agreed| *agreed == hash);
+    let agreed = read(host)?.get(&key(checkout)).cloned();
+    let in_larger_set = || {
+        let all: Vec<String> = own.into_iter().chain(super::control_loop::commands_of(checkout)).collect();
+        agreed.as_ref() == Some(&self::hash(&all)) && commands.iter().all(|command| all.contains(command))
+    };
+    let trusted = agreed.as_ref() == Some(&hash) || in_larger_set();
     Ok(TrustView { repository, commands, hash, trusted })
+}
+
+/// Of a list in JSON, so that two commands cannot be mistaken for one with a line break.
+fn hash(commands: &[String]) -> String {
+    digest(&serde_json::to_vec(commands).unwrap_or_default()).to_string()
 }
 
 /// All worktrees of a repository are trusted together.

@@ -15,6 +15,7 @@ mod prompt;
 mod step;
 mod wait;
 
+pub(crate) use control_loop::thousandths;
 pub(crate) use land::author;
 pub(crate) use prepare::restore as restore_worktrees;
 pub(crate) use prompt::{dry_run_prompts, ending, file_name as prompt_file_name};

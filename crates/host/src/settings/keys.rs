@@ -68,6 +68,12 @@ pub const KEYS: &[Key] = &[
     key("doer", Kind::Text, "", Runs::Commands, "the agent that makes the change"),
     key("judge", Kind::Text, "", Runs::Commands, "the agent that judges it"),
     key("auditor", Kind::Text, "", Runs::Commands, "the agent that gates it"),
+    key("controller", Kind::Text, "", Runs::Commands, "the agent that plans in a control loop"),
+    key("actuator", Kind::Text, "", Runs::Commands, "the agent that edits in a control loop"),
+    key("sensor", Kind::Text, "", Runs::Commands, "the agent for sensors that have no command"),
+    key("controller-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the controller"),
+    key("actuator-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the actuator"),
+    key("sensor-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for such sensors"),
     key(
         "doer-fallback",
         Kind::List,

@@ -1,0 +1,205 @@
+//! Reads how a repository is set up for a control loop: which of the forms in the wild it is, its nodes, and the text of
+//! every agent file. All that is wrong is said at once; nothing is started on half a set-up.
+
+use std::collections::BTreeMap;
+use windlass_artifact_formats::control_loop::{
+    AgentFile, DEFAULT_TARGET, FLOW_FILE, Flow, FlowActuator, FlowNode, OnError, paths, readable_text,
+    sensor_entries, sensor_name,
+};
+use windlass_protocols::Millis;
+use windlass_protocols::protocol::feedback_control::spec::{
+    Actuator, AgentText, Dialect, Node, NodeBudget, OnError as SpecOnError, Sensor,
+};
+
+/// The id of the one node of a flat loop; it stands in no file of it.
+const FLAT_NODE: &str = "loop";
+/// The original's word for how many iterations a flat loop has.
+const FLAT_ITERATIONS: u32 = 10;
+
+/// Where the files of a set-up are read from: a work tree, or a commit.
+pub(crate) trait SetupFiles {
+    /// Names of the files directly in that directory of the repository.
+    fn names_in(&self, directory: &str) -> Vec<String>;
+    fn read(&self, path: &str) -> Option<Vec<u8>>;
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    pub(crate) dialect: Dialect,
+    pub(crate) root: Node,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Setup {
+    /// Every command that the engine would run.
+    pub(crate) fn commands(&self) -> Vec<String> {
+        let sensors = self.root.chain().flat_map(|node| &node.sensors);
+        sensors.filter_map(|sensor| sensor.command.clone()).collect()
+    }
+
+    pub(crate) fn has_agent_sensors(&self) -> bool {
+        self.root.chain().flat_map(|node| &node.sensors).any(|sensor| sensor.command.is_none())
+    }
+}
+
+/// The set-up, or every reason why there is none.
+pub(crate) fn read(files: &dyn SetupFiles) -> Result<Setup, Vec<String>> {
+    let mut reader = Reader { files, problems: Vec::new(), warnings: Vec::new() };
+    let setup = match files.read(FLOW_FILE) {
+        Some(bytes) => reader.hierarchical(&bytes).map(|root| (Dialect::Hierarchical, root)),
+        None => reader.flat().map(|root| (Dialect::Flat, root)),
+    };
+    match setup {
+        Some((dialect, root)) if reader.problems.is_empty() => {
+            Ok(Setup { dialect, root, warnings: reader.warnings })
+        }
+        _ => Err(reader.problems),
+    }
+}
+
+struct Reader<'a> {
+    files: &'a dyn SetupFiles,
+    problems: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn flat(&mut self) -> Option<Node> {
+        let names = self.files.names_in(paths::AGENTS_DIRECTORY);
+        let stem = paths::SENSOR_PREFIX;
+        let sensors: Vec<String> = names
+            .iter()
+            .filter(|name| name.starts_with(stem) && name.ends_with(".md"))
+            .map(|name| format!("{}/{name}", paths::AGENTS_DIRECTORY))
+            .collect();
+        if sensors.is_empty() {
+            self.problems.push(format!(
+                "there is no sensor: no file {}/{stem}<name>.md; `windlass control init` writes them",
+                paths::AGENTS_DIRECTORY
+            ));
+        }
+        let controller = self.agent_text(paths::FLAT_CONTROLLER, "the controller");
+        let actuator = self.agent_text(paths::ACTUATOR, "the actuator");
+        let targets: BTreeMap<String, String> = controller
+            .as_ref()
+            .and_then(|controller| AgentFile::parse(&controller.path, &controller.text).ok())
+            .map(|(file, _)| sensor_entries(&file.body))
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|entry| Some((entry.name, entry.target?)))
+            .collect();
+        let read: Vec<Sensor> = sensors
+            .iter()
+            .filter_map(|path| self.sensor(path, None, true))
+            .map(|mut sensor| {
+                // Of the flat form, targets stand in the controller's file.
+                if let Some(target) = targets.get(&sensor.name) {
+                    sensor.target.clone_from(target);
+                }
+                sensor
+            })
+            .collect();
+        Some(Node {
+            id: FLAT_NODE.to_owned(),
+            controller: controller?,
+            actuator: Actuator::Direct(actuator?),
+            sensors: read,
+            max_iterations: FLAT_ITERATIONS,
+            on_error: SpecOnError::FailFast,
+            budget: NodeBudget::default(),
+        })
+    }
+
+    fn hierarchical(&mut self, bytes: &[u8]) -> Option<Node> {
+        let text = match readable_text(FLOW_FILE, bytes) {
+            Ok(text) => text,
+            Err(faults) => {
+                self.problems.extend(faults.sentences().iter().cloned());
+                return None;
+            }
+        };
+        match Flow::parse(text) {
+            Ok((flow, warnings)) => {
+                self.warnings.extend(warnings);
+                self.node(&flow.root)
+            }
+            Err(faults) => {
+                self.problems.extend(faults.sentences().iter().cloned());
+                None
+            }
+        }
+    }
+
+    fn node(&mut self, node: &FlowNode) -> Option<Node> {
+        let controller = self.agent_text(node.controller.as_str(), "the controller");
+        let actuator = match &node.actuator {
+            FlowActuator::Direct { agent } => {
+                self.agent_text(agent.as_str(), "the actuator").map(Actuator::Direct)
+            }
+            FlowActuator::Composite { child } => {
+                self.node(child).map(|child| Actuator::Cascade(Box::new(child)))
+            }
+        };
+        let sensors: Vec<Sensor> = node
+            .sensors
+            .iter()
+            .filter_map(|sensor| self.sensor(sensor.path.as_str(), sensor.target.as_deref(), sensor.required))
+            .collect();
+        let budget = node.budget.clone().unwrap_or_default();
+        let minutes = [node.timeout_minutes, budget.minutes].into_iter().flatten().min();
+        Some(Node {
+            id: node.id.clone(),
+            controller: controller?,
+            actuator: actuator?,
+            sensors,
+            max_iterations: budget
+                .actuations
+                .map_or(node.max_iterations, |most| most.min(node.max_iterations)),
+            on_error: match node.on_error {
+                OnError::FailFast => SpecOnError::FailFast,
+                OnError::ReportToParent => SpecOnError::ReportToParent,
+            },
+            budget: NodeBudget {
+                time: minutes.map(Millis::minutes),
+                tokens: budget.tokens,
+                cost_micros: budget.cost_micros,
+            },
+        })
+    }
+
+    fn sensor(&mut self, path: &str, target: Option<&str>, required: bool) -> Option<Sensor> {
+        let file = self.agent_text(path, "the sensor")?;
+        let (parsed, notes) = match AgentFile::parse(path, &file.text) {
+            Ok(parsed) => parsed,
+            Err(faults) => {
+                self.problems.extend(faults.sentences().iter().cloned());
+                return None;
+            }
+        };
+        self.warnings.extend(notes);
+        let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
+        let front = Some(parsed.name.as_str()).filter(|name| !name.is_empty());
+        Some(Sensor {
+            name: sensor_name(stem, front),
+            command: parsed.measurement_command(),
+            target: target.or(parsed.target.as_deref()).unwrap_or(DEFAULT_TARGET).to_owned(),
+            required: required && parsed.required,
+            metric: None,
+            file,
+        })
+    }
+
+    fn agent_text(&mut self, path: &str, what: &str) -> Option<AgentText> {
+        let Some(bytes) = self.files.read(path) else {
+            self.problems.push(format!("{what}'s file {path} is not there"));
+            return None;
+        };
+        match readable_text(path, &bytes) {
+            Ok(text) => Some(AgentText { path: path.to_owned(), text: text.to_owned() }),
+            Err(faults) => {
+                self.problems.extend(faults.sentences().iter().cloned());
+                None
+            }
+        }
+    }
+}
