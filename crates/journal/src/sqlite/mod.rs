@@ -79,7 +79,7 @@ impl SqliteJournal {
 
     /// Throws the list of runs away and makes it again from the facts, in one transaction.
     pub async fn rebuild_read_models(&self, headline: fn(&Run) -> String) -> Result<(), JournalError> {
-        self.writer()?.submit(move |connection| changes::rebuild_runs(connection, headline)).await
+        self.writer()?.hand_over(move |connection| changes::rebuild_runs(connection, headline)).await
     }
 
     /// Reads what a run has beyond `tip`, each row checked against the chain before it is handed on. In batches, so that

@@ -93,7 +93,7 @@ pub(super) fn for_writing(path: &Path) -> Result<Connection, OpenError> {
 /// all the waiting is done here: everything is let go of, and tried again from the start.
 fn prepare(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
     let sqlite = |error| OpenError::from_sqlite(path, error);
-    connection.busy_timeout(Duration::ZERO).map_err(sqlite)?;
+    Patience::None.set(connection).map_err(sqlite)?;
     let mut pauses = 0;
     loop {
         match try_to_prepare(connection, path) {
@@ -102,7 +102,7 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
             Ok(()) => break,
         }
     }
-    connection.busy_handler(Some(wait_while_busy)).map_err(sqlite)
+    Patience::HalfAMinute.set(connection).map_err(sqlite)
 }
 
 fn try_to_prepare(connection: &Connection, path: &Path) -> Result<(), OpenError> {
@@ -130,7 +130,7 @@ pub(super) fn for_reading(path: &Path) -> rusqlite::Result<Connection> {
 /// Nothing is made beside the file. Where its log cannot be shared and there is nothing in it, the file stands alone.
 pub(super) fn for_looking(path: &Path) -> rusqlite::Result<Connection> {
     let look = |mut connection: Connection| {
-        connection.busy_handler(Some(wait_while_busy))?;
+        Patience::HalfAMinute.set(&mut connection)?;
         connection.pragma_update(None, "trusted_schema", false)?;
         connection.query_row("SELECT count(*) FROM sqlite_schema", (), |_| Ok(()))?;
         Ok(connection)
@@ -177,7 +177,7 @@ fn in_an_address(path: &Path) -> String {
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_handler(Some(wait_while_busy))?;
+    Patience::HalfAMinute.set(&mut connection)?;
     connection.set_prepared_statement_cache_capacity(64);
     // Otherwise a statement may be compiled again for each new value, which costs an append a tenth of its time.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -190,6 +190,22 @@ fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", LOG_SIZE_LIMIT)
+}
+
+/// How long a connection waits where another process writes.
+#[derive(Clone, Copy)]
+pub(super) enum Patience {
+    None,
+    HalfAMinute,
+}
+
+impl Patience {
+    pub(super) fn set(self, connection: &mut Connection) -> rusqlite::Result<()> {
+        connection.busy_handler(match self {
+            Self::None => None,
+            Self::HalfAMinute => Some(wait_while_busy),
+        })
+    }
 }
 
 fn wait_while_busy(pauses_so_far: i32) -> bool {

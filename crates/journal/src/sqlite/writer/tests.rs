@@ -1,11 +1,17 @@
-//! What a batch does when one of its changes cannot be done. The queue is filled before it is served, so that the
-//! batch is known.
+//! What a batch does when one of its changes cannot be done, and who carries a change out. The queue of a batch is
+//! filled before it is served, so that the batch is known.
 
-use super::{Change, Pending, serve};
+use super::{Change, Counted, Pending, Writer, serve_batch};
 use crate::sqlite::failure::Failure;
 use rusqlite::Connection;
+use std::future::Future;
 use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::task::{Context, Waker};
+use std::thread::ThreadId;
+use tempfile::TempDir;
 use tokio::sync::oneshot;
 use windlass_engine::JournalError;
 
@@ -30,7 +36,7 @@ fn change(
     work: impl FnMut(&Connection) -> Result<(), Failure> + Send + 'static,
 ) -> (Box<dyn Change>, oneshot::Receiver<Answer>) {
     let (reply, answer) = oneshot::channel();
-    (Box::new(Pending::new(work, reply)), answer)
+    (Box::new(Pending { work, result: None, reply, counted: Counted::new(&Arc::default()) }), answer)
 }
 
 fn serve_all(
@@ -43,7 +49,9 @@ fn serve_all(
         queue.send(change).expect("the other end is still held here");
     }
     drop(queue);
-    serve(connection, Path::new("numbers.db"), &requests);
+    while let Ok(first) = requests.recv() {
+        serve_batch(connection, Path::new("numbers.db"), first, &requests);
+    }
     answers.into_iter().map(|mut answer| answer.try_recv().expect("everything is answered")).collect()
 }
 
@@ -147,4 +155,83 @@ fn everything_queued_shares_one_commit() {
     assert!(answers.iter().all(Result::is_ok));
     // Each commit of its own would add at least one page of 4 KiB.
     assert!(log() - before < 5 * 4_200, "{} bytes of log for 100 changes", log() - before);
+}
+
+/// A file with an empty table of numbers, and who writes to it.
+fn writer() -> (TempDir, Connection, Writer) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("numbers.db");
+    let other = Connection::open(&path).unwrap();
+    other
+        .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE numbers (number INTEGER PRIMARY KEY) STRICT;")
+        .unwrap();
+    let writer = Writer::start(Connection::open(&path).unwrap(), path).unwrap();
+    (directory, other, writer)
+}
+
+/// Says which thread did it.
+fn insert_and_tell(number: i64) -> impl FnMut(&Connection) -> Result<ThreadId, Failure> + Send {
+    move |connection| {
+        insert(number)(connection)?;
+        Ok(std::thread::current().id())
+    }
+}
+
+fn run<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+fn poll_once(future: impl Future) {
+    assert!(pin!(future).poll(&mut Context::from_waker(Waker::noop())).is_pending());
+}
+
+#[test]
+fn a_change_that_comes_alone_is_carried_out_by_its_bringer() {
+    let (_directory, other, writer) = writer();
+    let here = std::thread::current().id();
+    for number in 0..3 {
+        assert_eq!(run(writer.submit(insert_and_tell(number))).unwrap(), here);
+    }
+    assert_eq!(numbers(&other), [0, 1, 2]);
+    assert!(matches!(run(writer.submit(refuse(3))), Err(JournalError::Fenced { .. })));
+    assert_eq!(run(writer.submit(insert_and_tell(4))).unwrap(), here, "a refusal leaves no transaction open");
+    assert_eq!(numbers(&other), [0, 1, 2, 4]);
+}
+
+#[test]
+fn changes_that_come_together_go_to_the_thread() {
+    let (_directory, other, writer) = writer();
+    let (first, second) =
+        run(async { tokio::join!(writer.submit(insert_and_tell(1)), writer.submit(insert_and_tell(2))) });
+    let thread = first.unwrap();
+    assert_ne!(thread, std::thread::current().id());
+    assert_eq!(second.unwrap(), thread);
+    assert_eq!(numbers(&other), [1, 2]);
+}
+
+#[test]
+fn long_work_is_never_done_on_the_bringers_thread() {
+    let (_directory, _other, writer) = writer();
+    assert_ne!(run(writer.hand_over(insert_and_tell(1))).unwrap(), std::thread::current().id());
+}
+
+#[test]
+fn the_lock_of_another_process_is_waited_for_by_the_thread() {
+    let (_directory, other, writer) = writer();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut change = pin!(writer.submit(insert_and_tell(1)));
+    // The second look would carry it out, and must not wait for a lock that only this thread can let go of.
+    poll_once(change.as_mut());
+    poll_once(change.as_mut());
+    other.execute_batch("COMMIT").unwrap();
+    assert_ne!(run(change).unwrap(), std::thread::current().id());
+    assert_eq!(numbers(&other), [1]);
+}
+
+#[test]
+fn a_change_whose_bringer_goes_away_is_carried_out_all_the_same() {
+    let (_directory, other, writer) = writer();
+    poll_once(writer.submit(insert(1)));
+    drop(writer);
+    assert_eq!(numbers(&other), [1]);
 }
