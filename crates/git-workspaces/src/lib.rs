@@ -41,5 +41,5 @@ pub use references::ReferenceUpdate;
 pub use repo_path::RepoPath;
 pub use repository::Repository;
 pub use snapshot::{Change, ChangeKind, IgnoredFiles, Snapshot};
-pub use worktree::{Head, Worktree};
+pub use worktree::{Head, NewWorktree, Worktree};
 pub use worktree_removal::{Keeping, Kept, Obstacle, Removal};

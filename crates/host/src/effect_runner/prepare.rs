@@ -5,7 +5,7 @@ use crate::context::{RunContext, git_commit, git_tree};
 use crate::durable_file::ensure;
 use crate::fault::{file_fault, git_fault};
 use windlass_control_api::Fault;
-use windlass_git_workspaces::{Commit, GitError};
+use windlass_git_workspaces::{Commit, GitError, NewWorktree};
 use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::{CommitId, Outcome, Role, TreeId};
 
@@ -30,10 +30,8 @@ pub(super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
         Err(error) => return Err(git_fault(error)),
     }
     exclude(context)?;
-    for (role, branch) in [(Role::Doer, &place.doer_branch), (Role::Judge, &place.judge_branch)] {
-        if let Some(refusal) = worktree(context, role, branch, &base)? {
-            return Ok(refusal);
-        }
+    if let Some(refusal) = worktrees(context, &base)? {
+        return Ok(refusal);
     }
     Ok(Outcome::Prepared {
         base: CommitId::new(base.id.as_str()),
@@ -84,14 +82,18 @@ fn write_run_files(context: &RunContext) -> Result<(), Fault> {
         .try_for_each(|(name, text)| ensure(&run_dir.join(name), text.as_bytes()))
 }
 
-fn worktree(context: &RunContext, role: Role, branch: &str, base: &Commit) -> Result<Option<Outcome>, Fault> {
-    let path = context.worktree(role);
-    // The original made these with git itself; they are used as they are.
-    if context.spec.adopted.is_some() && path.is_dir() {
-        return Ok(None);
-    }
-    match context.repository.add_worktree(&path, branch, &context.index_key(role), base) {
-        Ok(_) => Ok(None),
+fn worktrees(context: &RunContext, base: &Commit) -> Result<Option<Outcome>, Fault> {
+    let place = &context.spec.place;
+    let roles = [(Role::Doer, &place.doer_branch), (Role::Judge, &place.judge_branch)];
+    let places = roles.map(|(role, branch)| (context.worktree(role), branch, context.index_key(role)));
+    let wanted: Vec<_> = places
+        .iter()
+        // The original made its own with git itself; they are used as they are.
+        .filter(|(path, ..)| context.spec.adopted.is_none() || !path.is_dir())
+        .map(|(path, branch, key)| NewWorktree { path, branch, key })
+        .collect();
+    match context.repository.add_worktrees(&wanted, base) {
+        Ok(()) => Ok(None),
         Err(
             error @ (GitError::BranchTaken { .. }
             | GitError::NotOurs { .. }
