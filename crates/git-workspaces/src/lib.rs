@@ -17,6 +17,7 @@ mod hazard;
 mod ids;
 mod index_file;
 mod index_lock;
+mod loose_objects;
 mod materialise;
 mod patch;
 mod publish;

@@ -1,10 +1,11 @@
-//! Brings objects from the control directory into the user's object store. Runs under our configuration with only
+//! Brings objects from the control directory into the user's object store. Git runs under our configuration with only
 //! the object directory being the user's. Must not move references.
 
 use crate::commit::CommitRequest;
 use crate::error::GitError;
 use crate::git_command::GitCall;
 use crate::ids::{Commit, TreeId};
+use crate::loose_objects::{self, Copied};
 use crate::repository::{ReadFrom, Repository};
 
 impl Repository {
@@ -30,14 +31,16 @@ impl Repository {
     }
 
     fn publish_objects(&self, commit: &Commit, needed: &[String]) -> Result<(), GitError> {
-        let ids = std::iter::once(commit.id.as_str()).chain(needed.iter().map(String::as_str));
-        let list: Vec<u8> = ids.flat_map(|id| [id, "\n"]).collect::<String>().into_bytes();
+        let ids: Vec<_> =
+            std::iter::once(commit.id.as_str()).chain(needed.iter().map(String::as_str)).collect();
+        let list: Vec<u8> = ids.iter().flat_map(|id| [id, "\n"]).collect::<String>().into_bytes();
+        self.copy_to_user(&ids, &list)?;
         let read = |call: GitCall| call.args(["cat-file", "--batch"]).stdin(list.clone()).run_any();
-        // Ours are out of everybody's reach, so it does not matter when they are read; theirs are read last.
-        let (copied, ours) = side_by_side(|| self.copy_to_user(list.clone()), || read(self.internal_call()));
-        copied?;
-        let ours = ours?;
-        let theirs = read(self.internal_call().objects_in(&self.checkout.objects_dir()))?;
+        let (ours, theirs) = side_by_side(
+            || read(self.internal_call()),
+            || read(self.internal_call().objects_in(&self.checkout.objects_dir())),
+        );
+        let (ours, theirs) = (ours?, theirs?);
         // Git takes a stored object at its word, so only its bytes tell.
         if ours.status.success() && theirs.status.success() && ours.stdout == theirs.stdout {
             return Ok(());
@@ -46,10 +49,15 @@ impl Repository {
         Err(GitError::ForgedObject { commit: commit.id.to_string(), detail })
     }
 
-    fn copy_to_user(&self, list: Vec<u8>) -> Result<(), GitError> {
-        let pack =
-            self.internal_call().args(["pack-objects", "-q", "--stdout", "--window=0"]).stdin(list).run()?;
+    /// As files where they are few, as most changes are: two processes are saved.
+    fn copy_to_user(&self, ids: &[&str], list: &[u8]) -> Result<(), GitError> {
         let users = self.checkout.objects_dir();
+        let ours = self.control.git_dir().join("objects");
+        if loose_objects::copy(&ours, &users, ids).map_err(GitError::io("write to", &users))? == Copied::All {
+            return Ok(());
+        }
+        let packing = self.internal_call().args(["pack-objects", "-q", "--stdout", "--window=0"]);
+        let pack = packing.stdin(list).run()?;
         self.internal_call().objects_in(&users).args(["unpack-objects", "-q"]).stdin(pack).run().map(drop)
     }
 }
