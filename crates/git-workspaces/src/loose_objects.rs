@@ -11,6 +11,7 @@ use crate::durable_file::{read_plain, sync_directory};
 
 /// Each file is flushed on its own; beyond this git, which flushes all of them at once, is faster.
 const A_HANDFUL: usize = 16;
+const TEMPORARY: &str = "tmp_obj_windlass-";
 
 /// Whether the objects are all in the other store now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,12 +54,13 @@ fn place(objects: &Path, id: &str) -> PathBuf {
     objects.join(directory).join(name)
 }
 
-/// Whole or not there. What a kill leaves has a name by which git takes it away in time.
+/// Whole or not there. What a kill leaves is taken away by the next attempt, or by git, which knows such names.
 fn write(target: &Path, object: &[u8]) -> io::Result<File> {
     let directory = target.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(directory)?;
+    windlass_process_supervisor::remove_leftovers(target, TEMPORARY);
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = directory.join(format!("tmp_obj_{}_{name}", std::process::id()));
+    let temporary = directory.join(format!("{TEMPORARY}{}-{name}", std::process::id()));
     // A process with our number may have died here before; its leftover is in nobody's use.
     let _ = fs::remove_file(&temporary);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o444).open(&temporary)?;
@@ -87,6 +89,9 @@ mod tests {
     #[test]
     fn an_object_arrives_once_with_nothing_beside_it() {
         let (_directory, from, to) = stores();
+        // Left by a process that was killed; its number is above the largest that Linux gives out.
+        fs::create_dir(to.join("aa")).unwrap();
+        fs::write(to.join("aa").join(format!("{TEMPORARY}4194305-x")), "half").unwrap();
         for _ in 0..2 {
             assert_eq!(copy(&from, &to, &[ID]).unwrap(), Copied::All);
             assert_eq!(fs::read(place(&to, ID)).unwrap(), b"an object");
