@@ -153,8 +153,10 @@ impl Repository {
     pub(crate) fn create_references(&self, names: &[&str], target: &CommitId) -> Result<(), GitError> {
         names.iter().try_for_each(|name| check_name(name))?;
         let zero = self.format.zero_id();
-        let instructions: String =
-            names.iter().map(|name| format!("update {name}\0{target}\0{zero}\0")).collect();
+        let instructions: String = names
+            .iter()
+            .flat_map(|name| ["update ", name, "\0", target.as_str(), "\0", zero.as_str(), "\0"])
+            .collect();
         self.reference_transaction(&instructions).map(drop)
     }
 
