@@ -24,7 +24,8 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), GitError> {
     written.map_err(GitError::io("write", path))
 }
 
-/// As [`replace`], but only killing us cannot tear it: for what is written again before it is next needed.
+/// As [`replace`], but only killing us cannot tear it: for what is written again before it is next needed, or flushed
+/// together with other things.
 pub(crate) fn replace_for_now(path: &Path, content: &[u8]) -> Result<(), GitError> {
     let temporary = unique_beside(path);
     let written = write_new(&temporary, content).map(drop).and_then(|()| {
@@ -66,6 +67,19 @@ pub(crate) fn ensure(path: &Path, content: &[u8]) -> Result<(), GitError> {
         Ok(found) if found == content => Ok(()),
         _ => replace(path, content),
     }
+}
+
+/// As [`ensure`], but durable only after [`flush`] of the file and of the directory that holds its name.
+pub(crate) fn ensure_for_now(path: &Path, content: &[u8]) -> Result<(), GitError> {
+    match read_plain(path) {
+        Ok(found) if found == content => Ok(()),
+        _ => replace_for_now(path, content),
+    }
+}
+
+/// Makes what a file holds durable, or the names in a directory.
+pub(crate) fn flush(path: &Path) -> Result<(), GitError> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(GitError::io("flush", path))
 }
 
 /// Reads a regular file and nothing else: an agent may have put a pipe there that would block us for ever.

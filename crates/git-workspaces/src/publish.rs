@@ -1,9 +1,11 @@
-//! Brings objects from the control directory into the user's object store. Runs under our configuration with only
+//! Brings objects from the control directory into the user's object store. Git runs under our configuration with only
 //! the object directory being the user's. Must not move references.
 
+use crate::commit::CommitRequest;
 use crate::error::GitError;
 use crate::git_command::GitCall;
 use crate::ids::{Commit, TreeId};
+use crate::loose_objects::{self, Copied};
 use crate::repository::{ReadFrom, Repository};
 
 impl Repository {
@@ -12,28 +14,59 @@ impl Repository {
     /// read back and compared, because an agent may have put something else under the same name.
     /// Repeating it is harmless.
     pub fn publish(&self, commit: &Commit, base: &TreeId) -> Result<(), GitError> {
-        let mut wanted = vec![commit.id.as_str().to_owned()];
-        wanted.extend(self.objects_of(&commit.tree, &[base.to_string()], ReadFrom::ControlOnly)?);
-        let list = (wanted.join("\n") + "\n").into_bytes();
-        let pack = self
-            .internal_call()
-            .args(["pack-objects", "-q", "--stdout", "--window=0"])
-            .stdin(list.clone())
-            .run()?;
-        let users = self.checkout.objects_dir();
-        self.internal_call().objects_in(&users).args(["unpack-objects", "-q"]).stdin(pack).run()?;
-        self.compare_with_published(commit, list)
+        let needed = self.needed_beyond(base, &commit.tree)?;
+        self.publish_objects(commit, &needed)
     }
 
-    /// Reads the objects from both stores. Git takes a stored object at its word, so only its bytes tell.
-    fn compare_with_published(&self, commit: &Commit, list: Vec<u8>) -> Result<(), GitError> {
+    /// Writes a commit and publishes it. What its tree needs is looked up meanwhile.
+    pub fn publish_new(&self, request: &CommitRequest<'_>, base: &TreeId) -> Result<Commit, GitError> {
+        let (id, needed) = side_by_side(|| self.commit(request), || self.needed_beyond(base, request.tree));
+        let commit = Commit { id: id?, tree: request.tree.clone() };
+        self.publish_objects(&commit, &needed?)?;
+        Ok(commit)
+    }
+
+    fn needed_beyond(&self, base: &TreeId, tree: &TreeId) -> Result<Vec<String>, GitError> {
+        self.objects_of(tree, &[base.to_string()], ReadFrom::ControlOnly)
+    }
+
+    fn publish_objects(&self, commit: &Commit, needed: &[String]) -> Result<(), GitError> {
+        let ids: Vec<_> =
+            std::iter::once(commit.id.as_str()).chain(needed.iter().map(String::as_str)).collect();
+        let list: Vec<u8> = ids.iter().flat_map(|id| [id, "\n"]).collect::<String>().into_bytes();
+        self.copy_to_user(&ids, &list)?;
         let read = |call: GitCall| call.args(["cat-file", "--batch"]).stdin(list.clone()).run_any();
-        let ours = read(self.internal_call())?;
-        let theirs = read(self.internal_call().objects_in(&self.checkout.objects_dir()))?;
+        let (ours, theirs) = side_by_side(
+            || read(self.internal_call()),
+            || read(self.internal_call().objects_in(&self.checkout.objects_dir())),
+        );
+        let (ours, theirs) = (ours?, theirs?);
+        // Git takes a stored object at its word, so only its bytes tell.
         if ours.status.success() && theirs.status.success() && ours.stdout == theirs.stdout {
             return Ok(());
         }
         let detail = String::from_utf8_lossy(&theirs.stderr).trim().to_owned();
         Err(GitError::ForgedObject { commit: commit.id.to_string(), detail })
     }
+
+    /// As files where they are few, as most changes are: two processes are saved.
+    fn copy_to_user(&self, ids: &[&str], list: &[u8]) -> Result<(), GitError> {
+        let users = self.checkout.objects_dir();
+        let ours = self.control.git_dir().join("objects");
+        if loose_objects::copy(&ours, &users, ids).map_err(GitError::io("write to", &users))? == Copied::All {
+            return Ok(());
+        }
+        let packing = self.internal_call().args(["pack-objects", "-q", "--stdout", "--window=0"]);
+        let pack = packing.stdin(list).run()?;
+        self.internal_call().objects_in(&users).args(["unpack-objects", "-q"]).stdin(pack).run().map(drop)
+    }
+}
+
+/// Two calls of git that do not wait for each other's answer.
+fn side_by_side<A, B: Send>(here: impl FnOnce() -> A, beside: impl FnOnce() -> B + Send) -> (A, B) {
+    std::thread::scope(|scope| {
+        let beside = scope.spawn(beside);
+        let here = here();
+        (here, beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
 }

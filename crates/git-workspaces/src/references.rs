@@ -30,7 +30,8 @@ impl Repository {
         if revision.is_empty() || revision.contains(['\n', '\0']) {
             return Err(unknown());
         }
-        if let Some(found) = self.resolved().get(revision) {
+        let standing = if revision == "HEAD" { self.standing_at() } else { None };
+        if let Some(found) = self.resolved().get(standing.as_ref().map_or(revision, CommitId::as_str)) {
             return Ok(found.clone());
         }
         let questions = format!("{revision}^{{commit}}\n{revision}^{{tree}}\n");
@@ -60,6 +61,20 @@ impl Repository {
     /// The commit the user's checkout stands on.
     pub fn head(&self) -> Result<Commit, GitError> {
         self.resolve_commit("HEAD")
+    }
+
+    /// What HEAD leads to, as far as plain files tell: a commit, or a branch that is a file of its own. Everything else
+    /// is for git to say.
+    fn standing_at(&self) -> Option<CommitId> {
+        let id_in =
+            |path: PathBuf| CommitId::parse(String::from_utf8(read_plain(&path).ok()?).ok()?.trim_end()).ok();
+        match self.current_branch().ok()? {
+            Some(branch) => {
+                check_name(&branch).ok()?;
+                id_in(self.checkout.common_dir().join(branch))
+            }
+            None => id_in(self.checkout.git_dir().join("HEAD")),
+        }
     }
 
     /// Full name of the branch the user's checkout is on (`refs/heads/…`); `None` when HEAD is detached.
@@ -182,6 +197,22 @@ impl Repository {
         self.swap(name, &format!("update {name}\0{new}\0{old}\0"), Some(new), expected)
     }
 
+    /// Creates all of them or none. A failure says nothing about which one was in the way.
+    pub(crate) fn create_references(&self, names: &[&str], target: &CommitId) -> Result<(), GitError> {
+        names.iter().try_for_each(|name| check_name(name))?;
+        let zero = self.format.zero_id();
+        let instructions: String = names
+            .iter()
+            .flat_map(|name| ["update ", name, "\0", target.as_str(), "\0", zero.as_str(), "\0"])
+            .collect();
+        self.reference_transaction(&instructions).map(drop)
+    }
+
+    fn reference_transaction(&self, instructions: &str) -> Result<Vec<u8>, GitError> {
+        let call = self.view_call()?.args(["update-ref", "-m", "windlass", "--no-deref", "-z", "--stdin"]);
+        call.stdin(instructions.as_bytes()).run()
+    }
+
     /// Deletes a branch (short name) that still stands where the caller expects it. Deleting it twice is fine.
     pub fn delete_branch_if(&self, branch: &str, expected: &CommitId) -> Result<ReferenceUpdate, GitError> {
         let name = format!("refs/heads/{branch}");
@@ -200,8 +231,7 @@ impl Repository {
         expected: Option<&CommitId>,
     ) -> Result<ReferenceUpdate, GitError> {
         check_name(name)?;
-        let call = self.view_call()?.args(["update-ref", "-m", "windlass", "--no-deref", "-z", "--stdin"]);
-        let Err(failed) = call.stdin(instruction.as_bytes()).run() else {
+        let Err(failed) = self.reference_transaction(instruction) else {
             return Ok(ReferenceUpdate::Updated);
         };
         let found = self.read_reference(name)?;

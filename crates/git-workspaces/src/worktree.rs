@@ -6,9 +6,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::checkout::{path_from_line, short_hash};
-use crate::durable_file::{ensure, read_plain, replace, replace_for_now};
+use crate::durable_file::{ensure, ensure_for_now, flush, read_plain, replace_for_now};
 use crate::error::GitError;
-use crate::ids::{Commit, CommitId};
+use crate::fingerprint::Fingerprint;
+use crate::ids::{Commit, CommitId, TreeId};
 use crate::index_file::path_for_key;
 use crate::references::{ReferenceUpdate, check_name};
 use crate::repository::Repository;
@@ -21,6 +22,14 @@ const COMPLETE: &str = "windlass-complete";
 pub struct Worktree {
     path: PathBuf,
     admin_dir: PathBuf,
+}
+
+/// A worktree to be made: where, on which branch (short name), and under which key its private index is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct NewWorktree<'a> {
+    pub path: &'a Path,
+    pub branch: &'a str,
+    pub key: &'a str,
 }
 
 /// What a worktree's HEAD says.
@@ -63,14 +72,14 @@ impl Worktree {
         [b"gitdir: ", self.admin_dir.as_os_str().as_bytes(), b"\n"].concat()
     }
 
-    /// Writes both halves, each pointing at the other, and HEAD.
+    /// Writes both halves, each pointing at the other, and HEAD. Not durable before [`Self::make_durable`].
     fn link(&self, head: &str) -> Result<(), GitError> {
         let admin = &self.admin_dir;
         fs::create_dir_all(admin).map_err(GitError::io("create directory", admin))?;
         let gitdir = [self.path.join(".git").as_os_str().as_bytes(), b"\n"].concat();
-        ensure(&admin.join("gitdir"), &gitdir)?;
-        ensure(&admin.join("commondir"), b"../..\n")?;
-        ensure(&admin.join("HEAD"), head.as_bytes())?;
+        ensure_for_now(&admin.join("gitdir"), &gitdir)?;
+        ensure_for_now(&admin.join("commondir"), b"../..\n")?;
+        ensure_for_now(&admin.join("HEAD"), head.as_bytes())?;
         let path = &self.path;
         fs::create_dir_all(path).map_err(GitError::io("create directory", path))?;
         let root = crate::confined_dir::ConfinedDir::open(path)?;
@@ -78,7 +87,16 @@ impl Worktree {
         if !matches!(root.kind_of(&dot_git)?, None | Some((rustix::fs::FileType::RegularFile, _))) {
             root.remove(&dot_git)?;
         }
-        ensure(&path.join(".git"), &self.dot_git())
+        ensure_for_now(&path.join(".git"), &self.dot_git())
+    }
+
+    /// Both halves at once when they are complete, instead of file by file.
+    fn make_durable(&self) -> Result<(), GitError> {
+        let admin = &self.admin_dir;
+        let names = ["gitdir", "commondir", "HEAD", "index", "."];
+        names.iter().map(|name| admin.join(name)).try_for_each(|path| flush(&path))?;
+        flush(&self.path.join(".git"))?;
+        flush(&self.path)
     }
 
     fn refuse_what_is_not_ours(&self) -> Result<(), GitError> {
@@ -120,9 +138,7 @@ impl Repository {
         Ok(Worktree { path, admin_dir })
     }
 
-    /// Makes a linked worktree at `path` on the new branch `branch` (short name) with the content of `base`, which
-    /// must be imported. A half-made one is completed; a complete one is left as it is, work and all, even if
-    /// its `.git` is gone ([`Self::restore_worktree`] brings that back).
+    /// Makes one linked worktree; see [`Self::add_worktrees`].
     pub fn add_worktree(
         &self,
         path: &Path,
@@ -131,33 +147,91 @@ impl Repository {
         base: &Commit,
     ) -> Result<Worktree, GitError> {
         let worktree = self.worktree_at(path)?;
-        let reference = format!("refs/heads/{branch}");
-        check_name(&reference)?;
-        if self.stands(&worktree) {
-            // A crash may have come between the two marks.
-            if worktree.belongs_to_us() {
+        self.add_worktrees(&[NewWorktree { path, branch, key }], base).map(|()| worktree)
+    }
+
+    /// Makes linked worktrees, each on its new branch, with the content of `base`, which must be imported. A half-made
+    /// one is completed; a complete one is left as it is, work and all, even if its `.git` is gone
+    /// ([`Self::restore_worktree`] brings that back).
+    ///
+    /// Side by side, because most of the time is spent waiting for git, for the disk and for the clock to tick.
+    pub fn add_worktrees(&self, wanted: &[NewWorktree<'_>], base: &Commit) -> Result<(), GitError> {
+        let mut missing = Vec::new();
+        for wanted in wanted {
+            let worktree = self.worktree_at(wanted.path)?;
+            let reference = format!("refs/heads/{}", wanted.branch);
+            check_name(&reference)?;
+            if !self.stands(&worktree) {
+                worktree.refuse_what_is_not_ours()?;
+                missing.push((worktree, reference, wanted.key));
+            } else if worktree.belongs_to_us() {
+                // A crash may have come between the two marks.
                 ensure(&worktree.admin_dir.join(COMPLETE), b"")?;
             }
-            return Ok(worktree);
         }
-        worktree.refuse_what_is_not_ours()?;
-        match self.update_reference(&reference, &base.id, None)? {
-            ReferenceUpdate::Updated => {}
-            ReferenceUpdate::Conflict { found } if found.as_ref() == Some(&base.id) => {}
-            ReferenceUpdate::Conflict { found } => {
-                let found =
-                    found.map_or_else(|| String::from("something that is no commit"), |id| id.to_string());
-                return Err(GitError::BranchTaken { branch: branch.to_owned(), found });
+        let references: Vec<&str> = missing.iter().map(|(_, reference, _)| reference.as_str()).collect();
+        self.branch_off(&references, base)?;
+        std::thread::scope(|scope| {
+            let fill = |(worktree, reference, key): &(Worktree, String, &str)| {
+                self.fill_worktree(worktree, reference, key, base)
+            };
+            let Some((first, others)) = missing.split_first() else { return Ok(()) };
+            let others: Vec<_> = others.iter().map(|other| scope.spawn(move || fill(other))).collect();
+            others.into_iter().fold(fill(first), |so_far, other| {
+                so_far.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            })
+        })?;
+        self.mark_complete(missing.iter().map(|(worktree, ..)| worktree))
+    }
+
+    /// All in one transaction; where that fails, one by one to say which name is taken and by what.
+    fn branch_off(&self, references: &[&str], base: &Commit) -> Result<(), GitError> {
+        if references.len() > 1 && self.create_references(references, &base.id).is_ok() {
+            return Ok(());
+        }
+        for reference in references {
+            match self.update_reference(reference, &base.id, None)? {
+                ReferenceUpdate::Updated => {}
+                ReferenceUpdate::Conflict { found } if found.as_ref() == Some(&base.id) => {}
+                ReferenceUpdate::Conflict { found } => {
+                    let found = found
+                        .map_or_else(|| String::from("something that is no commit"), |id| id.to_string());
+                    let branch = reference.strip_prefix("refs/heads/").unwrap_or(reference);
+                    return Err(GitError::BranchTaken { branch: branch.to_owned(), found });
+                }
             }
         }
+        Ok(())
+    }
+
+    fn fill_worktree(
+        &self,
+        worktree: &Worktree,
+        reference: &str,
+        key: &str,
+        base: &Commit,
+    ) -> Result<(), GitError> {
         // The administrative half first: it is what says that a directory at the path is ours.
         worktree.link(&format!("ref: {reference}\n"))?;
         self.materialise(&worktree.path, key, &base.tree)?;
-        self.install_worktree_index(&worktree, key, replace)?;
-        // In this order: a mark in the worktree alone means that the control directory was lost.
-        ensure(&self.completion_mark(&worktree), b"")?;
-        ensure(&worktree.admin_dir.join(COMPLETE), b"")?;
-        Ok(worktree)
+        self.install_worktree_index(worktree, key)?;
+        worktree.make_durable()
+    }
+
+    /// In this order: a mark in the worktree alone means that the control directory was lost. An empty file is as
+    /// durable as its name, so each directory is flushed once.
+    fn mark_complete<'a>(&self, made: impl Iterator<Item = &'a Worktree> + Clone) -> Result<(), GitError> {
+        for worktree in made.clone() {
+            ensure_for_now(&self.completion_mark(worktree), b"")?;
+        }
+        if made.clone().next().is_some() {
+            flush(&self.control.worktrees())?;
+        }
+        for worktree in made {
+            ensure_for_now(&worktree.admin_dir.join(COMPLETE), b"")?;
+            flush(&worktree.admin_dir)?;
+        }
+        Ok(())
     }
 
     /// Whether it stands there in full; one that was removed, or whose making was cut off, does not. Whatever an agent
@@ -175,6 +249,25 @@ impl Repository {
         self.control.worktrees().join(worktree.admin_dir.file_name().unwrap_or_default())
     }
 
+    /// Makes a linked worktree hold exactly `tree`, with git inside it standing, on no branch, at `commit`. It is made if
+    /// it is not there. Nothing is flushed: what is shown can be shown again.
+    pub fn show_worktree(
+        &self,
+        (path, key): (&Path, &str),
+        tree: &TreeId,
+        commit: &CommitId,
+    ) -> Result<Fingerprint, GitError> {
+        let worktree = self.worktree_at(path)?;
+        if !self.was_completed(&worktree) {
+            worktree.refuse_what_is_not_ours()?;
+        }
+        // The administrative half first: it is what says that a directory at the path is ours.
+        worktree.link(&format!("{commit}\n"))?;
+        let shown = self.materialise(&worktree.path, key, tree)?;
+        self.install_worktree_index(&worktree, key)?;
+        Ok(shown)
+    }
+
     /// Puts a worktree's link, HEAD (detached, at `commit`) and index back in order after an agent had it, so that
     /// git inside shows the directory, as last materialised or recorded under `key`, against `commit`.
     pub fn restore_worktree(
@@ -187,8 +280,8 @@ impl Repository {
             worktree.refuse_what_is_not_ours()?;
         }
         worktree.link(&format!("{commit}\n"))?;
-        // Whoever is shown this worktree after a power cut has it restored again first.
-        self.install_worktree_index(worktree, key, replace_for_now)
+        // Not made durable: whoever is shown this worktree after a power cut has it restored again first.
+        self.install_worktree_index(worktree, key)
     }
 
     /// Whether git inside the worktree still has this commit checked out, on no branch, as [`Self::restore_worktree`]
@@ -202,12 +295,7 @@ impl Repository {
 
     /// Gives git inside the worktree the index of the control directory. The copy keeps the time of the original,
     /// by which git tells which of its entries it must not believe.
-    fn install_worktree_index(
-        &self,
-        worktree: &Worktree,
-        key: &str,
-        write: fn(&Path, &[u8]) -> Result<(), GitError>,
-    ) -> Result<(), GitError> {
+    fn install_worktree_index(&self, worktree: &Worktree, key: &str) -> Result<(), GitError> {
         let source = path_for_key(&self.control.indexes(), key);
         let target = worktree.admin_dir.join("index");
         let content = fs::read(&source).map_err(GitError::io("read", &source))?;
@@ -216,7 +304,7 @@ impl Repository {
             .map_err(GitError::io("read", &source))?;
         // A lock left by a killed agent would stop the next one; the worktree is ours and nobody works in it now.
         let _ = fs::remove_file(worktree.admin_dir.join("index.lock"));
-        write(&target, &content)?;
+        replace_for_now(&target, &content)?;
         fs::File::options()
             .write(true)
             .open(&target)

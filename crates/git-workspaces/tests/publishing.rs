@@ -74,6 +74,31 @@ fn published_objects_are_whole_readable_only_and_survive_without_the_control_dir
 }
 
 #[test]
+fn a_change_of_many_files_arrives_as_whole_as_one_of_few() {
+    let world = World::new();
+    let (repository, base, doer) = world.with_doer();
+    for number in 0..40 {
+        write(&doer.join(format!("part-{number}/file")), format!("content {number}\n"));
+    }
+    let tree = take(&repository, &doer, &base).tree;
+    let author = Identity::new("a", "a@example.com").unwrap();
+    let request = CommitRequest {
+        tree: &tree,
+        parents: std::slice::from_ref(&base.id),
+        message: "Land much",
+        author: &author,
+        committer: &author,
+        time: NOON,
+    };
+    let landed = repository.publish_new(&request, &base.tree).unwrap();
+    assert_eq!(landed.id, repository.commit(&request).unwrap());
+    world.git(&world.repo, &["update-ref", "refs/heads/landed", landed.id.as_str()]);
+    fs::remove_dir_all(world.path("control")).unwrap();
+    world.git(&world.repo, &["fsck", "--strict", "--full"]);
+    assert_eq!(world.git(&world.repo, &["show", "landed:part-39/file"]), "content 39");
+}
+
+#[test]
 fn leftovers_of_a_killed_publish_do_no_harm() {
     let world = World::new();
     let (repository, base, landed) = landing(&world);

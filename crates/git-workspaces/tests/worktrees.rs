@@ -11,7 +11,7 @@ use std::path::Path;
 
 use support::{World, chmod, contents, keeping, patch_text, take, write};
 use windlass_git_workspaces::{
-    Checkout, GitError, Hazard, Head, IgnoredFiles, Keeping, Obstacle, Removal, SnapshotLimits,
+    Checkout, GitError, Hazard, Head, IgnoredFiles, Keeping, NewWorktree, Obstacle, Removal, SnapshotLimits,
 };
 
 #[test]
@@ -208,6 +208,63 @@ fn what_stands_in_the_way_and_is_not_ours_stays() {
     assert!(matches!(error, GitError::BranchTaken { .. }), "{error}");
     symlink(&taken, world.path("link")).unwrap();
     assert!(repository.add_worktree(&world.path("link"), "other", "doer", &base).is_err());
+}
+
+#[test]
+fn head_is_asked_for_anew_however_it_moves() {
+    let world = World::new();
+    let repository = world.open();
+    let standing = || {
+        let found = repository.head().unwrap();
+        assert_eq!(found.id.as_str(), world.git(&world.repo, &["rev-parse", "HEAD"]));
+        assert_eq!(found.tree.as_str(), world.git(&world.repo, &["rev-parse", "HEAD^{tree}"]));
+        found.id
+    };
+    let first = standing();
+    write(&world.repo.join("readme.txt"), "moved on");
+    world.git(&world.repo, &["commit", "-q", "-a", "-m", "on"]);
+    assert_ne!(standing(), first);
+    world.git(&world.repo, &["pack-refs", "--all"]);
+    assert_ne!(standing(), first);
+    world.git(&world.repo, &["checkout", "-q", first.as_str()]);
+    assert_eq!(standing(), first);
+    world.git(&world.repo, &["symbolic-ref", "refs/heads/alias", "refs/heads/main"]);
+    world.git(&world.repo, &["symbolic-ref", "HEAD", "refs/heads/alias"]);
+    assert_ne!(standing(), first);
+}
+
+#[test]
+fn worktrees_made_together_stand_each_on_its_branch() {
+    let world = World::new();
+    let (repository, base) = world.ready();
+    let (doer, judge) = (world.path("doer"), world.path("judge"));
+    let wanted = [("one", &doer), ("two", &judge)];
+    let wanted = wanted.map(|(name, path)| NewWorktree { path, branch: name, key: name });
+    repository.add_worktrees(&wanted, &base).unwrap();
+    for NewWorktree { path, branch, .. } in wanted {
+        assert_eq!(world.git(path, &["symbolic-ref", "--short", "HEAD"]), branch);
+        assert_eq!(world.git(path, &["rev-parse", "HEAD"]), base.id.as_str());
+        assert_eq!(world.git(path, &["status", "--porcelain"]), "");
+    }
+    fs::remove_dir_all(&judge).unwrap();
+    write(&doer.join("new"), "work in progress");
+    repository.add_worktrees(&wanted, &base).unwrap();
+    assert!(doer.join("new").exists(), "a worktree that stood there was made again");
+    assert_eq!(world.git(&judge, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn of_worktrees_made_together_the_taken_branch_is_named() {
+    let world = World::new();
+    let (repository, base) = world.ready();
+    world.git(&world.repo, &["commit", "-q", "--allow-empty", "-m", "on"]);
+    world.git(&world.repo, &["branch", "busy"]);
+    let (doer, judge) = (world.path("doer"), world.path("judge"));
+    let wanted = [("free", &doer), ("busy", &judge)];
+    let wanted = wanted.map(|(name, path)| NewWorktree { path, branch: name, key: name });
+    let error = repository.add_worktrees(&wanted, &base).unwrap_err();
+    assert!(matches!(&error, GitError::BranchTaken { branch, .. } if branch == "busy"), "{error}");
+    assert!(!doer.exists() && !judge.exists(), "a directory was made all the same");
 }
 
 #[test]

@@ -41,6 +41,8 @@ pub struct Host {
     pub(crate) evidence: EvidenceStore,
     pub(crate) journal: SqliteJournal,
     pub(crate) shutdown: ShutdownListener,
+    /// Looked for already, where a command is likely to need it.
+    git: Option<Result<Git, Fault>>,
 }
 
 impl Host {
@@ -58,19 +60,28 @@ impl Host {
         // Agents are started elsewhere and are told paths in it: a relative one would mean another place to each.
         let path = std::path::absolute(&path).map_err(|error| file_fault("find", &path, &error))?;
         let state = StateDir::open(path)?;
-        let journal = match SqliteJournal::open(state.journal()) {
+        let open_journal = || match SqliteJournal::open(state.journal()) {
             Err(OpenError::NotWritable { .. }) if access == Access::Look && state.journal().is_file() => {
                 SqliteJournal::open_read_only(state.journal())
             }
             opened => opened,
         };
+        let (journal, git) = match access {
+            Access::Look => (open_journal(), None),
+            // Git takes as long to say its version as the journal takes to open.
+            Access::Change => std::thread::scope(|scope| {
+                let git = scope.spawn(|| locate_git(&environment));
+                (open_journal(), git.join().ok())
+            }),
+        };
         let journal = journal.map_err(|error| open_fault(error, &state))?;
         let evidence = EvidenceStore::new(state.evidence());
-        Ok(Self { environment, program, state, evidence, journal, shutdown: ShutdownListener::default() })
+        let shutdown = ShutdownListener::default();
+        Ok(Self { environment, program, state, evidence, journal, shutdown, git })
     }
 
     pub(crate) fn git(&self) -> Result<Git, Fault> {
-        locate_git(&self.environment)
+        self.git.clone().unwrap_or_else(|| locate_git(&self.environment))
     }
 
     pub(crate) fn repository(&self, checkout: Checkout) -> Result<Repository, Fault> {

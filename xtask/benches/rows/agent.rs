@@ -48,17 +48,27 @@ fn act(rejected_rounds: &str) -> Result<()> {
     let outbox = PathBuf::from(variable("WINDLASS_OUTBOX")?);
     let mut prompt = Vec::new();
     std::io::stdin().read_to_end(&mut prompt)?;
-    let (file, text) = match variable("WINDLASS_ROLE")?.as_str() {
+    let role = variable("WINDLASS_ROLE")?;
+    let text = match role.as_str() {
         "doer" => {
             std::fs::write(CHANGED_FILE, format!("round {round}\n"))?;
-            ("handoff.json", handoff(&task))
+            handoff(&task)
         }
-        "judge" => ("verdict.json", verdict(&task, round > rejected_rounds)),
-        "auditor" => ("audit.json", audit(&task)),
-        other => bail!("no agent plays {other}"),
+        "judge" => verdict(&task, round > rejected_rounds),
+        _ => audit(&task),
     };
-    std::fs::write(outbox.join(file), text)?;
+    std::fs::write(outbox.join(answer_of(&role)?), text)?;
     Ok(())
+}
+
+/// The file in which a role answers.
+pub(crate) fn answer_of(role: &str) -> Result<&'static str> {
+    match role {
+        "doer" => Ok("handoff.json"),
+        "judge" => Ok("verdict.json"),
+        "auditor" => Ok("audit.json"),
+        other => bail!("no agent plays {other}"),
+    }
 }
 
 fn handoff(task: &str) -> String {

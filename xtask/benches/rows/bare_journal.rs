@@ -7,7 +7,7 @@ use anyhow::Result;
 use rusqlite::Connection;
 
 pub(crate) fn open(path: &Path) -> Result<Connection> {
-    open_with(path, "CREATE TABLE log (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT")
+    open_with(path, "CREATE TABLE IF NOT EXISTS log (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT")
 }
 
 fn open_with(path: &Path, tables: &str) -> Result<Connection> {

@@ -5,10 +5,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use rusqlite::Connection;
+use serde_json::Value;
 use xtask::commands;
 
+use crate::agent;
 use crate::bare_journal;
 use crate::stage::Stage;
 
@@ -20,7 +22,9 @@ pub(crate) struct ByHand<'a> {
     stage: &'a Stage,
     git_directory: PathBuf,
     base: String,
-    journal: Connection,
+    journal_file: PathBuf,
+    /// Open while a run is under way.
+    journal: Option<Connection>,
     round: u32,
 }
 
@@ -36,7 +40,8 @@ impl<'a> ByHand<'a> {
                 .expect_success()?
                 .trim()
                 .to_owned(),
-            journal: bare_journal::open(&stage.on_disk(&format!("{name}.db")))?,
+            journal_file: stage.on_disk(&format!("{name}.db")),
+            journal: None,
             stage,
             git_directory,
             round: 0,
@@ -50,9 +55,12 @@ impl<'a> ByHand<'a> {
         Ok(by_hand)
     }
 
-    /// The base as an id, both branches in the user's repository, both worktrees; what follows is a run's first round.
+    /// The journal, the base as an id, both branches in the user's repository, both worktrees; what follows is a run's
+    /// first round.
     pub(crate) fn prepare(&mut self, run: u32) -> Result<()> {
         self.round = 0;
+        // Each run is a program of its own, which opens its journal and closes it.
+        self.journal = Some(bare_journal::open(&self.journal_file)?);
         self.commit()?;
         self.git_of_user(&["rev-parse", "--verify", "HEAD^{commit}"], "")?;
         let branch = |name: &str| format!("create refs/heads/by-hand-{run}-{name} {}\n", self.base);
@@ -62,8 +70,23 @@ impl<'a> ByHand<'a> {
             let _ = std::fs::remove_file(self.index(&worktree));
             std::fs::create_dir_all(&worktree)?;
             self.git_in(&worktree, &["read-tree", "--reset", "-u", &self.base], "")?;
+            self.link(&worktree, &format!("ref: refs/heads/by-hand-{run}-{name}\n"))?;
         }
         self.commit()
+    }
+
+    /// What `git worktree add` would leave, so that an agent can use git where it works.
+    fn link(&self, worktree: &Path, head: &str) -> Result<()> {
+        let name = worktree.file_name().unwrap_or_default();
+        let admin = self.stage.repository().join(".git/worktrees").join(name);
+        std::fs::create_dir_all(&admin)?;
+        let dot_git = worktree.join(".git");
+        std::fs::write(admin.join("gitdir"), format!("{}\n", dot_git.display()))?;
+        std::fs::write(admin.join("commondir"), "../..\n")?;
+        std::fs::write(admin.join("HEAD"), head)?;
+        std::fs::copy(self.index(worktree), admin.join("index"))?;
+        std::fs::write(dot_git, format!("gitdir: {}\n", admin.display()))?;
+        Ok(())
     }
 
     /// Not part of the work: the next run begins with nothing there.
@@ -82,6 +105,7 @@ impl<'a> ByHand<'a> {
         self.git_in(&doer, &["diff-tree", "-r", "-p", &self.base, &tree], "")?;
         self.commit()?;
         self.git_in(&judge, &["read-tree", "--reset", "-u", &tree], "")?;
+        self.link(&judge, &format!("{}\n", self.base))?;
         self.play("judge", &judge)?;
         self.commit()?;
         Ok(tree)
@@ -102,7 +126,9 @@ impl<'a> ByHand<'a> {
         let landing = format!("create refs/heads/by-hand-{run} {commit}\n");
         self.git_of_user(&["update-ref", "--stdin"], &landing)?;
         self.commit()?;
-        self.commit()
+        self.commit()?;
+        self.journal = None;
+        Ok(())
     }
 
     fn worktree(&self, name: &str) -> PathBuf {
@@ -142,11 +168,15 @@ impl<'a> ByHand<'a> {
     fn play(&self, role: &str, worktree: &Path) -> Result<()> {
         let status = self.stage.agent(role, self.round, 0, worktree)?.status()?;
         ensure!(status.success(), "the {role} ended with {status}");
+        let answer = std::fs::read(self.stage.outbox().join(agent::answer_of(role)?))?;
+        let answer: Value = serde_json::from_slice(&answer)?;
+        ensure!(answer["task_id"].is_string(), "the {role} left no answer");
         Ok(())
     }
 
     fn commit(&mut self) -> Result<()> {
-        bare_journal::commit(&mut self.journal, &[&[b'x'; BYTES_A_COMMIT]])
+        let journal = self.journal.as_mut().context("no run is under way")?;
+        bare_journal::commit(journal, &[&[b'x'; BYTES_A_COMMIT]])
     }
 }
 

@@ -134,6 +134,11 @@ impl Stage {
         }
     }
 
+    /// Where that agent leaves its answers.
+    pub(crate) fn outbox(&self) -> PathBuf {
+        self.on_disk("outbox")
+    }
+
     /// The agent that takes no time, as the program starts it.
     pub(crate) fn agent(
         &self,
@@ -142,7 +147,7 @@ impl Stage {
         rejected_rounds: u32,
         directory: &Path,
     ) -> Result<Command> {
-        let outbox = self.on_disk("outbox");
+        let outbox = self.outbox();
         std::fs::create_dir_all(&outbox)?;
         let prompt = self.on_disk("prompt.md");
         std::fs::write(&prompt, "what is to be done\n".repeat(200))?;

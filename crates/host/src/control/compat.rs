@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use windlass_artifact_formats::task_loop::{JudgeAccess as JudgeBits, WorktreesEnv};
 use windlass_control_api::compat::{JudgeAccess, MakeWorktrees, Standing};
 use windlass_control_api::{Code, Fault};
-use windlass_git_workspaces::{Checkout, Commit, GitError, Keeping, Moment, Repository};
+use windlass_git_workspaces::{Checkout, Commit, GitError, Keeping, Moment, NewWorktree, Repository};
 
 const WRITE_BITS: u32 = 0o222;
 
@@ -30,10 +30,11 @@ pub(crate) fn make_worktrees(host: &Host, command: &MakeWorktrees) -> Result<Pat
     for (path, _) in [&doer, &judge] {
         make_room(&repository, path, &base, command.standing, &stamp)?;
     }
-    for (path, branch) in [&doer, &judge] {
-        let key = format!("compat-{}", crate::evidence::digest(path.to_string_lossy().as_bytes()));
-        repository.add_worktree(path, branch, &key, &base).map_err(git_fault)?;
-    }
+    let keys = [&doer, &judge]
+        .map(|(path, _)| format!("compat-{}", crate::evidence::digest(path.to_string_lossy().as_bytes())));
+    let wanted = [(&doer, &keys[0]), (&judge, &keys[1])];
+    let wanted = wanted.map(|((path, branch), key)| NewWorktree { path, branch, key });
+    repository.add_worktrees(&wanted, &base).map_err(git_fault)?;
     if command.judge_access == JudgeAccess::ReadOnly {
         strip_write_bits(&judge.0)?;
     }

@@ -38,15 +38,13 @@ pub(super) fn run(
         committer: &author,
         time: Moment { seconds, offset_minutes: 0 },
     };
-    let id = repository.commit(&request).map_err(git_fault)?;
-    let commit = Commit { id, tree };
-    match repository.publish(&commit, &base_tree) {
-        Ok(()) => {}
+    let commit = match repository.publish_new(&request, &base_tree) {
+        Ok(commit) => commit,
         Err(error @ (GitError::ForgedObject { .. } | GitError::MissingObjects { .. })) => {
             return Ok(Outcome::Refused { reason: error.to_string() });
         }
         Err(error) => return Err(git_fault(error)),
-    }
+    };
     mark_begun(context, effect)?;
     let reference = match place(context, asked, &base, &commit)? {
         Ok(reference) => reference,

@@ -5,7 +5,7 @@ use crate::context::{RunContext, git_commit, git_tree};
 use crate::durable_file::ensure;
 use crate::fault::{file_fault, git_fault};
 use windlass_control_api::Fault;
-use windlass_git_workspaces::{Commit, GitError};
+use windlass_git_workspaces::{Commit, GitError, NewWorktree};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::{CommitId, Outcome, Role, TreeId};
@@ -31,10 +31,9 @@ pub(super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
         Err(error) => return Err(git_fault(error)),
     }
     exclude(context)?;
-    for (role, branch) in [(Role::Doer, &place.doer_branch), (Role::Judge, &place.judge_branch)] {
-        if let Some(refusal) = worktree(context, role, branch, &base)? {
-            return Ok(refusal);
-        }
+    let roles = [(Role::Doer, place.doer_branch.as_str()), (Role::Judge, place.judge_branch.as_str())];
+    if let Some(refusal) = worktrees(context, &roles, &base)? {
+        return Ok(refusal);
     }
     Ok(Outcome::Prepared {
         base: CommitId::new(base.id.as_str()),
@@ -85,19 +84,23 @@ fn write_run_files(context: &RunContext) -> Result<(), Fault> {
         .try_for_each(|(name, text)| ensure(&run_dir.join(name), text.as_bytes()))
 }
 
-pub(super) fn worktree(
+pub(super) fn worktrees(
     context: &RunContext,
-    role: Role,
-    branch: &str,
+    roles: &[(Role, &str)],
     base: &Commit,
 ) -> Result<Option<Outcome>, Fault> {
-    let path = context.worktree(role);
-    // The original made these with git itself; they are used as they are.
-    if context.adopted().is_some() && path.is_dir() {
-        return Ok(None);
-    }
-    match context.repository.add_worktree(&path, branch, &context.index_key(role), base) {
-        Ok(_) => Ok(None),
+    let places: Vec<_> = roles
+        .iter()
+        .map(|(role, branch)| (context.worktree(*role), *branch, context.index_key(*role)))
+        .collect();
+    let wanted: Vec<_> = places
+        .iter()
+        // The original made its own with git itself; they are used as they are.
+        .filter(|(path, ..)| context.adopted().is_none() || !path.is_dir())
+        .map(|(path, branch, key)| NewWorktree { path, branch, key })
+        .collect();
+    match context.repository.add_worktrees(&wanted, base) {
+        Ok(()) => Ok(None),
         Err(
             error @ (GitError::BranchTaken { .. }
             | GitError::NotOurs { .. }

@@ -26,7 +26,7 @@ pub(in super::super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
     }
     super::super::prepare::exclude(context)?;
     if let Some(refusal) =
-        super::super::prepare::worktree(context, Role::Actuator, &spec.place.doer_branch, &base)?
+        super::super::prepare::worktrees(context, &[(Role::Actuator, &spec.place.doer_branch)], &base)?
     {
         return Ok(refusal);
     }

@@ -82,12 +82,8 @@ pub(super) fn show(
     (path, key): (&Path, &str),
     tree: &TreeId,
 ) -> Result<Fingerprint, Fault> {
-    let repository = &context.repository;
-    let shown = repository.materialise(path, key, tree).map_err(git_fault)?;
-    let worktree = repository.worktree_at(path).map_err(git_fault)?;
     let head = newest(context, state)?;
-    repository.restore_worktree(&worktree, key, &head.id).map_err(git_fault)?;
-    Ok(shown)
+    context.repository.show_worktree((path, key), tree, &head.id).map_err(git_fault)
 }
 
 /// An actuator that was cut off begins again from the last commit; what it had done is kept under a reference.
