@@ -281,8 +281,10 @@ impl Script {
 
     pub(crate) fn state(&self) -> &State {
         let started = self.run.started.as_ref().expect("the run has started");
-        let Protocol::JudgedTask(state) = &started.protocol;
-        state
+        match &started.protocol {
+            Protocol::JudgedTask(state) => state,
+            Protocol::FeedbackControl(_) => panic!("a script of the task loop runs the task loop"),
+        }
     }
 
     pub(crate) fn waiting_id(&self) -> EffectId {

@@ -161,6 +161,7 @@ pub(crate) fn change(round: u32, tree: &str) -> CapturedChange {
         files_changed: 1,
         hazards: Vec::new(),
         patch: artifact("patch.diff"),
+        reverted: Vec::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Arbitrary stored values, for properties that must hold whatever a journal says: facts in any order, sense or not.
 
+use crate::control_generators;
 use crate::harness::words::{change, full_spec, lines, spec, taken_over};
 use proptest::collection::vec;
 use proptest::option;
@@ -24,19 +25,19 @@ use windlass_protocols::protocol::judged_task::spec::{
 use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Actor, ArtifactRef, CommitId, Digest, EffectId, Fact, Millis, Role, RunId, TreeId};
 
-fn text() -> BoxedStrategy<String> {
+pub(crate) fn text() -> BoxedStrategy<String> {
     prop_oneof![select(lines(&["", "a", "- [eval] red\nline"])), any::<String>()].boxed()
 }
 
-fn texts() -> BoxedStrategy<Vec<String>> {
+pub(crate) fn texts() -> BoxedStrategy<Vec<String>> {
     vec(text(), 0..3).boxed()
 }
 
-fn number() -> BoxedStrategy<u64> {
+pub(crate) fn number() -> BoxedStrategy<u64> {
     prop_oneof![6 => 0..50_u64, 1 => any::<u64>(), 1 => Just(u64::MAX)].boxed()
 }
 
-fn small() -> BoxedStrategy<u32> {
+pub(crate) fn small() -> BoxedStrategy<u32> {
     prop_oneof![5 => 0..4_u32, 1 => Just(u32::MAX)].boxed()
 }
 
@@ -44,11 +45,11 @@ pub(crate) fn tree() -> BoxedStrategy<TreeId> {
     select(vec!["base-tree", "tree-1", "tree-2", "tree-3"]).prop_map(TreeId::new).boxed()
 }
 
-fn commit() -> BoxedStrategy<CommitId> {
+pub(crate) fn commit() -> BoxedStrategy<CommitId> {
     text().prop_map(CommitId::new).boxed()
 }
 
-fn artifact() -> BoxedStrategy<ArtifactRef> {
+pub(crate) fn artifact() -> BoxedStrategy<ArtifactRef> {
     (text(), text(), number())
         .prop_map(|(name, digest, bytes)| ArtifactRef { name, digest: Digest::new(digest), bytes })
         .boxed()
@@ -58,8 +59,9 @@ fn artifacts() -> BoxedStrategy<Vec<ArtifactRef>> {
     vec(artifact(), 0..3).boxed()
 }
 
-fn role() -> BoxedStrategy<Role> {
-    select(vec![Role::Doer, Role::Judge, Role::Auditor]).boxed()
+pub(crate) fn role() -> BoxedStrategy<Role> {
+    select(vec![Role::Doer, Role::Judge, Role::Auditor, Role::Sensor, Role::Controller, Role::Actuator])
+        .boxed()
 }
 
 fn word() -> BoxedStrategy<VerdictWord> {
@@ -137,6 +139,7 @@ fn answer() -> BoxedStrategy<Answer> {
         handoff().prop_map(Answer::Handoff),
         verdict().prop_map(Answer::Verdict),
         audit().prop_map(Answer::Audit),
+        control_generators::answer(),
     ]
     .boxed()
 }
@@ -217,11 +220,12 @@ pub(crate) fn outcome() -> BoxedStrategy<Outcome> {
         text().prop_map(|reason| Outcome::Refused { reason }),
         usage().prop_map(|usage| Outcome::Interrupted { usage }),
         (text(), usage()).prop_map(|(reason, usage)| Outcome::Lost { reason, usage }),
+        control_generators::outcome(),
     ]
     .boxed()
 }
 
-fn limits() -> BoxedStrategy<StepLimits> {
+pub(crate) fn limits() -> BoxedStrategy<StepLimits> {
     (number(), option::of(number()), option::of(number()), option::of(number()))
         .prop_map(|(total, idle, output_bytes, spend)| StepLimits {
             total: Millis(total),
@@ -238,7 +242,8 @@ fn effect() -> BoxedStrategy<Effect> {
         (texts(), texts()).prop_map(|(feedback, history)| Ask::Fresh { feedback, history }),
         texts().prop_map(|faults| Ask::Repair { faults }),
     ];
-    let agent = (role(), small(), option::of(tree()), ask, artifacts(), limits(), option::of(session()));
+    let place = (option::of(session()), option::of(control_generators::node_step()));
+    let agent = (role(), small(), option::of(tree()), ask, artifacts(), limits(), place);
     prop_oneof![
         Just(Effect::PrepareWorkspaces),
         (role(), number(), text()).prop_map(|(role, until, why)| Effect::Wait(Wait {
@@ -251,9 +256,21 @@ fn effect() -> BoxedStrategy<Effect> {
                 Effect::RunChecks(RunChecks { purpose, round, tree, commands, limits })
             }
         ),
-        agent.prop_map(|(role, round, tree, ask, inputs, limits, session)| {
+        control_generators::effect(),
+        agent.prop_map(|(role, round, tree, ask, inputs, limits, (session, node))| {
             let (attempt, agent) = (round, session.as_ref().map(|session| session.id.clone()));
-            Effect::RunAgent(RunAgent { role, round, attempt, tree, ask, inputs, limits, agent, session })
+            Effect::RunAgent(RunAgent {
+                role,
+                round,
+                attempt,
+                tree,
+                ask,
+                inputs,
+                limits,
+                agent,
+                session,
+                node,
+            })
         }),
         small().prop_map(|round| Effect::CaptureChange { round }),
         (tree(), commit(), landing(), small(), artifacts(), number()).prop_map(
@@ -361,12 +378,20 @@ fn end() -> BoxedStrategy<End> {
     .boxed()
 }
 
+pub(crate) fn retry_kind() -> BoxedStrategy<RetryKind> {
+    select(vec![RetryKind::Lost, RetryKind::Failed, RetryKind::Interrupted]).boxed()
+}
+
+pub(crate) fn out_kind() -> BoxedStrategy<OutKind> {
+    select(vec![OutKind::Limited, OutKind::Unavailable, OutKind::Misconfigured]).boxed()
+}
+
 fn task_fact() -> BoxedStrategy<TaskFact> {
     let source = prop_oneof![
         artifact().prop_map(|artifact| Source::Agent { artifact }),
         text().prop_map(|why| Source::Engine { why }),
     ];
-    let kind = select(vec![RetryKind::Lost, RetryKind::Failed, RetryKind::Interrupted]);
+    let kind = retry_kind();
     prop_oneof![
         (commit(), tree()).prop_map(|(commit, tree)| TaskFact::BaseFixed { commit, tree }),
         (texts(), artifacts()).prop_map(|(red, evidence)| TaskFact::BaselineMeasured { red, evidence }),
@@ -380,12 +405,8 @@ fn task_fact() -> BoxedStrategy<TaskFact> {
         }),
         (role(), texts()).prop_map(|(role, faults)| TaskFact::RepairAsked { role, faults }),
         (stage(), text(), kind).prop_map(|(stage, why, kind)| TaskFact::StepRetried { stage, why, kind }),
-        (role(), text(), number(), text()).prop_map(|(role, agent, until, why)| TaskFact::AgentOut {
-            role,
-            agent,
-            until: Millis(until),
-            kind: if until % 2 == 0 { OutKind::Limited } else { OutKind::Unavailable },
-            why,
+        (role(), text(), number(), out_kind(), text()).prop_map(|(role, agent, until, kind, why)| {
+            TaskFact::AgentOut { role, agent, until: Millis(until), kind, why }
         }),
         (role(), word(), tree(), source, texts()).prop_map(|(role, word, tree, source, feedback)| {
             TaskFact::VerdictTaken { role, word, tree, source, feedback }
@@ -406,13 +427,12 @@ fn task_fact() -> BoxedStrategy<TaskFact> {
 }
 
 pub(crate) fn started() -> BoxedStrategy<Fact> {
-    (small(), text(), task_spec(), actor())
-        .prop_map(|(version, run, spec, by)| Fact::RunStarted {
-            version,
-            run: RunId::new(run),
-            spec: Spec::JudgedTask(Box::new(spec)),
-            by,
-        })
+    let spec = prop_oneof![
+        task_spec().prop_map(|spec| Spec::JudgedTask(Box::new(spec))),
+        control_generators::spec().prop_map(|spec| Spec::FeedbackControl(Box::new(spec))),
+    ];
+    (small(), text(), spec, actor())
+        .prop_map(|(version, run, spec, by)| Fact::RunStarted { version, run: RunId::new(run), spec, by })
         .boxed()
 }
 
@@ -427,6 +447,7 @@ pub(crate) fn fact() -> BoxedStrategy<Fact> {
             .prop_map(|(by, caps, note)| Fact::RunReopened { by, caps, note }),
         1 => (actor(), landing()).prop_map(|(by, landing)| Fact::LandingAsked { by, landing }),
         8 => task_fact().prop_map(Fact::JudgedTask),
+        8 => control_generators::fact().prop_map(Fact::FeedbackControl),
         1 => Just(Fact::RunEnded),
     ]
     .boxed()

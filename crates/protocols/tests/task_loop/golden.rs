@@ -155,7 +155,11 @@ fn sentence(fact: &Fact) -> String {
                 Effect::RunChecks(checks) => format!(" {:?} on {}", checks.purpose, checks.tree),
                 Effect::LandChange(land) => format!(" {}", land.tree),
                 Effect::CloseRun(close) => format!(" {}", close.final_verdict),
-                Effect::PrepareWorkspaces | Effect::CaptureChange { .. } | Effect::Wait(_) => String::new(),
+                Effect::PrepareWorkspaces
+                | Effect::CaptureChange { .. }
+                | Effect::Wait(_)
+                | Effect::Measure(_)
+                | Effect::CommitIteration(_) => String::new(),
             };
             format!("{name} {effect} {}{what}", request.name())
         }

@@ -6,6 +6,8 @@ mod harness;
 
 mod adopted;
 mod budget;
+mod control_facts;
+mod control_generators;
 mod evidence;
 mod explained;
 mod generators;

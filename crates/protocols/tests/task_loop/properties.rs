@@ -133,6 +133,7 @@ fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
             let answer = match asked.role {
                 Role::Doer => doer_answer(how),
                 Role::Judge | Role::Auditor => checker_answer(asked.role, how),
+                Role::Sensor | Role::Controller | Role::Actuator => unreachable!("a role of another loop"),
             };
             let mut report = agent_report(asked.role, end, answer, usage);
             if how.is_multiple_of(11) {
@@ -152,6 +153,7 @@ fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
         }),
         Effect::Wait(_) => Outcome::Waited,
         Effect::CloseRun(_) => Outcome::Closed,
+        Effect::Measure(_) | Effect::CommitIteration(_) => unreachable!("a step of another loop"),
     }
 }
 

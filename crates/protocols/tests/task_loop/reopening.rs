@@ -145,7 +145,7 @@ fn a_program_that_was_not_there_is_asked_again_in_the_same_round() {
         let script = match role {
             Role::Doer => Script::at_doer(one_round()),
             Role::Judge => Script::at_judge(one_round()),
-            Role::Auditor => Script::at_auditor(one_round()),
+            _ => Script::at_auditor(one_round()),
         };
         script.agent_ends(not_there(), Answer::Missing).closed().reopened(NO_MORE, None).asks(role, 1, 2);
     }
@@ -156,7 +156,7 @@ fn a_checker_that_kept_failing_is_asked_again_with_all_its_tries() {
     for role in [Role::Judge, Role::Auditor] {
         let script = match role {
             Role::Auditor => Script::at_auditor(one_round()),
-            Role::Judge | Role::Doer => Script::at_judge(one_round()),
+            _ => Script::at_judge(one_round()),
         };
         script
             .agent_exits(1)

@@ -1,5 +1,6 @@
 //! The stored form: lines written by version 1 are read for ever, and mean what they meant.
 
+use crate::control_facts;
 use crate::harness::words::{
     AUDIT_CHECK, STEP, agent_report, artifact, audit, change, full_spec, handoff, lines, taken_over, verdict,
 };
@@ -58,6 +59,7 @@ fn examples() -> Vec<Fact> {
     facts.extend(task_facts().into_iter().map(Fact::JudgedTask));
     facts.extend(ends().into_iter().map(|end| Fact::JudgedTask(TaskFact::Concluded { end })));
     facts.extend(of_outages());
+    facts.extend(control_facts::examples());
     facts
 }
 
@@ -86,6 +88,7 @@ fn of_outages() -> Vec<Fact> {
                 limits,
                 agent: Some("codex".to_owned()),
                 session: Some(session.clone()),
+                node: None,
             }),
         },
         Fact::EffectRequested {
@@ -167,6 +170,7 @@ fn requests() -> Vec<Effect> {
             limits,
             agent: None,
             session: None,
+            node: None,
         })
     };
     let repair = Ask::Repair { faults: lines(&["not JSON"]) };
@@ -363,10 +367,11 @@ const fn variant(fact: &Fact) -> usize {
             TaskFact::Landed { .. } => 18,
             TaskFact::AgentOut { .. } => 19,
         },
+        Fact::FeedbackControl(fact) => 20 + control_facts::variant(fact),
     }
 }
 
-const COUNT: usize = 20;
+const COUNT: usize = 20 + control_facts::COUNT;
 
 fn stored() -> Vec<Fact> {
     let read = |(number, line): (usize, &str)| {
@@ -402,7 +407,8 @@ fn every_variant_has_a_stored_line() {
     assert!(missing.is_empty(), "append to facts-v1.jsonl:\n{}", missing.join("\n"));
     let seen: BTreeSet<_> = stored.iter().map(variant).collect();
     assert_eq!(seen, (0..COUNT).collect());
-    let names: BTreeSet<_> = stored.iter().map(Fact::name).collect();
+    let of_control = |fact: &Fact| matches!(fact, Fact::FeedbackControl(_));
+    let names: BTreeSet<_> = stored.iter().map(|fact| (of_control(fact), fact.name())).collect();
     assert_eq!(names.len(), COUNT, "names tell the variants apart");
 }
 

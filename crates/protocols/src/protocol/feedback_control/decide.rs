@@ -14,7 +14,7 @@ use crate::outcome::{
 };
 use crate::vocabulary::{Role, TreeId};
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -82,7 +82,28 @@ fn lost(draft: &mut Draft, request: &Effect, reason: &str) {
 }
 
 fn measured(draft: &mut Draft, depth: u32, report: &Measured) {
-    take_readings(draft, depth, &report.tree, report.readings.clone());
+    let (void, sound): (Vec<Reading>, Vec<Reading>) =
+        report.readings.iter().cloned().partition(|reading| !reading.edited.is_empty());
+    let earlier = state(draft).attempts.failed;
+    if void.is_empty() || !sound.is_empty() {
+        take_readings(draft, depth, &report.tree, sound);
+    }
+    if void.is_empty() {
+        return;
+    }
+    let paths: Vec<_> = void.iter().flat_map(|reading| reading.edited.iter().cloned()).collect();
+    let names: Vec<_> = void.iter().map(|reading| reading.sensor.as_str()).collect();
+    let why = format!("{} may only read, and changed {}", names.join(", "), paths.join(", "));
+    edited(draft, Role::Sensor, earlier, paths, &why);
+}
+
+/// What was said about a tree that its reader changed counts for nothing; once may be an accident.
+fn edited(draft: &mut Draft, role: Role, earlier: u32, paths: Vec<String>, why: &str) {
+    if earlier == 0 {
+        retry(draft, Stage::of_role(role), RetryKind::Failed, why);
+    } else {
+        fail(draft, Cause::WorkspaceChanged { role, paths });
+    }
 }
 
 fn take_readings(draft: &mut Draft, depth: u32, tree: &TreeId, readings: Vec<Reading>) {
@@ -103,9 +124,9 @@ fn take_readings(draft: &mut Draft, depth: u32, tree: &TreeId, readings: Vec<Rea
 fn agent_ended(draft: &mut Draft, asked: &RunAgent, report: &AgentReport) {
     let role = report.role;
     if let WorkspaceAfter::Changed { paths } = &report.workspace {
-        // Its own tree is thrown away; what it said about a tree it changed counts for nothing.
         let why = format!("it may only read, and changed {}", paths.join(", "));
-        return again_or_fail(draft, role, &why, Cause::WorkspaceChanged { role, paths: paths.clone() });
+        let earlier = state(draft).attempts.failed;
+        return edited(draft, role, earlier, paths.clone(), &why);
     }
     if never_began(draft, report) {
         return;
@@ -149,7 +170,7 @@ fn decided(draft: &mut Draft, asked: &RunAgent, decision: &Decision) {
     record(draft, ControlFact::DecisionTaken { depth: depth(asked), tree, decision: decision.clone() });
 }
 
-fn unreadable(draft: &mut Draft, role: Role, faults: Vec<alloc::string::String>) {
+fn unreadable(draft: &mut Draft, role: Role, faults: Vec<String>) {
     if state(draft).attempts.may_repair() {
         record(draft, ControlFact::RepairAsked { role, faults });
     } else {
@@ -190,7 +211,7 @@ fn captured(draft: &mut Draft, change: &CapturedChange) {
     }
 }
 
-fn faults(answer: &Answer, role: Role) -> Vec<alloc::string::String> {
+fn faults(answer: &Answer, role: Role) -> Vec<String> {
     match answer {
         Answer::Malformed { faults } => faults.clone(),
         _ => vec![format!("the {role} left no report")],

@@ -6,7 +6,7 @@ use super::spec::Node;
 use super::steadiness::{Remark, Steadiness};
 use crate::kernel::budget::Dimension;
 use crate::outcome::{Action, CapturedChange, Decision, Reading, ReadingStatus, Usage};
-use crate::vocabulary::{ArtifactRef, Millis, TreeId};
+use crate::vocabulary::{ArtifactRef, TreeId};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -19,11 +19,15 @@ pub struct Frame {
     /// The parent's label; empty for the outermost node.
     pub parent_label: String,
     pub iteration: u32,
+    /// The plant as this iteration found it.
+    pub found: Option<TreeId>,
     /// Of this entry.
     pub actuations: u32,
     /// The last whole measurement, and the plant it is of. Older iterations' ones stand until they are replaced.
     pub readings: Vec<Reading>,
     pub measured: Option<TreeId>,
+    /// The readings are older than the last measurement, because their content was put back: no claim rests on them.
+    pub put_back: bool,
     /// The first whole measurement of this entry, for the difference it made.
     pub first_readings: Option<Vec<Reading>>,
     /// Readings of a measurement that is not whole yet.
@@ -39,10 +43,8 @@ pub struct Frame {
     /// What the engine said about the last measurement.
     pub remarks: Vec<Remark>,
     pub end: Option<NodeEnd>,
-    /// When this iteration's commit was first asked for: one that is tried again must make the same commit.
-    pub commit_decided_at: Option<Millis>,
     pub committed: bool,
-    /// Since this entry; what a child uses is its parent's too.
+    /// Since this entry, or since a person took the run up; what a child uses is its parent's too.
     pub used: Usage,
 }
 
@@ -53,9 +55,11 @@ impl Frame {
             setpoint,
             parent_label,
             iteration: 0,
+            found: None,
             actuations: 0,
             readings: Vec::new(),
             measured: None,
+            put_back: false,
             first_readings: None,
             coming: Vec::new(),
             sensed: false,
@@ -67,13 +71,12 @@ impl Frame {
             steadiness: Steadiness::default(),
             remarks: Vec::new(),
             end: None,
-            commit_decided_at: None,
             committed: false,
             used: Usage::default(),
         }
     }
 
-    /// Dots between the levels: `2.0.1` is the first iteration of a child's child.
+    /// Dots between the levels: `2.1.3` is the third iteration of a child's child.
     pub fn label(&self) -> String {
         if self.parent_label.is_empty() {
             self.iteration.to_string()
@@ -82,8 +85,9 @@ impl Frame {
         }
     }
 
-    pub(crate) fn open(&mut self, iteration: u32) {
+    pub(crate) fn open(&mut self, iteration: u32, plant: Option<TreeId>) {
         self.iteration = iteration;
+        self.found = plant;
         self.sensed = false;
         self.coming.clear();
         self.decision = None;
@@ -92,8 +96,18 @@ impl Frame {
         self.change = None;
         self.child_end = None;
         self.end = None;
-        self.commit_decided_at = None;
         self.committed = false;
+    }
+
+    /// A person takes the run up: what was met stays met, everything else is tried again.
+    pub(crate) fn open_again(&mut self) {
+        if self.end == Some(NodeEnd::TargetMet) {
+            return;
+        }
+        // The plan of an iteration that was to be the last spoke of a content that may have been put back since.
+        if self.end.take().is_some_and(|end| !matches!(end, NodeEnd::Failed { .. })) {
+            self.decision = None;
+        }
     }
 
     /// Required sensors that did not pass on this plant; those that were not measured on it among them.

@@ -34,6 +34,7 @@ struct Entry {
     passed_on: BTreeMap<String, TreeId>,
     claimed: bool,
     ended: bool,
+    met: bool,
 }
 
 struct Watch<'a> {
@@ -44,7 +45,9 @@ struct Watch<'a> {
     requests: BTreeMap<EffectId, Effect>,
     open: BTreeSet<EffectId>,
     head: Option<CommitId>,
+    /// Absent while the best content may be put back: whatever it is, it was taken down before.
     plant: Option<TreeId>,
+    taken_down: BTreeSet<TreeId>,
     labels: BTreeSet<String>,
     stop_asked: bool,
     concluded: bool,
@@ -62,6 +65,7 @@ impl<'a> Watch<'a> {
             open: BTreeSet::new(),
             head: None,
             plant: None,
+            taken_down: BTreeSet::new(),
             labels: BTreeSet::new(),
             stop_asked: false,
             concluded: false,
@@ -85,8 +89,9 @@ impl<'a> Watch<'a> {
             Fact::RunReopened { caps, .. } => {
                 self.root_cap = self.root_cap.saturating_add(caps.more_rounds);
                 (self.stop_asked, self.concluded, self.closed) = (false, false, false);
+                // What was met stays met; every other end is open again.
                 for entry in &mut self.entries {
-                    entry.ended = false;
+                    entry.ended = entry.met;
                 }
             }
             Fact::FeedbackControl(fact) => self.control(fact),
@@ -109,6 +114,15 @@ impl<'a> Watch<'a> {
         if begins_work && self.concluded {
             self.say("a step began after the run was concluded");
         }
+        let shown = match request {
+            Effect::RunAgent(agent) => agent.tree.as_ref(),
+            Effect::Measure(measure) => Some(&measure.tree),
+            Effect::CommitIteration(commit) => Some(&commit.plant),
+            _ => None,
+        };
+        if self.plant.is_none() {
+            self.plant = shown.filter(|tree| self.taken_down.contains(*tree)).cloned();
+        }
         match request {
             Effect::RunAgent(agent) if agent.tree != self.plant => {
                 self.say("an agent was shown another tree than the last one taken down");
@@ -129,7 +143,13 @@ impl<'a> Watch<'a> {
                 if self.labels.contains(&commit.label) {
                     self.say("an iteration is committed twice");
                 }
-                self.plant.get_or_insert_with(|| commit.plant.clone());
+                if Some(&commit.plant) != self.plant.as_ref() {
+                    self.say("another tree is committed than the last one taken down");
+                }
+                let met = self.entries.last().is_some_and(|entry| entry.met);
+                if commit.target_met != met {
+                    self.say("a commit says of the target what was not decided");
+                }
             }
             Effect::LandChange(_) | Effect::RunChecks(_) => self.say("a step of another loop was asked for"),
             _ => {}
@@ -189,6 +209,7 @@ impl<'a> Watch<'a> {
             ControlFact::BaseFixed { commit, tree } => {
                 self.head = Some(commit.clone());
                 self.plant = Some(tree.clone());
+                self.taken_down.insert(tree.clone());
             }
             ControlFact::NodeEntered { depth, .. } => {
                 if *depth as usize != self.entries.len() {
@@ -199,6 +220,7 @@ impl<'a> Watch<'a> {
             ControlFact::IterationOpened { iteration, .. } => self.opened(*iteration),
             ControlFact::ChangeTaken { change, .. } => {
                 self.plant = Some(change.tree.clone());
+                self.taken_down.insert(change.tree.clone());
                 self.acted();
             }
             ControlFact::ChildReturned { .. } => {
@@ -224,7 +246,7 @@ impl<'a> Watch<'a> {
 
     fn opened(&mut self, iteration: u32) {
         let Some(entry) = self.entries.last_mut() else { return };
-        let follows = iteration == entry.iteration + 1 && entry.committed && !entry.ended;
+        let follows = iteration == entry.iteration.saturating_add(1) && entry.committed && !entry.ended;
         entry.iteration = iteration;
         entry.committed = false;
         entry.claimed = false;
@@ -250,6 +272,7 @@ impl<'a> Watch<'a> {
         let node = self.spec.node(depth);
         let Some(entry) = self.entries.last_mut() else { return };
         entry.ended = true;
+        entry.met = *end == NodeEnd::TargetMet;
         if *end == NodeEnd::TargetMet {
             let passed =
                 |name: &String| entry.passed_on.get(name).is_some_and(|on| Some(on) == plant.as_ref());
@@ -272,7 +295,6 @@ impl<'a> Watch<'a> {
         if best_may_be_kept
             && matches!(end, NodeEnd::MaxIterations | NodeEnd::Stalled { .. } | NodeEnd::Spent { .. })
         {
-            // The last commit may carry the best content; whatever it is, it was taken down before.
             self.plant = None;
         }
     }

@@ -1,6 +1,7 @@
 //! Sensors measure, a controller compares and plans, an actuator edits or is a loop itself; one commit for each iteration.
 //! Reading order: `spec`, `frame` (one node at work), `steadiness` (what the measured history says), `next`, `decide`.
 
+mod asking;
 pub mod decide;
 pub mod end;
 pub(crate) mod explain;

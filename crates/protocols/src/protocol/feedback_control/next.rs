@@ -1,22 +1,19 @@
 //! What to ask for next, read off the state alone. The start, a settled step and a reopened run all come through here, so
 //! there is one order of steps at every depth and no second way to resume.
 
+use super::asking::{agent, limits};
 use super::end::{Cause, End, NodeEnd};
 use super::facts::Fact as ControlFact;
 use super::frame::Frame;
 use super::spec::{Actuator, CapRule, Node, OnError};
 use super::state::State;
-use super::steadiness::Remark;
 use crate::draft::Draft;
-use crate::effect::{
-    Ask, CloseRun, CommitIteration, Effect, Measure, NodeStep, RunAgent, SensorRun, StepLimits, Wait,
-};
+use crate::effect::{CloseRun, CommitIteration, Effect, Measure, SensorRun};
 use crate::fact::Fact;
-use crate::kernel::availability::Available;
 use crate::kernel::budget::Dimension;
-use crate::outcome::{AgentSession, ReadingStatus};
+use crate::outcome::ReadingStatus;
 use crate::protocol::Protocol;
-use crate::vocabulary::{ArtifactRef, Millis, Role, TreeId};
+use crate::vocabulary::{Role, TreeId};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -77,6 +74,9 @@ fn next(draft: &Draft) -> Next {
     if let Some(end) = &state.end {
         return Next::WindUp(Effect::CloseRun(close(state, end)));
     }
+    if let Some(commit) = &state.unseen_commit {
+        return Next::WindUp(Effect::CommitIteration(commit.clone()));
+    }
     let Some(plant) = &state.plant else {
         return Next::Ask(Effect::PrepareWorkspaces);
     };
@@ -119,13 +119,14 @@ fn in_iteration(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Ne
     let cap = cap(draft, frame, node);
     let conclude = |end| Next::Decided(ControlFact::NodeConcluded { depth, end });
     let Some(decision) = &frame.decision else {
-        if state.spec.cap_rule == CapRule::StrictOriginal && frame.iteration >= cap {
+        if state.spec.cap_rule == CapRule::StrictOriginal && strict_cap_is_reached(frame, cap) {
             return conclude(NodeEnd::MaxIterations);
         }
-        return agent(draft, frame, Role::Controller, None);
+        return Next::Ask(agent(draft, frame, Role::Controller, None));
     };
     if decision.target_met {
-        if !node.sensors.is_empty() && frame.measured.as_ref() != Some(plant) {
+        let of_plant = frame.measured.as_ref() == Some(plant) && !frame.put_back;
+        if !node.sensors.is_empty() && !of_plant {
             return measure(draft, frame, node, plant);
         }
         let failing = frame.failing(node, plant);
@@ -143,16 +144,15 @@ fn in_iteration(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Ne
         if frame.actuations >= cap {
             return conclude(NodeEnd::MaxIterations);
         }
-        if let Some(dimension) = frame.spent(node) {
-            return conclude(NodeEnd::Spent { dimension });
-        }
     }
     if !acted {
         return match &node.actuator {
             Actuator::Cascade(_) => {
                 Next::Decided(ControlFact::NodeEntered { depth: depth + 1, setpoint: decision.plan.clone() })
             }
-            Actuator::Direct(_) if frame.action.is_none() => agent(draft, frame, Role::Actuator, None),
+            Actuator::Direct(_) if frame.action.is_none() => {
+                Next::Ask(agent(draft, frame, Role::Actuator, None))
+            }
             Actuator::Direct(_) => Next::Ask(Effect::CaptureChange { round: state.captures + 1 }),
         };
     }
@@ -166,6 +166,12 @@ fn in_iteration(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Ne
 fn cap(draft: &Draft, frame: &Frame, node: &Node) -> u32 {
     // More rounds for a run that is taken up again are the outermost node's.
     if frame.depth == 0 { draft.budget().caps.rounds } else { node.max_iterations }
+}
+
+/// The original's `i >= max` before the controller, told by actuations: an iteration that ended otherwise and was taken up
+/// again is none that the cap is about.
+pub(super) const fn strict_cap_is_reached(frame: &Frame, cap: u32) -> bool {
+    frame.actuations.saturating_add(1) >= cap
 }
 
 fn leave(state: &State, frame: &Frame, end: &NodeEnd) -> Next {
@@ -227,7 +233,7 @@ fn measure(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Next {
         }));
     }
     match node.sensors.iter().find(|sensor| missing(&sensor.name)) {
-        Some(sensor) => agent(draft, frame, Role::Sensor, Some(&sensor.name)),
+        Some(sensor) => Next::Ask(agent(draft, frame, Role::Sensor, Some(&sensor.name))),
         None => {
             Next::Decided(ControlFact::ReadingsTaken { depth, tree: plant.clone(), readings: Vec::new() })
         }
@@ -242,7 +248,9 @@ fn commit(draft: &Draft, frame: &Frame, plant: &TreeId) -> Next {
     };
     let end = frame.end.as_ref();
     let status = |name: &str| {
-        let reading = frame.readings.iter().find(|reading| reading.sensor == name);
+        // What was measured on another content says nothing about the one that is committed.
+        let of_plant = frame.readings.iter().filter(|_| frame.measured.as_ref() == Some(plant));
+        let reading = of_plant.into_iter().find(|reading| reading.sensor == name);
         reading.map_or(ReadingStatus::Pending, |reading| reading.status)
     };
     let effect = Effect::CommitIteration(CommitIteration {
@@ -254,7 +262,7 @@ fn commit(draft: &Draft, frame: &Frame, plant: &TreeId) -> Next {
         target_met: end == Some(&NodeEnd::TargetMet),
         action: action(state, frame),
         sensors: node.sensors.iter().map(|sensor| (sensor.name.clone(), status(&sensor.name))).collect(),
-        decided_at: frame.commit_decided_at.unwrap_or(draft.now()),
+        decided_at: draft.now(),
     });
     // Nothing is lost by committing what was done, even when nothing may be begun any more.
     Next::WindUp(effect)
@@ -297,122 +305,26 @@ fn close(state: &State, end: &End) -> CloseRun {
     }
 }
 
-/// A new step begins only while nobody asked to stop and something is left of every budget.
+/// A new step begins only while nobody asked to stop and something is left of every budget. Taking down what was done uses
+/// nothing of a node's share.
 fn ask(draft: &mut Draft, effect: Effect) {
     let cut_off = match draft.stop() {
         Some(stop) => Some(End::Stopped { by: stop.by.to_string(), reason: stop.reason.clone() }),
         None => draft.exhausted().map(|dimension| End::Exhausted { dimension }),
     };
-    match cut_off {
-        None => draft.request(effect),
-        Some(end) => {
-            record(draft, ControlFact::Concluded { end });
-            go_on(draft);
+    let uses = matches!(effect, Effect::RunAgent(_) | Effect::Measure(_) | Effect::Wait(_));
+    let share = state(draft).frame().map(|frame| frame.depth).zip(spent_share(state(draft)).filter(|_| uses));
+    match (cut_off, share) {
+        (Some(end), _) => record(draft, ControlFact::Concluded { end }),
+        (None, Some((depth, dimension))) => {
+            record(draft, ControlFact::NodeConcluded { depth, end: NodeEnd::Spent { dimension } });
         }
+        (None, None) => return draft.request(effect),
     }
+    go_on(draft);
 }
 
-/// What one step may use: of the run, and of what every node around it was given.
-fn limits(draft: &Draft) -> StepLimits {
-    let state = state(draft);
-    let mut limits = draft.budget().step_limits();
-    let less = |limit: Option<u64>, cap: Option<u64>, used: u64| match (limit, cap) {
-        (limit, None) => limit,
-        (None, Some(cap)) => Some(cap.saturating_sub(used)),
-        (Some(limit), Some(cap)) => Some(limit.min(cap.saturating_sub(used))),
-    };
-    for frame in &state.stack {
-        let budget = &state.spec.node(frame.depth as usize).budget;
-        let total = less(Some(limits.total.0), budget.time.map(|time| time.0), frame.used.duration.0);
-        limits.total = Millis(total.unwrap_or(limits.total.0).max(1));
-        limits.tokens = less(limits.tokens, budget.tokens, frame.used.tokens);
-        limits.cost_micros = less(limits.cost_micros, budget.cost_micros, frame.used.cost_micros);
-    }
-    limits
-}
-
-/// Asks the first agent of the role's chain that can be asked now, or waits for it.
-fn agent(draft: &Draft, frame: &Frame, role: Role, sensor: Option<&str>) -> Next {
-    let state = state(draft);
-    match state.availability.choose(state.spec.place.chain(role), draft.now()) {
-        Available::Now(agent) => Next::Ask(ask_agent(draft, frame, (role, sensor), Some(agent))),
-        // A run without any agent is refused by whoever carries the request out, in the user's words.
-        Available::Never => Next::Ask(ask_agent(draft, frame, (role, sensor), None)),
-        Available::From(until) => {
-            let why = state.last_outage.clone();
-            Next::Ask(Effect::Wait(Wait { role, until, why }))
-        }
-    }
-}
-
-fn ask_agent(
-    draft: &Draft,
-    frame: &Frame,
-    (role, sensor): (Role, Option<&str>),
-    agent: Option<&str>,
-) -> Effect {
-    let state = state(draft);
-    let ask = match &state.repairing {
-        Some(faults) => Ask::Repair { faults: faults.clone() },
-        None => Ask::Fresh { feedback: told(state, frame, role), history: Vec::new() },
-    };
-    Effect::RunAgent(RunAgent {
-        role,
-        round: frame.iteration,
-        attempt: state.attempts.total() + 1,
-        tree: state.plant.clone(),
-        ask,
-        inputs: inputs(state, frame, role),
-        limits: limits(draft),
-        agent: agent.map(ToString::to_string),
-        session: session_to_go_on_with(state, role, agent),
-        node: Some(NodeStep {
-            depth: frame.depth,
-            label: frame.label(),
-            sensor: sensor.map(ToString::to_string),
-        }),
-    })
-}
-
-/// What the engine and a person have to say to the controller; the others have what they need in files.
-fn told(state: &State, frame: &Frame, role: Role) -> Vec<String> {
-    if role != Role::Controller {
-        return Vec::new();
-    }
-    let remarks = frame.remarks.iter().map(Remark::words);
-    let notes = state.unsaid_notes.iter().map(|note| format!("a person says: {note}"));
-    let undone = state
-        .reverted
-        .iter()
-        .map(|path| format!("{path} belongs to the loop; what the actuator did to it was undone"));
-    remarks.chain(undone).chain(notes).collect()
-}
-
-/// Only a repair goes on with a conversation, and only with the agent it was with; every other step begins afresh.
-fn session_to_go_on_with(state: &State, role: Role, agent: Option<&str>) -> Option<AgentSession> {
-    state.repairing.as_ref()?;
-    let last =
-        state.session.as_ref().filter(|last| last.role == role && Some(last.agent.as_str()) == agent)?;
-    last.session.clone()
-}
-
-/// Sealed artifacts that the prompt quotes, never files that somebody could have changed since.
-fn inputs(state: &State, frame: &Frame, role: Role) -> Vec<ArtifactRef> {
-    let mut inputs = Vec::new();
-    if state.repairing.is_some() {
-        inputs.extend(state.left.clone());
-    }
-    inputs.extend(frame.setpoint.clone());
-    match role {
-        Role::Controller => {
-            let parent = state.stack.len().checked_sub(2).and_then(|at| state.stack.get(at));
-            // An inner node that has not measured yet is not left blind: what its parent measured is known.
-            let known = if frame.measured.is_some() { Some(frame) } else { parent };
-            let known = known.into_iter().flat_map(|frame| frame.readings.iter());
-            inputs.extend(known.map(|reading| reading.artifact.clone()));
-        }
-        Role::Actuator => inputs.extend(frame.decision.iter().map(|decision| decision.artifact.clone())),
-        Role::Sensor | Role::Doer | Role::Judge | Role::Auditor => {}
-    }
-    inputs
+/// A node whose share is used up begins nothing, nor does any node inside it.
+pub(super) fn spent_share(state: &State) -> Option<Dimension> {
+    state.stack.iter().find_map(|frame| frame.spent(state.spec.node(frame.depth as usize)))
 }

@@ -1,6 +1,8 @@
 //! The way back into an ended control loop: more room, or a person's word.
 
 use super::end::End;
+use super::next::strict_cap_is_reached;
+use super::spec::CapRule;
 use super::state::State;
 use crate::kernel::budget::{Budget, CapChange, Dimension};
 use crate::observation::Rejection;
@@ -27,5 +29,8 @@ pub(crate) fn allowed(state: &State, budget: &Budget, more: CapChange) -> Result
 /// Whether the outermost node could only go on with an iteration more than it has.
 pub(crate) fn needs_another_iteration(state: &State, cap: u32) -> bool {
     let out = matches!(state.end, Some(End::Exhausted { dimension: Dimension::Rounds }));
-    out && state.stack.first().is_some_and(|frame| frame.actuations >= cap)
+    out && state.stack.first().is_some_and(|frame| match state.spec.cap_rule {
+        CapRule::JudgeTheLast => frame.actuations >= cap,
+        CapRule::StrictOriginal => strict_cap_is_reached(frame, cap),
+    })
 }

@@ -5,8 +5,8 @@ use super::facts::{Fact as ControlFact, OutKind, RetryKind};
 use super::frame::Frame;
 use super::spec::ControlSpec;
 use super::stage::Stage;
-use super::steadiness::Point;
-use crate::effect::Effect;
+use super::steadiness::{Moved, Point};
+use crate::effect::{Ask, CommitIteration, Effect};
 use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
 use crate::kernel::availability::Availability;
@@ -26,6 +26,8 @@ pub struct State {
     /// The content as the last actuator left it, without the loop's own files.
     pub plant: Option<TreeId>,
     pub commits: u32,
+    /// A commit whose end nobody saw may be there: it is asked for again as it was before anything else is done.
+    pub unseen_commit: Option<CommitIteration>,
     /// Outermost first. A node that is left is taken off.
     pub stack: Vec<Frame>,
     /// What the child of each depth came to when it was last left, for its parent's controller.
@@ -33,6 +35,8 @@ pub struct State {
     pub attempts: Attempts,
     pub availability: Availability,
     pub session: Option<LastSession>,
+    /// How often agents were asked; a number that names one asking of the run.
+    pub asked: u32,
     /// How often an actuator's work was taken down; the number of the next snapshot.
     pub captures: u32,
     pub repairing: Option<Vec<String>>,
@@ -40,8 +44,10 @@ pub struct State {
     pub last_failure: Option<String>,
     /// Files of the loop that the last actuator changed, which was undone.
     pub reverted: Vec<String>,
-    /// A person's words that no controller has been told yet.
+    /// A person's words that no controller has answered yet.
     pub unsaid_notes: Vec<String>,
+    /// How many of them the controller at work was told.
+    pub told_notes: usize,
     pub waiting_until: Option<Millis>,
     pub last_outage: String,
     pub end: Option<End>,
@@ -64,6 +70,7 @@ impl State {
             head: None,
             plant: None,
             commits: 0,
+            unseen_commit: None,
             stack: Vec::new(),
             last_child_end: Vec::new(),
             attempts: Attempts::default(),
@@ -75,6 +82,7 @@ impl State {
             last_failure: None,
             reverted: Vec::new(),
             unsaid_notes: Vec::new(),
+            told_notes: 0,
             waiting_until: None,
             last_outage: String::new(),
             end: None,
@@ -156,30 +164,36 @@ impl State {
             }
             ControlFact::IterationCommitted { label, commit, .. } => {
                 self.head = Some(commit.clone());
+                self.unseen_commit = None;
                 self.commits = self.commits.saturating_add(1);
                 let commits = self.commits;
-                if let Some(frame) = self.stack.last_mut() {
+                if let (Some(frame), Some(plant)) = (self.stack.last_mut(), &self.plant) {
                     frame.committed = true;
-                    frame.steadiness.committed(commit, label, commits);
+                    frame.steadiness.committed(commit, label, plant, commits);
                 }
                 self.begin_step();
             }
             ControlFact::ChildReturned { end, .. } => self.leave_child(end),
             ControlFact::Concluded { end } => self.end = Some(end.clone()),
             ControlFact::NodeConcluded { end, .. } => self.conclude_node(end),
+            ControlFact::DecisionTaken { .. } => {
+                let told = core::mem::take(&mut self.told_notes).min(self.unsaid_notes.len());
+                self.unsaid_notes.drain(..told);
+                self.evolve_frame(fact);
+            }
             ControlFact::MeasurementSkipped { .. }
             | ControlFact::IterationOpened { .. }
-            | ControlFact::DecisionTaken { .. }
             | ControlFact::ClaimRefused { .. }
             | ControlFact::ActionTaken { .. } => self.evolve_frame(fact),
         }
     }
 
     fn evolve_frame(&mut self, fact: &ControlFact) {
+        let plant = self.plant.clone();
         let Some(frame) = self.stack.last_mut() else { return };
         match fact {
             ControlFact::MeasurementSkipped { .. } => frame.sensed = true,
-            ControlFact::IterationOpened { iteration, .. } => frame.open(*iteration),
+            ControlFact::IterationOpened { iteration, .. } => frame.open(*iteration, plant),
             ControlFact::DecisionTaken { decision, .. } => frame.decision = Some(decision.clone()),
             ControlFact::ClaimRefused { .. } => {
                 frame.decision = None;
@@ -213,6 +227,7 @@ impl State {
             frame.coming.sort_by_key(|reading| order(&reading.sensor));
             frame.readings = core::mem::take(&mut frame.coming);
             frame.measured = Some(plant.clone());
+            frame.put_back = false;
             frame.first_readings.get_or_insert_with(|| frame.readings.clone());
             // A measurement that only tests a claim is no step of the history.
             let acted = frame.change.is_some() || frame.child_end.is_some();
@@ -225,7 +240,9 @@ impl State {
                     commit: None,
                     commits,
                 };
-                frame.remarks = frame.steadiness.take(point);
+                let idle = acted && frame.found.as_ref() == Some(plant);
+                let moved = if idle { Moved::No } else { Moved::Yes };
+                frame.remarks = frame.steadiness.take(point, moved);
             }
         }
         self.begin_step();
@@ -254,6 +271,7 @@ impl State {
             self.plant = Some(best.plant.clone());
             frame.readings.clone_from(&best.readings);
             frame.measured = Some(best.plant.clone());
+            frame.put_back = true;
         }
         self.begin_step();
     }
@@ -261,8 +279,8 @@ impl State {
     fn begin_asking(&mut self, request: &Effect) {
         match request {
             Effect::RunAgent(agent) => {
-                if agent.role == Role::Controller {
-                    self.unsaid_notes.clear();
+                if agent.role == Role::Controller && matches!(agent.ask, Ask::Fresh { .. }) {
+                    self.told_notes = self.unsaid_notes.len();
                 }
                 self.session = agent.agent.as_ref().map(|text| LastSession {
                     role: agent.role,
@@ -271,11 +289,7 @@ impl State {
                 });
             }
             Effect::Wait(wait) => self.waiting_until = Some(wait.until),
-            Effect::CommitIteration(commit) => {
-                if let Some(frame) = self.stack.last_mut() {
-                    frame.commit_decided_at.get_or_insert(commit.decided_at);
-                }
-            }
+            Effect::CommitIteration(commit) => self.unseen_commit = Some(commit.clone()),
             Effect::PrepareWorkspaces
             | Effect::RunChecks(_)
             | Effect::Measure(_)
@@ -294,6 +308,8 @@ impl State {
                 }
             }
             Outcome::AgentEnded(report) => self.remember_step(report),
+            // The world made none, so the next one may be another.
+            Outcome::Refused { .. } => self.unseen_commit = None,
             _ => {}
         }
     }
@@ -323,7 +339,8 @@ impl State {
         for frame in &mut self.stack {
             frame.steadiness.begin_counting_anew();
             frame.claims_refused = 0;
-            frame.end = None;
+            frame.used = Usage::default();
+            frame.open_again();
         }
         self.unsaid_notes.extend(note.map(String::from));
     }

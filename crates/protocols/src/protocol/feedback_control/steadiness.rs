@@ -84,6 +84,13 @@ fn pairs<'a>(new: &'a Point, old: &'a Point) -> impl Iterator<Item = (&'a Readin
     })
 }
 
+/// Whether the iteration that a measurement ends changed the plant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moved {
+    Yes,
+    No,
+}
+
 /// What the engine has to say about a measurement, as data for the controller and for the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -130,11 +137,14 @@ pub struct Steadiness {
 }
 
 impl Steadiness {
-    pub(crate) fn take(&mut self, point: Point) -> Vec<Remark> {
+    pub(crate) fn take(&mut self, point: Point, moved: Moved) -> Vec<Remark> {
         let mut remarks = Vec::new();
+        let idle = moved == Moved::No;
+        self.idle = if idle { self.idle.saturating_add(1) } else { 0 };
+        if idle {
+            remarks.push(Remark::NothingChanged { times: self.idle });
+        }
         if let Some(before) = self.points.last() {
-            let idle = before.plant == point.plant;
-            self.idle = if idle { self.idle + 1 } else { 0 };
             let against_best = self.best.as_ref().map_or(Compared::Better, |best| compare(&point, best));
             let stands = before.failing().eq(point.failing()) && compare(&point, before) != Compared::Better;
             let earlier = self.points.iter().rev().skip(1);
@@ -143,9 +153,6 @@ impl Steadiness {
             });
             let back = back.filter(|_| !idle).map(|one| one.label.clone());
             self.count(against_best, stands, back.is_some());
-            if idle {
-                remarks.push(Remark::NothingChanged { times: self.idle });
-            }
             if self.unchanged > 0 && !idle {
                 remarks.push(Remark::Unchanged { iterations: self.unchanged });
             }
@@ -153,7 +160,9 @@ impl Steadiness {
             if let Some(best) = self.best.as_ref().filter(|_| self.worse > 0) {
                 remarks.push(Remark::Worse { than: best.label.clone(), iterations: self.worse });
             }
-            if against_best == Compared::Better {
+            // Where nothing that was measured tells two contents apart, the newer one has more of the task in it.
+            let newer = |best: &Point| best.plant != point.plant && best.same_signature(&point);
+            if against_best == Compared::Better || self.best.as_ref().is_some_and(newer) {
                 self.best = Some(point.clone());
             }
         } else {
@@ -178,9 +187,10 @@ impl Steadiness {
         }
     }
 
-    pub(crate) fn committed(&mut self, commit: &CommitId, label: &str, commits: u32) {
-        let of_iteration = [self.points.last_mut(), self.best.as_mut()];
-        for point in of_iteration.into_iter().flatten().filter(|point| point.label == label) {
+    pub(crate) fn committed(&mut self, commit: &CommitId, label: &str, plant: &TreeId, commits: u32) {
+        let of_iteration = [self.points.last_mut(), self.best.as_mut()].into_iter().flatten();
+        // A claim that was tested and refused left a point of this iteration whose content is not in its commit.
+        for point in of_iteration.filter(|point| point.label == label && point.plant == *plant) {
             point.commit.get_or_insert_with(|| commit.clone());
             point.commits = commits;
         }
@@ -194,10 +204,10 @@ impl Steadiness {
             Some(Stall::NoChange)
         } else if self.returns >= limit {
             Some(Stall::Oscillation)
-        } else if self.unchanged >= limit {
-            Some(Stall::Stagnation)
         } else if self.worse >= limit {
             Some(Stall::Regression)
+        } else if self.unchanged >= limit {
+            Some(Stall::Stagnation)
         } else {
             None
         }

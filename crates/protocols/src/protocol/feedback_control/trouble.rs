@@ -2,7 +2,7 @@
 
 use super::end::{Cause, End};
 use super::facts::{Fact as ControlFact, OutKind};
-use super::next::{fail, record, state};
+use super::next::{fail, record, spent_share, state};
 use crate::draft::Draft;
 use crate::kernel::availability::Available;
 use crate::kernel::trouble::{Situation, Treatment, treatment};
@@ -28,6 +28,8 @@ pub(super) fn treat(draft: &mut Draft, report: &AgentReport) -> Treated {
         Treatment::Sound => return Treated::Sound,
         Treatment::Failed(why) => return Treated::Failed(why),
         Treatment::KeepsFailing(why) => fail(draft, Cause::AgentKeepsFailing { role, why }),
+        // Ended for its node's share, not for the run's: `go_on` ends the node.
+        Treatment::Exhausted(_) if draft.exhausted().is_none() && spent_share(before).is_some() => {}
         Treatment::Exhausted(dimension) => {
             record(draft, ControlFact::Concluded { end: End::Exhausted { dimension } });
         }

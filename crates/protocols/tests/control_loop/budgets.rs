@@ -1,0 +1,140 @@
+//! What a run may use, and what one node may use of it.
+
+use crate::script::{Script, reopen};
+use crate::words::{NO_MORE, STEP, flat, nested, three_levels};
+use windlass_protocols::kernel::budget::{CapChange, Dimension};
+use windlass_protocols::outcome::{Answer, StepEnd, Trouble};
+use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
+use windlass_protocols::protocol::feedback_control::spec::{Actuator, ControlSpec, NodeBudget};
+use windlass_protocols::{Millis, Rejection, Role};
+
+fn tokens(cap: u64) -> NodeBudget {
+    NodeBudget { tokens: Some(cap), ..NodeBudget::default() }
+}
+
+fn inner_may_use(budget: NodeBudget) -> ControlSpec {
+    let mut spec = nested(3, 5);
+    if let Actuator::Cascade(child) = &mut spec.root.actuator {
+        child.budget = budget;
+    }
+    spec
+}
+
+#[test]
+fn a_run_without_tokens_ends_where_it_stands_and_goes_on_there() {
+    let mut spec = flat(3);
+    spec.caps.tokens = Some(20);
+    let script = Script::at_controller(spec).plans();
+    let end = End::Exhausted { dimension: Dimension::Tokens };
+    let script = script.ends(&end, 0);
+    let why = "nothing is left of its tokens; give it more".to_owned();
+    let script = script.refuses(reopen(NO_MORE, None), &Rejection::NothingToReopen { why });
+    let more = CapChange { more_tokens: 100, ..NO_MORE };
+    script.reopened(more, None).asks(Role::Actuator, "1");
+}
+
+#[test]
+fn what_is_done_is_committed_also_when_nothing_is_left() {
+    let mut spec = flat(3);
+    spec.caps.tokens = Some(40);
+    let script = Script::at_controller(spec).moves_to("tree-1").all_pass();
+    assert_eq!(script.commit().label, "1");
+    let end = End::Exhausted { dimension: Dimension::Tokens };
+    script.committed().ends(&end, 1);
+}
+
+#[test]
+fn a_step_gets_what_is_left_of_the_node_and_of_the_run() {
+    let mut spec =
+        inner_may_use(NodeBudget { time: Some(Millis(60_000)), tokens: Some(100), cost_micros: Some(50) });
+    spec.caps.cost_micros = Some(30);
+    let script = Script::at_controller(spec);
+    assert_eq!(script.asked().limits.tokens, None, "the outer node has no share of its own");
+    let script = script.plans().committed().asks(Role::Controller, "1.1");
+    let limits = script.asked().limits;
+    assert_eq!((limits.total, limits.tokens, limits.cost_micros), (Millis(60_000), Some(100), Some(20)));
+    let limits = script.plans().asked().limits;
+    assert_eq!((limits.total, limits.tokens, limits.cost_micros), (Millis(59_000), Some(90), Some(15)));
+}
+
+#[test]
+fn a_node_whose_share_is_used_up_returns_to_its_parent() {
+    let script = Script::at_controller(inner_may_use(tokens(30))).plans().committed();
+    let script = script.moves_to("tree-1").all_fail().committed();
+    let script = script.node_ends(&NodeEnd::Spent { dimension: Dimension::Tokens }).committed();
+    assert_eq!(script.times("child-returned"), 1);
+    script
+        .all_fail()
+        .committed()
+        .asks(Role::Controller, "2")
+        .plans()
+        .committed()
+        .asks(Role::Controller, "2.1");
+}
+
+#[test]
+fn every_entry_has_its_share_anew() {
+    let script = Script::at_controller(inner_may_use(tokens(30))).plans().committed();
+    let script = script.fails_on("tree-1").committed().all_fail().committed().plans().committed();
+    assert_eq!(script.asks(Role::Controller, "2.1").asked().limits.tokens, Some(30));
+}
+
+/// What an inner node uses is used up for all around it; nothing inside may begin when that is nothing.
+#[test]
+fn a_node_ends_when_the_share_of_one_around_it_is_used_up() {
+    let mut spec = three_levels();
+    spec.root.max_iterations = 2;
+    if let Actuator::Cascade(middle) = &mut spec.root.actuator {
+        middle.budget = tokens(20);
+    }
+    let spent = NodeEnd::Spent { dimension: Dimension::Tokens };
+    let script = Script::at_controller(spec).plans().committed().plans().committed().plans();
+    let script = script.node_ends(&spent);
+    assert_eq!(script.commit().depth, 2);
+    let script = script.committed().node_ends(&spent);
+    assert_eq!(script.commit().depth, 1);
+    let script = script.committed();
+    assert_eq!(script.measure().depth, 0, "the outermost node has enough and measures");
+}
+
+#[test]
+fn an_agent_that_was_ended_for_its_nodes_share_ends_the_node_and_not_the_run() {
+    let script = Script::at_controller(inner_may_use(tokens(15))).plans().committed().plans();
+    let passed = Trouble::CapPassed { dimension: Dimension::Tokens };
+    let script = script.has(passed).node_ends(&NodeEnd::Spent { dimension: Dimension::Tokens });
+    let script = script.committed();
+    assert_eq!(script.measure().depth, 0);
+}
+
+#[test]
+fn an_agent_that_was_ended_for_the_runs_cap_ends_the_run() {
+    let passed = Trouble::CapPassed { dimension: Dimension::DayMoney };
+    let end = End::Exhausted { dimension: Dimension::DayMoney };
+    Script::at_controller(flat(2)).has(passed).ends(&end, 0);
+}
+
+#[test]
+fn time_and_money_of_a_node_are_shares_too() {
+    let time = NodeBudget { time: Some(Millis(1_000)), ..NodeBudget::default() };
+    let money = NodeBudget { cost_micros: Some(STEP.cost_micros), ..NodeBudget::default() };
+    for (budget, dimension) in [(time, Dimension::Minutes), (money, Dimension::Money)] {
+        let script = Script::at_controller(inner_may_use(budget)).plans().committed().plans();
+        script.node_ends(&NodeEnd::Spent { dimension });
+    }
+}
+
+#[test]
+fn a_share_of_the_outermost_node_ends_the_run_and_a_person_gives_it_anew() {
+    let mut spec = flat(5);
+    spec.root.budget = tokens(20);
+    let end = End::Exhausted { dimension: Dimension::Tokens };
+    let script = Script::at_controller(spec).plans().committed().ends(&end, 0);
+    script.reopened(NO_MORE, None).asks(Role::Controller, "2").plans().asks(Role::Actuator, "2");
+}
+
+#[test]
+fn a_step_that_ran_out_of_its_own_time_failed_and_is_tried_again() {
+    let script = Script::at_controller(flat(2));
+    let script = script.reports(Answer::Missing, |report| report.end = StepEnd::TotalLimit);
+    script.asks(Role::Controller, "1").plans().asks(Role::Actuator, "1");
+}

@@ -1,0 +1,223 @@
+//! What the measured history says: standing still, going in circles, getting worse, and which content is the best (W8, W9).
+
+use crate::script::Script;
+use crate::words::{ONE_MORE, command, figure, flat, leaf, nested, of, reading};
+use windlass_protocols::Role;
+use windlass_protocols::kernel::budget::Dimension;
+use windlass_protocols::outcome::{Better, Reading, ReadingStatus};
+use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd, Stall};
+use windlass_protocols::protocol::feedback_control::spec::{ControlSpec, Keep};
+
+fn patient(limit: u32, spec: ControlSpec) -> ControlSpec {
+    ControlSpec { steady_limit: limit, ..spec }
+}
+
+fn two_sensors() -> ControlSpec {
+    of(leaf("root", vec![command("tests"), command("lint")], 20))
+}
+
+/// The sensor fails and counts so many errors.
+fn errors(count: i64) -> impl Fn(&str) -> Reading {
+    move |name| {
+        let mut reading = reading(name, ReadingStatus::Fail, true);
+        reading.metrics = vec![figure("errors", count, Better::Lower)];
+        reading
+    }
+}
+
+/// Begins with ten errors.
+fn counting(spec: ControlSpec) -> Script {
+    Script::start(spec).prepared().measured_by(errors(10)).committed()
+}
+
+impl Script {
+    fn with_errors(self, tree: &str, count: i64) -> Self {
+        self.moves_to(tree).measured_by(errors(count)).committed()
+    }
+
+    fn stalls(self, how: Stall) -> Self {
+        self.plans().node_ends(&NodeEnd::Stalled { how })
+    }
+}
+
+#[test]
+fn the_same_failing_sensors_so_often_are_stagnation() {
+    let script = Script::at_controller(patient(3, flat(20))).fails_on("tree-1").fails_on("tree-2");
+    assert_eq!(script.told().len(), 1);
+    assert!(script.told()[0].starts_with("the same sensors fail as 2 iterations ago"), "{:?}", script.told());
+    let script = script.fails_on("tree-3").stalls(Stall::Stagnation).committed();
+    script.ends(&End::Stalled { how: Stall::Stagnation }, 3);
+}
+
+#[test]
+fn a_patience_of_0_never_runs_out() {
+    let mut script = Script::at_controller(patient(0, flat(8)));
+    for tree in ["a", "a", "a", "b", "a", "b", "a"] {
+        script = script.fails_on(tree);
+    }
+    script.plans().asks(Role::Actuator, "8");
+}
+
+#[test]
+fn a_figure_that_gets_better_is_progress() {
+    let mut script = counting(patient(2, flat(20)));
+    for errors in (1..8).rev() {
+        script = script.with_errors(&format!("tree-{errors}"), errors);
+        assert_eq!(script.told(), Vec::<String>::new());
+    }
+    script.plans().asks(Role::Actuator, "8");
+}
+
+#[test]
+fn figures_that_stand_are_stagnation() {
+    let script = counting(patient(2, flat(20))).with_errors("tree-1", 10).with_errors("tree-2", 10);
+    script.stalls(Stall::Stagnation);
+}
+
+#[test]
+fn states_that_come_back_are_oscillation() {
+    let flip = |script: Script, tree: &str, fails: &str| script.moves_to(tree).failing(&[fails]).committed();
+    let script = Script::start(patient(3, two_sensors())).prepared().failing(&["tests"]).committed();
+    let script = flip(script, "tree-1", "lint");
+    let script = flip(script, "base-tree", "tests");
+    assert!(script.told()[0].starts_with("the state of iteration 0 came back"), "{:?}", script.told());
+    let script = flip(script, "tree-1", "lint");
+    let script = flip(script, "base-tree", "tests").stalls(Stall::Oscillation);
+    assert_eq!(script.state().best().map(|best| best.label.as_str()), Some("0"));
+    script.committed().ends(&End::Stalled { how: Stall::Oscillation }, 4);
+}
+
+#[test]
+fn another_content_that_measures_as_before_is_a_state_that_came_back() {
+    let flip = |script: Script, tree: &str, fails: &str| script.moves_to(tree).failing(&[fails]).committed();
+    let script = Script::start(patient(2, two_sensors())).prepared().failing(&["tests"]).committed();
+    let script = flip(script, "tree-1", "lint");
+    let script = flip(script, "tree-2", "tests");
+    flip(script, "tree-3", "lint").stalls(Stall::Oscillation);
+}
+
+#[test]
+fn staying_worse_than_the_best_is_regression() {
+    let script = counting(patient(2, flat(20))).with_errors("tree-1", 4).with_errors("tree-2", 7);
+    let told = script.told();
+    assert!(told.iter().any(|line| line.starts_with("worse than iteration 1")), "{told:?}");
+    let script = script.with_errors("tree-3", 6).stalls(Stall::Regression);
+    assert_eq!(script.state().best().map(|best| best.label.as_str()), Some("1"));
+}
+
+#[test]
+fn figures_that_keep_getting_worse_are_regression_and_not_stagnation() {
+    let script = counting(patient(2, flat(20))).with_errors("tree-1", 12).with_errors("tree-2", 14);
+    script.stalls(Stall::Regression);
+}
+
+#[test]
+fn one_sensor_more_that_fails_is_worse_whatever_the_figures_say() {
+    let script = Script::start(patient(1, two_sensors())).prepared().failing(&["tests"]).committed();
+    let script = script.moves_to("tree-1").all_fail().committed();
+    script.stalls(Stall::Regression);
+}
+
+#[test]
+fn a_stall_is_only_named_when_the_controller_would_go_on() {
+    let script = Script::start(patient(1, flat(9))).prepared().all_pass().committed();
+    let script = script.moves_to("tree-1").all_pass().committed();
+    script.claims().committed().ends(&End::Complete, 1);
+}
+
+#[test]
+fn an_inner_node_has_a_history_of_its_own() {
+    let spec = patient(2, nested(9, 9));
+    let script = Script::at_controller(spec).plans().committed();
+    let script = script.fails_on("tree-1").fails_on("tree-2").fails_on("tree-3").plans();
+    let script = script.node_ends(&NodeEnd::Stalled { how: Stall::Stagnation }).committed();
+    script
+        .all_fail()
+        .committed()
+        .asks(Role::Controller, "2")
+        .plans()
+        .committed()
+        .asks(Role::Controller, "2.1");
+}
+
+const EXHAUSTED: End = End::Exhausted { dimension: Dimension::Rounds };
+
+#[test]
+fn keep_best_puts_the_best_content_into_the_last_commit() {
+    let spec = ControlSpec { keep: Keep::Best, ..flat(2) };
+    let script = counting(spec).with_errors("tree-1", 3).with_errors("tree-2", 5).plans();
+    assert_eq!(script.commit().plant.as_str(), "tree-1");
+    assert_eq!(
+        script.commit().action,
+        "ended: max-iterations; the branch ends on the content of iteration 1"
+    );
+    let script = script.committed().ends(&EXHAUSTED, 2);
+    let best = script.state().best().expect("something was measured");
+    assert_eq!(best.commit.as_ref().map(|commit| commit.as_str()), Some("commit of 1"));
+    let script = script.reopened(ONE_MORE, None).asks(Role::Controller, "4");
+    assert_eq!(script.asked().tree.as_ref().map(|tree| tree.as_str()), Some("tree-1"));
+}
+
+#[test]
+fn keep_last_leaves_the_last_content() {
+    let script = counting(flat(2)).with_errors("tree-1", 3).with_errors("tree-2", 5).plans();
+    assert_eq!(script.commit().plant.as_str(), "tree-2");
+    assert_eq!(script.state().best().map(|best| best.label.as_str()), Some("1"), "it is named all the same");
+}
+
+#[test]
+fn keep_best_is_for_the_outermost_node_alone() {
+    let spec = ControlSpec { keep: Keep::Best, ..nested(2, 2) };
+    let script = Script::at_controller(spec).plans().committed();
+    let script = script.with_errors("tree-1", 1).with_errors("tree-2", 9).plans();
+    assert_eq!((script.commit().depth, script.commit().plant.as_str()), (1, "tree-2"));
+}
+
+/// Sensors that were green from the start say nothing about the task: its work must not be thrown away for that.
+#[test]
+fn of_contents_that_measure_the_same_the_newest_is_the_best() {
+    let spec = || ControlSpec { keep: Keep::Best, ..flat(1) };
+    let script = Script::start(spec()).prepared().all_pass().committed();
+    let script = script.moves_to("tree-1").all_pass().committed().plans();
+    assert_eq!(script.commit().plant.as_str(), "tree-1");
+    let unmeasured = ControlSpec { root: leaf("root", Vec::new(), 1), ..spec() };
+    let script = Script::at_controller(unmeasured).moves_to("tree-1").committed().plans();
+    assert_eq!(script.commit().plant.as_str(), "tree-1");
+}
+
+#[test]
+fn a_met_target_keeps_what_was_met() {
+    let spec = ControlSpec { keep: Keep::Best, ..flat(3) };
+    let script = Script::start(spec).prepared().all_pass().committed();
+    let script = script.moves_to("tree-1").all_pass().committed().claims();
+    assert_eq!(script.commit().plant.as_str(), "tree-1");
+}
+
+#[test]
+fn a_person_who_takes_a_stalled_run_up_begins_counting_anew() {
+    let spec = patient(2, flat(20));
+    let script = Script::at_controller(spec).fails_on("tree-1").fails_on("tree-2").stalls(Stall::Stagnation);
+    let script = script.committed().closed().reopened(crate::words::NO_MORE, Some("look at the parser"));
+    let script = script.asks(Role::Controller, "4");
+    assert!(script.told().contains(&"a person says: look at the parser".to_owned()), "{:?}", script.told());
+    script.fails_on("tree-3").plans().asks(Role::Actuator, "5");
+}
+
+/// The point that only tested a claim is not in the commit of the iteration that went on to act.
+#[test]
+fn the_best_never_names_a_commit_with_another_content() {
+    let script = Script::at_controller(nested(2, 2)).plans().committed().claims().measured_by(errors(1));
+    let script = script.moves_to("tree-1").measured_by(errors(5)).committed();
+    let best = script.frame().steadiness.best().expect("something was measured");
+    assert_eq!((best.plant.as_str(), &best.commit), ("base-tree", &None));
+}
+
+#[test]
+fn a_long_history_is_remembered_in_a_bounded_way() {
+    let mut script = counting(flat(90));
+    for number in 0..80 {
+        script = script.with_errors(&format!("tree-{number}"), 100);
+    }
+    assert_eq!(script.frame().steadiness.points().len(), 64);
+    assert_eq!(script.state().best().map(|best| best.label.as_str()), Some("0"));
+}

@@ -1,0 +1,102 @@
+//! The ways back into an ended loop, and that a person's words are heard.
+
+use crate::script::{Script, reopen};
+use crate::words::{NO_MORE, ONE_MORE, flat, malformed, nested};
+use windlass_protocols::explain::explain;
+use windlass_protocols::protocol::feedback_control::end::End;
+use windlass_protocols::protocol::feedback_control::spec::{ControlSpec, Keep};
+use windlass_protocols::{Rejection, Role};
+
+#[test]
+fn a_target_that_is_met_is_not_taken_up() {
+    let why = "the target is met".to_owned();
+    Script::start(flat(1))
+        .prepared()
+        .all_pass()
+        .committed()
+        .claims()
+        .committed()
+        .ends(&End::Complete, 0)
+        .refuses(reopen(ONE_MORE, None), &Rejection::NothingToReopen { why });
+}
+
+#[test]
+fn a_failed_setup_is_tried_again() {
+    let end = End::SetupFailed { reason: "no room".to_owned() };
+    Script::start(flat(1)).refused("no room").ends(&end, 0).reopened(NO_MORE, None).prepared().all_fail();
+}
+
+#[test]
+fn a_node_that_failed_goes_on_with_its_next_iteration() {
+    let script = Script::at_controller(flat(2)).leaves(malformed()).leaves(malformed()).committed().closed();
+    let script = script.reopened(NO_MORE, Some("write the front matter")).asks(Role::Controller, "2");
+    assert_eq!(script.told(), ["a person says: write the front matter"]);
+    script.moves_to("tree-1").all_pass().committed().claims().committed().ends(&End::Complete, 1);
+}
+
+#[test]
+fn a_child_that_failed_fast_goes_on_inside() {
+    let script = Script::at_controller(nested(2, 2)).plans().committed();
+    let script = script.leaves(malformed()).leaves(malformed()).committed().closed();
+    script.reopened(NO_MORE, None).asks(Role::Controller, "1.2").moves_to("tree-1");
+}
+
+#[test]
+fn a_note_is_said_again_to_a_controller_that_got_lost_and_not_after_it_was_answered() {
+    let noted = |script: &Script| script.told().iter().any(|line| line == "a person says: mind the plural");
+    let script = Script::at_controller(flat(3)).stop_asked().interrupted().closed();
+    let script = script.reopened(NO_MORE, Some("mind the plural"));
+    assert!(noted(&script));
+    let script = script.lost();
+    assert!(noted(&script), "{:?}", script.told());
+    let script = script.fails_on("tree-1").asks(Role::Controller, "2");
+    assert!(!noted(&script), "{:?}", script.told());
+}
+
+/// A controller that is only asked to repair its claim has not heard the note.
+#[test]
+fn a_note_waits_for_a_question_that_can_carry_it() {
+    let script = Script::at_controller(nested(2, 2)).plans().committed().claims().stop_asked().interrupted();
+    let script = script.closed().reopened(NO_MORE, Some("mind the plural")).all_fail();
+    let script = script.asks(Role::Controller, "1.1");
+    assert!(!script.faults().is_empty());
+    let script = script.fails_on("tree-1").asks(Role::Controller, "1.2");
+    assert!(script.told().contains(&"a person says: mind the plural".to_owned()), "{:?}", script.told());
+}
+
+/// A plan made for the last content is not carried out on the best one that was put back.
+#[test]
+fn after_a_refused_last_commit_the_controller_looks_again() {
+    let spec = ControlSpec { keep: Keep::Best, ..flat(1) };
+    let script = Script::start(spec).prepared().all_pass().committed();
+    let script = script.moves_to("tree-1").all_fail().committed().plans();
+    assert_eq!(script.commit().plant.as_str(), "base-tree");
+    let script = script.refused("hook: no").closed().reopened(ONE_MORE, None).asks(Role::Controller, "2");
+    assert_eq!(script.asked().tree.as_ref().map(|tree| tree.as_str()), Some("base-tree"));
+    script.plans().asks(Role::Actuator, "2");
+}
+
+#[test]
+fn a_claim_about_a_content_that_was_put_back_is_measured_first() {
+    let spec = ControlSpec { keep: Keep::Best, ..flat(1) };
+    let script = Script::start(spec).prepared().all_pass().committed();
+    let script = script.moves_to("tree-1").all_fail().committed().plans().committed().closed();
+    let script = script.reopened(ONE_MORE, None).asks(Role::Controller, "3");
+    assert_eq!(script.inputs(), ["sensor-tests-output.md"], "what it measured then is known");
+    let script = script.claims();
+    assert_eq!(script.measure().tree.as_str(), "base-tree");
+    script.all_pass().committed().ends(&End::Complete, 1);
+}
+
+#[test]
+fn every_end_explains_itself_and_names_the_way_on() {
+    let script = Script::at_controller(flat(1));
+    assert!(explain(script.run()).now.starts_with("iteration 1: the controller"));
+    let script = script.fails_on("tree-1").plans().committed().closed();
+    let explained = explain(script.run());
+    assert_eq!(explained.now, "out of iterations after 1 actuations");
+    assert_eq!(explained.commands[0], "windlass resume run-1 --rounds +1");
+    let best = explained.because.iter().any(|line| line.starts_with("the best so far is iteration 1"));
+    assert!(best, "{:?}", explained.because);
+    assert_eq!(script.facts().last().map(windlass_protocols::Fact::name), Some("run-ended"));
+}
