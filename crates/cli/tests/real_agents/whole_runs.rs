@@ -17,7 +17,7 @@ fn plays_every_role(program: AgentProgram, sent_back_by: SentBackBy) {
     let script = if by_check { sent_back_by_a_check() } else { two_rounds() };
     let Some(stage) = Stage::with(&[program], script) else { return };
     let check: &[&str] = if by_check { &["--check", "grep right word.txt"] } else { &[] };
-    let played = stage.run(&[&["--agent", program.name()], check].concat()).exits_with(0, &stage);
+    let played = stage.run(&[&["--agent", &word_for(program)], check].concat()).exits_with(0, &stage);
     assert_eq!(played.outcome["rounds_completed"], 2);
     stage.assert_all_counted();
     stage.assert_landed_and_verified();
@@ -26,6 +26,14 @@ fn plays_every_role(program: AgentProgram, sent_back_by: SentBackBy) {
         ["doer.prompt.md", "judge.prompt.md", "audit.prompt.md", "doer.stdout.log", "audit.stdout.log"]
     {
         assert!(artifacts.contains(name), "{name} is not sealed: {artifacts}");
+    }
+}
+
+/// How it is named to Windlass: the adapter by what it speaks.
+fn word_for(program: AgentProgram) -> String {
+    match program {
+        AgentProgram::ClaudeAgentAcp => format!("acp:{}", program.name()),
+        _ => program.name().to_owned(),
     }
 }
 
@@ -52,6 +60,11 @@ fn opencode_plays_every_role() {
 #[test]
 fn copilot_plays_every_role() {
     plays_every_role(AgentProgram::Copilot, SentBackBy::Judge);
+}
+
+#[test]
+fn the_acp_adapter_plays_every_role() {
+    plays_every_role(AgentProgram::ClaudeAgentAcp, SentBackBy::Judge);
 }
 
 /// The distance between maker and checkers that the user asked for.
