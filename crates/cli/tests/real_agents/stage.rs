@@ -19,6 +19,14 @@ pub(crate) struct Played {
     pub(crate) outcome: Value,
 }
 
+/// How it is named to Windlass: the adapter by what it speaks.
+pub(crate) fn word_for(program: AgentProgram) -> String {
+    match program {
+        AgentProgram::ClaudeAgentAcp => format!("acp:{}", program.name()),
+        _ => program.name().to_owned(),
+    }
+}
+
 impl Stage {
     /// Nothing where one of these programs is skipped.
     #[track_caller]
@@ -45,7 +53,7 @@ impl Stage {
     pub(crate) fn start_doer(&self, program: AgentProgram, flags: &[&str]) -> Background {
         let checkers = self.easy_checkers();
         let checkers: Vec<&str> = checkers.iter().map(String::as_str).collect();
-        self.start(&[&["--doer", program.name()], &checkers[..], flags].concat())
+        self.start(&[&["--doer", &word_for(program)], &checkers[..], flags].concat())
     }
 
     /// Only the judge is this program; the doer does its work at once, and there is no auditor.
@@ -53,7 +61,7 @@ impl Stage {
         let actions =
             [&format!("{{ write = '{FILE}', text = '{RIGHT}' }}"), "{ handoff = 'the right word' }"];
         let doer = self.world.agent("doer.toml", &Script::new().doer(When::Always, &actions));
-        self.start(&[&["--doer", &doer, "--judge", program.name(), "--no-audit"], flags].concat())
+        self.start(&[&["--doer", &doer, "--judge", &word_for(program), "--no-audit"], flags].concat())
     }
 
     /// Goes on with the only run there is, beside the test, and is at work when this returns.

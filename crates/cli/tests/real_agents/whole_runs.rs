@@ -1,7 +1,7 @@
 //! Two rounds from the first prompt to the landed commit, with one program in all three roles, and with three together.
 
 use crate::script::{sent_back_by_a_check, two_rounds};
-use crate::stage::Stage;
+use crate::stage::{Stage, word_for};
 use windlass_test_support::AgentProgram;
 
 /// Who sends the first round back. A check costs no start of a slow program.
@@ -26,14 +26,6 @@ fn plays_every_role(program: AgentProgram, sent_back_by: SentBackBy) {
         ["doer.prompt.md", "judge.prompt.md", "audit.prompt.md", "doer.stdout.log", "audit.stdout.log"]
     {
         assert!(artifacts.contains(name), "{name} is not sealed: {artifacts}");
-    }
-}
-
-/// How it is named to Windlass: the adapter by what it speaks.
-fn word_for(program: AgentProgram) -> String {
-    match program {
-        AgentProgram::ClaudeAgentAcp => format!("acp:{}", program.name()),
-        _ => program.name().to_owned(),
     }
 }
 
