@@ -27,6 +27,12 @@ pub(crate) fn word_for(program: AgentProgram) -> String {
     }
 }
 
+/// Writes the right word at once.
+fn easy_doer() -> Script {
+    let write = format!("{{ write = '{FILE}', text = '{RIGHT}' }}");
+    Script::new().doer(When::Always, &[&write, "{ handoff = 'the right word' }"])
+}
+
 impl Stage {
     /// Nothing where one of these programs is skipped.
     #[track_caller]
@@ -58,10 +64,15 @@ impl Stage {
 
     /// Only the judge is this program; the doer does its work at once, and there is no auditor.
     pub(crate) fn start_judge(&self, program: AgentProgram, flags: &[&str]) -> Background {
-        let actions =
-            [&format!("{{ write = '{FILE}', text = '{RIGHT}' }}"), "{ handoff = 'the right word' }"];
-        let doer = self.world.agent("doer.toml", &Script::new().doer(When::Always, &actions));
+        let doer = self.world.agent("doer.toml", &easy_doer());
         self.start(&[&["--doer", &doer, "--judge", &word_for(program), "--no-audit"], flags].concat())
+    }
+
+    /// Only the auditor is this program; what comes before it is done at once.
+    pub(crate) fn start_auditor(&self, program: AgentProgram, flags: &[&str]) -> Background {
+        let others = easy_doer().judge(When::Always, &["{ verdict = 'pass' }"]);
+        let others = self.world.agent("others.toml", &others);
+        self.start(&[&["--agent", &others, "--auditor", &word_for(program)], flags].concat())
     }
 
     /// Goes on with the only run there is, beside the test, and is at work when this returns.
