@@ -58,9 +58,17 @@ impl Narrator {
         match fact {
             Fact::RunStarted { spec, by, .. } => {
                 let Spec::JudgedTask(spec) = spec;
-                (format!("{by} starts {}: up to {} rounds", spec.task, spec.caps.rounds), Tone::Plain)
+                let rounds = match spec.caps.rounds {
+                    1 => "one round".to_owned(),
+                    many => format!("up to {many} rounds"),
+                };
+                (format!("{by} starts {}: {rounds}", spec.task), Tone::Plain)
             }
-            Fact::EffectRequested { request, .. } => requested(request),
+            Fact::EffectRequested { request, .. } => {
+                let (text, tone) = requested(request);
+                let stand_in = explain::stand_in(&self.run, request);
+                (stand_in.map_or(text.clone(), |agent| format!("{text}: its fallback {agent}")), tone)
+            }
             Fact::EffectSettled { outcome, .. } => settled(outcome),
             Fact::StopAsked { by, reason } => (format!("{by} asks it to stop: {reason}"), Tone::Attention),
             Fact::RunReopened { by, note, .. } => match note {

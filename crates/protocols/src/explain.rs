@@ -51,7 +51,8 @@ fn task(run: &Run, state: &State, id: &str) -> Explanation {
 fn under_way(run: &Run, state: &State, id: &str) -> Explanation {
     let mut because = Vec::new();
     for (effect, request) in &run.unsettled {
-        because.push(format!("step {effect} is waited for: {}", describe(request)));
+        let by = stand_in(run, request).map(|agent| format!(", its fallback {agent}")).unwrap_or_default();
+        because.push(format!("step {effect} is waited for: {}{by}", describe(request)));
         because.extend(told(request));
     }
     because.extend(state.last_failure.iter().map(|how| format!("the last agent of this round {how}")));
@@ -89,6 +90,14 @@ fn told(request: &Effect) -> Vec<String> {
         | Effect::Wait(_)
         | Effect::CloseRun(_) => Vec::new(),
     }
+}
+
+/// The agent that is asked instead of the role's own, if this is one.
+pub fn stand_in<'a>(run: &Run, request: &'a Effect) -> Option<&'a str> {
+    let Effect::RunAgent(RunAgent { role, agent: Some(agent), .. }) = request else { return None };
+    let Protocol::JudgedTask(state) = &run.started.as_ref()?.protocol;
+    let own = state.spec.place.agents.get(role)?;
+    (own != agent).then_some(agent.as_str())
 }
 
 fn describe(request: &Effect) -> String {
@@ -131,16 +140,19 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
             because.push(by.words().to_string());
             because.extend(state.feedback.iter().cloned());
             commands.push(resume);
-            format!("rejected after {} rounds", state.rounds_completed)
+            let rounds = state.rounds_completed;
+            format!("rejected after {rounds} {}", if rounds == 1 { "round" } else { "rounds" })
         }
         End::NeedsHuman { cause } => {
-            let (sentence, command) = human(cause, resume, id);
+            let (sentence, command) = human(cause, state, resume, id);
             because.push(sentence);
             because.extend(words_behind(cause, state));
-            if matches!(cause, Cause::LandingRefused { .. }) && state.spec.landing == Landing::Current {
-                commands.push(format!("{command} --current"));
-            }
+            // A branch of its own can always be had; the current one only once its reason is mended.
+            let again =
+                matches!(cause, Cause::LandingRefused { .. }) && state.spec.landing == Landing::Current;
+            let current = again.then(|| format!("{command} --current"));
             commands.push(command);
+            commands.extend(current);
             "needs a person".to_string()
         }
         End::Exhausted { dimension } => {
@@ -239,7 +251,7 @@ fn more_room(budget: &Budget, dimension: Dimension) -> String {
     }
 }
 
-fn human(cause: &Cause, resume: String, id: &str) -> (String, String) {
+fn human(cause: &Cause, state: &State, resume: String, id: &str) -> (String, String) {
     let with_note = format!("{resume} --note \"…\"");
     match cause {
         Cause::JudgeAsked => ("the judge asks for a person".to_string(), with_note),
@@ -252,6 +264,10 @@ fn human(cause: &Cause, resume: String, id: &str) -> (String, String) {
             format!("the {role} may only read, and changed {}; its word does not count", paths.join(", ")),
             resume,
         ),
+        // What its provider or its own program refused did start.
+        Cause::AgentNotStarted { role, reason } if *reason == state.last_outage => {
+            (format!("the {role} cannot work as it is set up: {reason}"), resume)
+        }
         Cause::AgentNotStarted { role, reason } => {
             (format!("the {role} could not be started: {reason}"), resume)
         }
