@@ -54,8 +54,8 @@ fn was_never_served(signals: &[Signal]) -> bool {
     };
     let is_reply = |signal: &Signal| matches!(signal, Signal::Message { .. } | Signal::ToolCall { .. });
     let is_refusal = |signal: &Signal| match signal {
-        Signal::Error { severity: Severity::Fatal, kind, .. } => refuses(kind),
-        Signal::End { claim: EndClaim::Failed { kind, .. }, .. } => refuses(kind),
+        Signal::Error { severity: Severity::Fatal, kind, .. }
+        | Signal::End { claim: EndClaim::Failed { kind, .. }, .. } => refuses(kind),
         _ => false,
     };
     signals.iter().any(is_refusal) && !signals.iter().any(is_reply)
