@@ -140,8 +140,9 @@ fn open_fault(error: OpenError, state: &StateDir) -> Fault {
 }
 
 /// Whatever goes wrong with a run that was named is told with that name.
-fn about<'a, T: 'a>(run: &'a str, asked: impl Future<Output = Result<T, Fault>> + Send + 'a) -> Reply<'a, T> {
-    Box::pin(async move { asked.await.map_err(|fault| fault.about(run)) })
+fn about<'a, T: 'a>(run: &str, asked: impl Future<Output = Result<T, Fault>> + 'a) -> Reply<'a, T> {
+    let (run, asked) = (run.to_owned(), Box::pin(asked));
+    Box::pin(async move { asked.await.map_err(|fault| fault.about(&run)) })
 }
 
 impl Compat for Host {
@@ -156,10 +157,7 @@ impl Control for Host {
     }
 
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
-        let run = command.run.clone();
-        Box::pin(async move {
-            control::resume::resume(self, command, watcher).await.map_err(|fault| fault.about(&run))
-        })
+        about(&command.run.clone(), control::resume::resume(self, command, watcher))
     }
 
     fn interrupted(&self) -> Reply<'_, Vec<RunLine>> {
@@ -167,15 +165,11 @@ impl Control for Host {
     }
 
     fn stop(&self, command: StopRun) -> Reply<'_, RunLine> {
-        let run = command.run.clone();
-        Box::pin(async move { control::resume::stop(self, command).await.map_err(|fault| fault.about(&run)) })
+        about(&command.run.clone(), control::resume::stop(self, command))
     }
 
     fn land<'a>(&'a self, command: LandRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
-        let run = command.run.clone();
-        Box::pin(async move {
-            control::resume::land(self, command, watcher).await.map_err(|fault| fault.about(&run))
-        })
+        about(&command.run.clone(), control::resume::land(self, command, watcher))
     }
 
     fn list<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<RunLine>> {

@@ -60,7 +60,7 @@ pub(super) fn read(
         context.prices.cost_micros(totals, &names)
     };
     let cost = priced(&totals);
-    let told = told(cost, &driver::reckon(choice, &how_it_ended(end), &heard.signals));
+    let told = told(cost, driver::reckon(choice, &how_it_ended(end), &heard.signals));
     let usage = Usage { told, ..spent(&totals, cost.unwrap_or(0), step::usage(end, asked.limits)) };
     let resumed = asked.session.as_ref().map(|session| session.id.clone());
     let session = heard.session().map(str::to_owned).or(resumed);
@@ -99,7 +99,7 @@ fn unpriced(context: &RunContext, choice: &AgentChoice) -> Option<Trouble> {
     })
 }
 
-fn told(cost: Option<u64>, reckoning: &Reckoning) -> Told {
+fn told(cost: Option<u64>, reckoning: Reckoning) -> Told {
     Told {
         price: if cost == Some(0) { Price::Free } else { Price::AsAmount },
         count: match reckoning {
