@@ -95,7 +95,7 @@ pub(crate) fn usage() -> BoxedStrategy<Usage> {
 fn told(tokens: u64, cost_micros: u64) -> Told {
     Told {
         price: if cost_micros == 0 { Price::Free } else { Price::AsAmount },
-        count: if tokens % 2 == 0 { Count::All } else { Count::AtLeast },
+        count: if tokens.is_multiple_of(2) { Count::All } else { Count::AtLeast },
     }
 }
 
