@@ -41,8 +41,13 @@ impl Narrator {
         fact: &Fact,
         raw: serde_json::Value,
     ) -> LogEntry {
+        let ends_a_wait = self.ends_a_wait(fact);
         self.run.evolve(fact);
-        let (text, tone) = self.sentence(fact);
+        let (text, tone) = if ends_a_wait {
+            ("the wait was broken off".to_owned(), Tone::Attention)
+        } else {
+            self.sentence(fact)
+        };
         LogEntry {
             version,
             at_ms,
@@ -52,6 +57,12 @@ impl Narrator {
             tone,
             fact: raw,
         }
+    }
+
+    /// Nobody worked, so no step was interrupted.
+    fn ends_a_wait(&self, fact: &Fact) -> bool {
+        let Fact::EffectSettled { effect, outcome: Outcome::Interrupted { .. } } = fact else { return false };
+        matches!(self.run.unsettled.get(effect), Some(Effect::Wait(_)))
     }
 
     fn sentence(&self, fact: &Fact) -> (String, Tone) {
@@ -76,6 +87,12 @@ impl Narrator {
                 None => (format!("{by} takes it up again"), Tone::Plain),
             },
             Fact::LandingAsked { by, .. } => (format!("{by} asks to land the accepted change"), Tone::Plain),
+            // What is stopped does not go on.
+            Fact::JudgedTask(TaskFact::StepRetried { kind: RetryKind::Interrupted, .. })
+                if self.run.stop.is_some() =>
+            {
+                (String::new(), Tone::Quiet)
+            }
             Fact::JudgedTask(fact) => task(fact),
             Fact::RunEnded => (explain::explain(&self.run).now, Tone::Quiet),
         }

@@ -101,9 +101,7 @@ fn a_key_that_was_refused_is_no_program_that_could_not_be_started() {
 #[test]
 fn an_interrupt_during_a_wait_speaks_of_no_agent() {
     let limited = r#"{ say = '{"windlass_signal":{"kind":"rate-limit","wait":{"for-ms":3600000}}}' }"#;
-    let mut played = PlayedRun::of(&Script::new().doer(When::Always, &[limited, "{ exit = 1 }"]));
-    played.agent =
-        played.world.agent("limited.toml", &Script::new().doer(When::Always, &[limited, "{ exit = 1 }"]));
+    let played = PlayedRun::of(&Script::new().doer(When::Always, &[limited, "{ exit = 1 }"]));
     let words = ["run", "x", "--repo", played.repository.text(), "--agent", &played.agent];
     let running = played.world.start_windlass(&words);
     wait_until("the wait", || running.stderr().contains("waiting until").then_some(()));
@@ -111,6 +109,21 @@ fn an_interrupt_during_a_wait_speaks_of_no_agent() {
     let ended = running.wait().exits_with(13);
     assert!(ended.stderr.contains("stopping; everything is kept"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("kill the agent"), "{}", ended.stderr);
+}
+
+/// What is stopped while it waits was no step at work, and does not go on.
+#[test]
+fn a_stop_during_a_wait_is_told_as_one() {
+    let limited = r#"{ say = '{"windlass_signal":{"kind":"rate-limit","wait":{"for-ms":3600000}}}' }"#;
+    let played = PlayedRun::of(&Script::new().doer(When::Always, &[limited, "{ exit = 1 }"]));
+    let words = ["run", "x", "--repo", played.repository.text(), "--agent", &played.agent];
+    let running = played.world.start_windlass(&words);
+    wait_until("the wait", || running.stderr().contains("waiting until").then_some(()));
+    let stopped = played.about("stop", &[]).exits_with(0).stdout;
+    assert!(stopped.contains("asked to stop; round 1: waits until"), "{stopped}");
+    let ended = running.wait().exits_with(13).stderr;
+    assert!(ended.contains("the wait was broken off"), "{ended}");
+    assert!(!ended.contains("goes on") && !ended.contains("the step was interrupted"), "{ended}");
 }
 
 #[test]
