@@ -8,6 +8,7 @@ use crate::invocation::{Access, AnswerBy, BuildError, CommandLine, Invocation};
 use crate::plain;
 use crate::program::AgentProgram;
 use crate::programs::{ModelWish, claude, codex, copilot, gemini, opencode};
+use crate::reckoning::{Figures, Reckoning, reckon as reckon_by};
 use crate::signal::{Signal, Stream};
 
 /// What a program can do by itself, so that the engine asks for no more.
@@ -143,6 +144,19 @@ pub fn conclude(choice: &AgentChoice, ended: &HowItEnded, signals: &[Signal]) ->
         AgentChoice::Known { program, .. } => end_reading(*program),
     };
     conclude_by(ended, signals, &reading)
+}
+
+/// Whether what the agent told of its tokens is all it used. `signals` is everything it said and left in its usage file.
+pub fn reckon(choice: &AgentChoice, ended: &HowItEnded, signals: &[Signal]) -> Reckoning {
+    let figures = match choice {
+        // Whether they tell anything is theirs to decide, and nobody knows what is missing.
+        AgentChoice::Command { .. } | AgentChoice::Shell { .. } | AgentChoice::Scripted { .. } => {
+            return Reckoning::All;
+        }
+        AgentChoice::Known { program: AgentProgram::OpenCode, .. } => Figures::WithEachReply,
+        AgentChoice::Known { .. } | AgentChoice::Acp { .. } => Figures::AtTheEnd,
+    };
+    reckon_by(ended, signals, figures)
 }
 
 const fn end_reading(program: AgentProgram) -> EndReading {

@@ -22,6 +22,7 @@ mod plain;
 mod probe;
 mod program;
 mod programs;
+mod reckoning;
 pub mod script;
 mod signal;
 mod usage;
@@ -46,6 +47,7 @@ pub use probe::{
     KnownVersions, Probe, Version, VersionVerdict, judge_version, probe, read_version, version_advice,
 };
 pub use program::AgentProgram;
+pub use reckoning::Reckoning;
 pub use signal::{EndClaim, ErrorKind, RateLimitWait, Severity, Signal, Stream, UsageScope};
 pub use usage::{Totals, UsageTally};
 pub use vendor::Vendor;

@@ -78,6 +78,11 @@ impl FaultKind {
     }
 }
 
+/// Words as they stand in a file.
+pub(crate) fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+}
+
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())
@@ -93,13 +98,17 @@ impl ArtifactFault {
         Self::new(FaultKind::MissingKey, path, "this key is required and absent")
     }
 
+    pub(crate) fn missing_choice(path: String, allowed: &[&str]) -> Self {
+        let message = format!("this key is required and absent; it must be one of {}", quoted(allowed));
+        Self::new(FaultKind::MissingKey, path, message)
+    }
+
     pub(crate) fn wrong_type(path: String, expected: &str, found: &str) -> Self {
         Self::new(FaultKind::WrongType, path, format!("expected {expected}, found {found}"))
     }
 
     pub(crate) fn unknown_value(path: String, allowed: &[&str], found: &str) -> Self {
-        let allowed = allowed.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ");
-        let message = format!("must be exactly one of {allowed}; found {}", excerpt(found));
+        let message = format!("must be exactly one of {}; found {}", quoted(allowed), excerpt(found));
         Self::new(FaultKind::UnknownValue, path, message)
     }
 

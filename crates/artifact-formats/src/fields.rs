@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use crate::document::{Node, Shape};
 use crate::extra_keys::ExtraKeys;
-use crate::fault::{ArtifactFault, pointer_to};
+use crate::fault::{ArtifactFault, pointer_to, quoted};
 
 /// A closed set of values as they are spelled in the files.
 pub(crate) trait Choice: Copy + 'static {
@@ -100,7 +100,12 @@ impl<'n, 'a> Fields<'n, 'a> {
     }
 
     pub(crate) fn choice<C: Choice>(&mut self, key: &'static str) -> Option<C> {
-        self.required(key).and_then(|field| field.choice())
+        let found = self.optional(key);
+        if found.is_none() {
+            let place = pointer_to(&self.path, key);
+            self.report(ArtifactFault::missing_choice(place, &C::names()));
+        }
+        found.and_then(|field| field.choice())
     }
 
     pub(crate) fn flag(&mut self, key: &'static str) -> bool {
@@ -162,10 +167,13 @@ impl<'n, 'a> Field<'n, 'a> {
     }
 
     pub(crate) fn choice<C: Choice>(&self) -> Option<C> {
-        let word = self.text()?;
-        let value = C::spelled(&word);
+        let Some(word) = self.node.text() else {
+            self.wrong_type(&format!("one of {}", quoted(&C::names())));
+            return None;
+        };
+        let value = C::spelled(word);
         if value.is_none() {
-            self.report(ArtifactFault::unknown_value(self.path.clone(), &C::names(), &word));
+            self.report(ArtifactFault::unknown_value(self.path.clone(), &C::names(), word));
         }
         value
     }

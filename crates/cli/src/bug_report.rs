@@ -36,8 +36,8 @@ fn report(message: &str, place: &str, trace: &Backtrace) -> String {
     let text = format!(
         "error[{code}]: a mistake in Windlass: {message} (at {place})\n  \
          kept: everything recorded so far; the journal is never half-written\n  \
-         hint: `windlass resume RUN` often goes on\n  \
-         hint: please report this message with the output of `windlass log RUN --json`\n"
+         hint: `windlass resume --all` often goes on\n  \
+         hint: please report this message, with what `windlass log … --json` says of the run\n"
     );
     match trace.status() {
         BacktraceStatus::Captured => text + &trace.to_string(),
@@ -55,7 +55,7 @@ mod tests {
         assert!(text.starts_with(
             "error[WL-BUG-001]: a mistake in Windlass: index out of bounds (at src/x.rs:1:2)\n"
         ));
-        assert!(text.contains("hint: `windlass resume RUN`"));
+        assert!(text.contains("hint: `windlass resume --all`"));
         assert!(text.ends_with("for the report\n"));
     }
 }

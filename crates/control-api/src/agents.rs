@@ -12,6 +12,8 @@ pub struct AgentView {
     pub title: String,
     /// Where it was found; absent when it is not installed.
     pub path: Option<String>,
+    /// Why it does not even start; empty where it does.
+    pub fails: String,
     /// In its own words; absent when it did not tell.
     pub version: Option<String>,
     pub version_state: VersionState,
@@ -34,7 +36,7 @@ pub struct AgentView {
 impl AgentView {
     /// Whether it can be asked at all, as maker and as checker alike.
     pub fn is_usable(&self) -> bool {
-        self.path.is_some()
+        self.path.is_some() && self.fails.is_empty()
     }
 }
 

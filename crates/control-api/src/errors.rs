@@ -87,6 +87,15 @@ impl Fault {
         self
     }
 
+    /// Puts the run where a hint says `RUN`, so that it can be typed as it stands.
+    #[must_use]
+    pub fn about(mut self, run: &str) -> Self {
+        for hint in &mut self.hints {
+            *hint = hint.replace(" RUN", &format!(" {run}"));
+        }
+        self
+    }
+
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());

@@ -23,6 +23,8 @@ pub struct Spent {
     pub cost_micros: u64,
     /// Tokens of steps whose price nobody told; what they cost is in no sum.
     pub unpriced_tokens: u64,
+    /// Steps that ended before they had told all their tokens: where there are any, every sum here is "at least".
+    pub cut_off_steps: u64,
 }
 
 impl Spent {
@@ -37,6 +39,7 @@ impl Spent {
             reasoning: self.reasoning.saturating_add(other.reasoning),
             cost_micros: self.cost_micros.saturating_add(other.cost_micros),
             unpriced_tokens: self.unpriced_tokens.saturating_add(other.unpriced_tokens),
+            cut_off_steps: self.cut_off_steps.saturating_add(other.cut_off_steps),
         }
     }
 
@@ -54,6 +57,7 @@ impl Spent {
             reasoning: self.reasoning.div_ceil(count),
             cost_micros: self.cost_micros.div_ceil(count),
             unpriced_tokens: self.unpriced_tokens.div_ceil(count),
+            cut_off_steps: self.cut_off_steps.div_ceil(count),
         })
     }
 }

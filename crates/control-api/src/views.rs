@@ -65,6 +65,19 @@ pub struct RunLine {
     pub run_dir: String,
 }
 
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct SaidBy {
+    pub judge: Option<Speaker>,
+    pub audit: Option<Speaker>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Speaker {
+    Agent,
+    Engine,
+}
+
 #[derive(Clone, Debug, Serialize)]
 pub struct RunView {
     #[serde(flatten)]
@@ -76,9 +89,13 @@ pub struct RunView {
     pub landed: Option<LandedView>,
     pub judge_verdict: String,
     pub audit_gate: String,
+    /// Whose words those two are: `agent`, `engine` where a check decided before anybody was asked, or nobody's.
+    pub said_by: SaidBy,
     pub checks: Vec<String>,
     pub audit_checks: Vec<String>,
     pub agents: Vec<(String, String)>,
+    /// Fallbacks that answered, by role, where the role's own agent did not have the last word.
+    pub stand_ins: Vec<(String, String)>,
     pub used: Used,
     pub spent: Spent,
     pub explanation: ExplanationView,
@@ -136,6 +153,8 @@ pub struct RunOutcome {
     pub final_verdict: String,
     pub judge_verdict: String,
     pub audit_gate: String,
+    /// Whose words those two are: `agent`, `engine` where a check decided before anybody was asked, or nobody's.
+    pub said_by: SaidBy,
     pub rounds_completed: u32,
     pub landed: Option<LandedView>,
     pub spent: Spent,
@@ -183,6 +202,8 @@ pub struct VerificationCheck {
     pub what: String,
     pub holds: bool,
     pub details: String,
+    /// The record holds, but somebody should look at what it speaks of.
+    pub attention: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -220,8 +220,16 @@ impl<'a> Driver<'a> {
         match request {
             Shutdown::First => {
                 self.engine.runner().tell_children(Telling::Stop);
+                let again = match self.engine.runner().under_way().next() {
+                    Some((_, under_way)) => match under_way.effect {
+                        Effect::RunAgent(_) => " (again to kill the agent)",
+                        Effect::RunChecks(_) => " (again to kill the check)",
+                        _ => "",
+                    },
+                    None => "",
+                };
                 self.notice(&format!(
-                    "stopping; everything is kept and `windlass resume {run}` goes on (again to kill the agent)"
+                    "stopping; everything is kept and `windlass resume {run}` goes on{again}"
                 ));
                 false
             }

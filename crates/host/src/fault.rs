@@ -1,6 +1,7 @@
 //! Folds the errors of the adapters into faults a person can act on. The one place where our codes are given out for
 //! git, files, processes and the journal.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{EngineError, JournalError};
@@ -20,6 +21,10 @@ pub(crate) fn git_fault(error: GitError) -> Fault {
     let message = error.to_string();
     let code = match error {
         GitError::NotARepository { .. } | GitError::NoWorkTree { .. } => Code::NotARepository,
+        // A directory that was named and is not there.
+        GitError::Io { action: "find", ref source, .. } if source.kind() == ErrorKind::NotFound => {
+            Code::NotARepository
+        }
         GitError::BadReferenceName { .. } => Code::BadArgument,
         GitError::UnknownRevision { .. } => Code::BadRevision,
         _ => Code::GitUnusable,

@@ -12,7 +12,7 @@ use windlass_protocols::protocol::judged_task::end::End;
 
 /// The wording of `now`. Raised whenever a sentence about a state changes, so that a line written before the change is
 /// not taken for a forged one.
-const WORDING: u32 = 1;
+const WORDING: u32 = 2;
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Headline {

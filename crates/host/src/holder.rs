@@ -169,12 +169,22 @@ async fn ask(
 pub(crate) fn held_fault(what: &str, holder: &Holder) -> Fault {
     let (who, run) = match Owner::of(holder) {
         Some(owner) => (format!("process {} ({})", owner.process.pid, owner.doing), owner.run),
-        None => (holder.owner.clone(), "RUN".to_owned()),
+        None => (holder.owner.clone(), String::new()),
     };
     let since = crate::narrate::local_time(holder.since.0);
     Fault::new(Code::RepositoryHeld, format!("{what} is held by {who} since {since}"))
         .kept("nothing was changed")
-        .hint(format!("look at it with `windlass log {run} -f`, or end it with `windlass stop {run}`"))
+        .hint(how_to_look(&run, ""))
+}
+
+/// Not every holder drives a run.
+fn how_to_look(run: &str, variable: &str) -> String {
+    if run.is_empty() {
+        return "wait until it is done".to_owned();
+    }
+    format!(
+        "look at it with `{variable}windlass log {run} -f`, or end it with `{variable}windlass stop {run}`"
+    )
 }
 
 /// The holder is not in our journal: it uses another one, or comes from another machine.
@@ -190,9 +200,9 @@ fn locked_fault(host: &Host, record: Option<&Record>) -> Fault {
     let Owner { process, run, doing } = &record.owner;
     let since = crate::narrate::local_time(record.since_ms);
     let state = record.state_directory.display();
+    let its_run = if run.is_empty() { String::new() } else { format!("its run is {run}, ") };
     let message = format!(
-        "the repository is held by process {} ({doing}) on {} since {since}; its run is {run}, in the state \
-         directory {state}",
+        "the repository is held by process {} ({doing}) on {} since {since}; {its_run}in the state directory {state}",
         process.pid, record.host
     );
     // Both places may have the same name: two machines, or two users who share a directory.
@@ -201,7 +211,5 @@ fn locked_fault(host: &Host, record: Option<&Record>) -> Fault {
     } else {
         format!("WINDLASS_STATE_DIR={state} ")
     };
-    Fault::new(Code::RepositoryHeld, message).kept("nothing was changed").hint(format!(
-        "look at it with `{variable}windlass log {run} -f`, or end it with `{variable}windlass stop {run}`"
-    ))
+    Fault::new(Code::RepositoryHeld, message).kept("nothing was changed").hint(how_to_look(run, &variable))
 }

@@ -151,9 +151,15 @@ fn open_fault(error: OpenError, state: &StateDir) -> Fault {
         .hint("`windlass doctor` names the file; WINDLASS_STATE_DIR chooses another place")
 }
 
+/// Whatever goes wrong with a run that was named is told with that name.
+fn about<'a, T: 'a>(run: &str, asked: impl Future<Output = Result<T, Fault>> + 'a) -> Reply<'a, T> {
+    let (run, asked) = (run.to_owned(), Box::pin(asked));
+    Box::pin(async move { asked.await.map_err(|fault| fault.about(&run)) })
+}
+
 impl Compat for Host {
     fn make_worktrees(&self, command: MakeWorktrees) -> Reply<'_, PathBuf> {
-        Box::pin(async move { control::compat::make_worktrees(self, &command) })
+        Box::pin(async move { control::compat::make_worktrees(self, &command).await })
     }
 }
 
@@ -179,7 +185,7 @@ impl Control for Host {
     }
 
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
-        Box::pin(control::resume::resume(self, command, watcher))
+        about(&command.run.clone(), control::resume::resume(self, command, watcher))
     }
 
     fn interrupted(&self) -> Reply<'_, Vec<RunLine>> {
@@ -187,11 +193,11 @@ impl Control for Host {
     }
 
     fn stop(&self, command: StopRun) -> Reply<'_, RunLine> {
-        Box::pin(control::resume::stop(self, command))
+        about(&command.run.clone(), control::resume::stop(self, command))
     }
 
     fn land<'a>(&'a self, command: LandRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
-        Box::pin(control::resume::land(self, command, watcher))
+        about(&command.run.clone(), control::resume::land(self, command, watcher))
     }
 
     fn list<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<RunLine>> {
@@ -199,27 +205,27 @@ impl Control for Host {
     }
 
     fn show<'a>(&'a self, run: &'a str) -> Reply<'a, RunView> {
-        Box::pin(control::queries::show(self, run))
+        about(run, control::queries::show(self, run))
     }
 
     fn log<'a>(&'a self, run: &'a str, from_version: u64) -> Reply<'a, Log> {
-        Box::pin(control::queries::log(self, run, from_version))
+        about(run, control::queries::log(self, run, from_version))
     }
 
     fn log_changed<'a>(&'a self, run: &'a str, from_version: u64) -> Reply<'a, ()> {
-        Box::pin(control::queries::log_changed(self, run, from_version))
+        about(run, control::queries::log_changed(self, run, from_version))
     }
 
     fn diff<'a>(&'a self, run: &'a str, round: Option<u32>) -> Reply<'a, Diff> {
-        Box::pin(control::queries::diff(self, run, round))
+        about(run, control::queries::diff(self, run, round))
     }
 
     fn explain<'a>(&'a self, run: &'a str) -> Reply<'a, ExplanationView> {
-        Box::pin(control::queries::explain(self, run))
+        about(run, control::queries::explain(self, run))
     }
 
     fn verify<'a>(&'a self, run: &'a str, moved_to: Option<&'a Path>) -> Reply<'a, Verification> {
-        Box::pin(control::verify::verify(self, run, moved_to))
+        about(run, control::verify::verify(self, run, moved_to))
     }
 
     fn clean(&self, command: Clean) -> Reply<'_, CleanReport> {

@@ -43,8 +43,13 @@ impl Narrator {
         fact: &Fact,
         raw: serde_json::Value,
     ) -> LogEntry {
+        let ends_a_wait = self.ends_a_wait(fact);
         self.run.evolve(fact);
-        let (text, tone) = self.sentence(fact);
+        let (text, tone) = if ends_a_wait {
+            ("the wait was broken off".to_owned(), Tone::Attention)
+        } else {
+            self.sentence(fact)
+        };
         LogEntry {
             version,
             at_ms,
@@ -56,19 +61,28 @@ impl Narrator {
         }
     }
 
+    /// Nobody worked, so no step was interrupted.
+    fn ends_a_wait(&self, fact: &Fact) -> bool {
+        let Fact::EffectSettled { effect, outcome: Outcome::Interrupted { .. } } = fact else { return false };
+        matches!(self.run.unsettled.get(effect), Some(Effect::Wait(_)))
+    }
+
     fn sentence(&self, fact: &Fact) -> (String, Tone) {
         match fact {
             Fact::RunStarted { spec, by, .. } => {
                 let (task, most) = (spec.task(), spec.caps().rounds);
                 let what = match spec {
-                    Spec::JudgedTask(_) if most == 1 => "round",
-                    Spec::JudgedTask(_) => "rounds",
-                    Spec::FeedbackControl(_) if most == 1 => "actuation",
-                    Spec::FeedbackControl(_) => "actuations",
+                    Spec::JudgedTask(_) => "round",
+                    Spec::FeedbackControl(_) => "actuation",
                 };
-                (format!("{by} starts {task}: up to {most} {what}"), Tone::Plain)
+                let most = if most == 1 { format!("one {what}") } else { format!("up to {most} {what}s") };
+                (format!("{by} starts {task}: {most}"), Tone::Plain)
             }
-            Fact::EffectRequested { request, .. } => requested(request),
+            Fact::EffectRequested { request, .. } => {
+                let (text, tone) = requested(request);
+                let stand_in = explain::stand_in(&self.run, request);
+                (stand_in.map_or(text.clone(), |agent| format!("{text}: its fallback {agent}")), tone)
+            }
             Fact::EffectSettled { outcome, .. } => settled(outcome),
             Fact::StopAsked { by, reason } => (format!("{by} asks it to stop: {reason}"), Tone::Attention),
             Fact::RunReopened { by, note, .. } => match note {
@@ -76,6 +90,12 @@ impl Narrator {
                 None => (format!("{by} takes it up again"), Tone::Plain),
             },
             Fact::LandingAsked { by, .. } => (format!("{by} asks to land the accepted change"), Tone::Plain),
+            // What is stopped does not go on.
+            Fact::JudgedTask(TaskFact::StepRetried { kind: RetryKind::Interrupted, .. })
+                if self.run.stop.is_some() =>
+            {
+                (String::new(), Tone::Quiet)
+            }
             Fact::JudgedTask(fact) => task(fact),
             Fact::FeedbackControl(fact) => control_loop::sentence(&self.run, fact),
             Fact::RunEnded => (explain::explain(&self.run).now, Tone::Quiet),

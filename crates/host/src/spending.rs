@@ -7,7 +7,7 @@ use windlass_control_api::Fault;
 use windlass_control_api::money::Spent;
 use windlass_engine::{Journal, RunHead, Stored};
 use windlass_journal::SqliteJournal;
-use windlass_protocols::outcome::{Outcome, Usage};
+use windlass_protocols::outcome::{Count, Outcome, Price, Usage};
 use windlass_protocols::protocol::feedback_control::end::End as ControlEnd;
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
 use windlass_protocols::protocol::judged_task::end::End;
@@ -33,7 +33,7 @@ impl SpentStep {
 
 /// One step's use. Tokens without a price are told apart: they were not free.
 pub(crate) fn spent(usage: &Usage) -> Spent {
-    let unpriced = usage.cost_micros == 0;
+    let unpriced = usage.cost_micros == 0 && usage.told.price == Price::AsAmount;
     Spent {
         steps: 1,
         tokens: usage.tokens,
@@ -43,6 +43,7 @@ pub(crate) fn spent(usage: &Usage) -> Spent {
         reasoning: usage.kinds.reasoning,
         cost_micros: usage.cost_micros,
         unpriced_tokens: if unpriced { usage.tokens } else { 0 },
+        cut_off_steps: u64::from(usage.told.count == Count::AtLeast),
     }
 }
 
@@ -124,7 +125,8 @@ pub(crate) fn of_facts(facts: &[Fact]) -> Spent {
     sum(facts.iter().filter_map(|fact| match fact {
         Fact::EffectSettled { outcome, .. } => {
             let usage = outcome.usage();
-            let agents = matches!(outcome, Outcome::AgentEnded(_)) || usage.tokens > 0;
+            let agents =
+                matches!(outcome, Outcome::AgentEnded(_)) || usage.tokens > 0 || !usage.told.is_usual();
             agents.then(|| spent(&usage))
         }
         _ => None,

@@ -4,7 +4,7 @@ use crate::effect::{Effect, RunAgent};
 use crate::kernel::budget::{Budget, Dimension};
 use crate::protocol::{Protocol, feedback_control, judged_task};
 use crate::run::Run;
-use crate::vocabulary::Millis;
+use crate::vocabulary::{EffectId, Millis};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -44,6 +44,19 @@ pub fn explain(run: &Run) -> Explanation {
     explanation
 }
 
+/// The agent that is asked instead of the role's own, if this is one.
+pub fn stand_in<'a>(run: &Run, request: &'a Effect) -> Option<&'a str> {
+    let Effect::RunAgent(RunAgent { role, agent: Some(agent), .. }) = request else { return None };
+    let own = run.started.as_ref()?.protocol.place().agents.get(role)?;
+    (own != agent).then_some(agent.as_str())
+}
+
+/// A step that is under way, in words.
+pub(crate) fn waited_for(run: &Run, effect: EffectId, request: &Effect) -> String {
+    let by = stand_in(run, request).map(|agent| format!(", its fallback {agent}")).unwrap_or_default();
+    format!("step {effect} is waited for: {}{by}", describe(request))
+}
+
 /// In words, when nothing but a moment is waited for.
 pub(crate) fn waiting(run: &Run) -> Option<String> {
     run.unsettled.values().find_map(|request| match request {
@@ -53,7 +66,7 @@ pub(crate) fn waiting(run: &Run) -> Option<String> {
 }
 
 /// What is waited for.
-pub(crate) fn describe(request: &Effect) -> String {
+fn describe(request: &Effect) -> String {
     match request {
         Effect::RunAgent(RunAgent { role, node: Some(node), .. }) => match &node.sensor {
             Some(sensor) => format!("the sensor {sensor} of iteration {}", node.label),

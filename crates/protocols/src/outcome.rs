@@ -127,6 +127,43 @@ pub struct Usage {
     /// What `tokens` is made of, where the agent told it.
     #[serde(default, skip_serializing_if = "TokenKinds::is_untold")]
     pub kinds: TokenKinds,
+    /// What the figures above leave open.
+    #[serde(default, skip_serializing_if = "Told::is_usual")]
+    pub told: Told,
+}
+
+/// How far the figures of a step can be trusted to be all of it. What is usual is not stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    #[serde(default)]
+    pub price: Price,
+    #[serde(default)]
+    pub count: Count,
+}
+
+impl Told {
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Price {
+    /// What the amount says; an amount of nothing means that nobody told a price.
+    #[default]
+    AsAmount,
+    /// Somebody told that it costs nothing.
+    Free,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Count {
+    #[default]
+    All,
+    /// It ended before it had told all of its tokens.
+    AtLeast,
 }
 
 impl Usage {
@@ -138,6 +175,9 @@ impl Usage {
         self.kinds.cached = self.kinds.cached.saturating_add(more.kinds.cached);
         self.kinds.output = self.kinds.output.saturating_add(more.kinds.output);
         self.kinds.reasoning = self.kinds.reasoning.saturating_add(more.kinds.reasoning);
+        if more.told.count == Count::AtLeast {
+            self.told.count = Count::AtLeast;
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use windlass_protocols::effect::{LandChange, Purpose, RunAgent, RunChecks};
 use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::outcome::{
     AgentReport, AgentSession, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff,
-    LandedCommit, StepEnd, TokenKinds, Trouble, Usage, Verdict, VerdictWord, WorkspaceAfter,
+    LandedCommit, StepEnd, TokenKinds, Told, Trouble, Usage, Verdict, VerdictWord, WorkspaceAfter,
 };
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::{
@@ -76,6 +76,7 @@ impl Answering<'_> {
             tokens: u64::from(self.choices.below(1_000)) * much,
             cost_micros: u64::from(self.choices.below(500)) * much,
             kinds: TokenKinds::default(),
+            told: Told::default(),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::repository::Repository;
 use crate::script::Script;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use windlass_process_supervisor::QuickCommand;
@@ -78,6 +79,14 @@ impl World {
         let path = self.path().join("scripts").join(name);
         std::fs::write(&path, text).expect("the scripts' directory can be written");
         format!("scripted:{}", path.display())
+    }
+
+    /// A program that is there and can be found, but whose interpreter is not: it fails when it is started, not before.
+    pub fn agent_that_cannot_start(&self) -> String {
+        let path = self.path().join("scripts").join("cannot-start");
+        std::fs::write(&path, "#!/nowhere/interpreter\n").expect("the scripts' directory can be written");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("the file is ours");
+        format!("command:{}", path.display())
     }
 
     /// A file next to the scripts, where `count`, `wait_for` and `save_prompt` look.

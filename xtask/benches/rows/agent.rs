@@ -9,8 +9,10 @@ use std::process::{ExitCode, Stdio};
 use anyhow::{Context, Result, bail};
 use xtask::commands::{Repository, environment};
 use xtask::console;
+use xtask::stopwatch::wall_clock;
 
-/// The first argument of an agent; the second one is how many rounds its judge rejects.
+/// The first argument of an agent; the second one is how many rounds its judge rejects, and a third one a file where it
+/// leaves the moments of its first and its last instruction.
 pub(crate) const PLAY: &str = "--play-agent";
 /// The file that each change is in.
 const CHANGED_FILE: &str = "changed.txt";
@@ -24,7 +26,7 @@ const REAL: &str = "real";
 pub(crate) fn play() -> Option<ExitCode> {
     let words: Vec<String> = std::env::args().collect();
     let played = if words.get(1).is_some_and(|word| word == PLAY) {
-        act(words.get(2).map_or("", String::as_str))
+        act_on_the_clock(words.get(2).map_or("", String::as_str), words.get(3))
     } else if Path::new(words.first()?).file_name()? == GIT {
         count_and_become_git(&words)
     } else {
@@ -37,6 +39,16 @@ pub(crate) fn play() -> Option<ExitCode> {
             ExitCode::FAILURE
         }
     })
+}
+
+fn act_on_the_clock(rejected_rounds: &str, moments: Option<&String>) -> Result<()> {
+    let began = wall_clock();
+    act(rejected_rounds)?;
+    let Some(file) = moments else { return Ok(()) };
+    let role = environment("WINDLASS_ROLE").context("WINDLASS_ROLE is not set")?;
+    let mut file = std::fs::OpenOptions::new().append(true).create(true).open(file)?;
+    let line = format!("{role} {} {}\n", began.as_nanos(), wall_clock().as_nanos());
+    Ok(file.write_all(line.as_bytes())?)
 }
 
 /// Reads the prompt, does what the role does, leaves its artifact.

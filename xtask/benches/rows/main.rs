@@ -4,6 +4,7 @@
 mod agent;
 mod appends;
 mod bare_journal;
+mod between_agents;
 mod by_hand;
 mod history;
 mod long_journals;
@@ -84,6 +85,18 @@ const ROWS: &[Row] = &[
         what: "files that a rejected round leaves, of the agents and of the engine",
         goal: Goal::None,
         measure: rounds::files,
+    },
+    Row {
+        name: "between-agents-20-files",
+        what: "from an agent's last instruction to the next agent's first, against two bare starts in a row",
+        goal: Goal::TimeBelow(Duration::from_millis(50)),
+        measure: between_agents::small,
+    },
+    Row {
+        name: "between-agents-2000-files",
+        what: "the same with 2,000 files",
+        goal: Goal::TimeBelow(Duration::from_millis(50)),
+        measure: between_agents::large,
     },
     Row {
         name: "turn",

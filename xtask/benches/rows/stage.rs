@@ -114,7 +114,18 @@ impl Stage {
 
     /// A run whose judge rejects that many rounds before it passes one.
     pub(crate) fn run(&self, task: &str, rejected_rounds: u32, landing: &str) -> Result<()> {
-        let agent = format!("command:{} {} {rejected_rounds}", own_program()?.display(), agent::PLAY);
+        self.run_with(&rejected_rounds.to_string(), task, rejected_rounds, landing)
+    }
+
+    /// The same with these words for the agent that takes no time.
+    pub(crate) fn run_with(
+        &self,
+        words: &str,
+        task: &str,
+        rejected_rounds: u32,
+        landing: &str,
+    ) -> Result<()> {
+        let agent = format!("command:{} {} {words}", own_program()?.display(), agent::PLAY);
         let rounds = (rejected_rounds + 1).to_string();
         let repository = self.repository();
         let repository = repository.to_str().context("the repository has a plain path")?;

@@ -119,7 +119,8 @@ fn step_finish(part: &Value) -> Vec<Signal> {
         cached,
         output: number(part, "/tokens/output").saturating_add(reasoning),
         reasoning,
-        cost_micros: micros(part, "/cost"),
+        // It says 0 of every model that its price list does not know.
+        cost_micros: micros(part, "/cost").filter(|cost| *cost > 0),
     };
     let claim = match text(part, "/reason").unwrap_or_default() {
         "stop" => Some(EndClaim::Finished),

@@ -170,6 +170,20 @@ fn a_fault_reads_well_on_its_own() {
     );
 }
 
+/// Whoever has to mend the file learns the words also where there was none to hold against them.
+#[test]
+fn a_word_that_is_absent_or_no_text_is_told_with_the_words_there_are() {
+    let cases = [
+        (PASS.replace("\"verdict\"", "\"vredict\""), "this key is required and absent; it must be one of"),
+        (PASS.replace("\"pass\"", "true"), "expected one of"),
+    ];
+    for (text, beginning) in cases {
+        let faults = VerdictReport::parse(text.as_bytes(), &Reading::default()).unwrap_err().to_string();
+        let told = format!("/verdict: {beginning} \"pass\", \"reject\", \"needs-human\"");
+        assert!(faults.contains(&told), "{faults}");
+    }
+}
+
 proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {

@@ -152,6 +152,9 @@ fn show(report: &CostReport, output: &mut Output) {
     }
     output.line("");
     output.line(per_accepted(report));
+    if report.total.cut_off_steps > 0 {
+        output.line(cut_off(report.total.cut_off_steps));
+    }
 }
 
 fn told(spent: &Spent) -> String {
@@ -188,6 +191,12 @@ fn per_accepted(report: &CostReport) -> String {
             format!("for each accepted task: {share}; {count}")
         }
     }
+}
+
+fn cut_off(steps: u64) -> String {
+    let steps =
+        if steps == 1 { String::from("1 step was") } else { format!("{} steps were", grouped(steps)) };
+    format!("{steps} ended before telling all tokens: the sums are the least it can have been")
 }
 
 #[cfg(test)]

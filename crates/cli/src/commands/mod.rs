@@ -40,7 +40,12 @@ fn absolute(path: &Path) -> Result<PathBuf, Fault> {
 /// The repository that was named, or the one the current directory is in, if it is in one.
 fn repository_here(named: Option<&Path>) -> Result<Option<PathBuf>, Fault> {
     if let Some(named) = named {
-        return absolute(named).map(Some);
+        let named = absolute(named)?;
+        if !named.is_dir() {
+            let message = format!("there is no directory {}", named.display());
+            return Err(Fault::new(Code::NotARepository, message).hint("name a checkout with `--repo`"));
+        }
+        return Ok(Some(named));
     }
     let here = absolute(Path::new("."))?;
     let inside = here.ancestors().any(|directory| directory.join(".git").exists());

@@ -1,7 +1,7 @@
 //! How a run that was driven came to its end: shown the same way after `run`, `resume` and `land`.
 
 use crate::output::{Fields, Output, Paint, cost, printable};
-use windlass_control_api::views::{ExplanationView, RunOutcome};
+use windlass_control_api::views::{ExplanationView, RunOutcome, Speaker};
 
 /// Prints the outcome and returns the exit code it stands for.
 pub(super) fn show(outcome: &RunOutcome, output: &mut Output) -> u8 {
@@ -31,8 +31,8 @@ pub(super) fn show(outcome: &RunOutcome, output: &mut Output) -> u8 {
         }
         None => {
             fields.add("rounds", outcome.rounds_completed.to_string());
-            fields.add("judge", printable(&outcome.judge_verdict));
-            fields.add("audit", printable(&outcome.audit_gate));
+            fields.add("judge", word(&outcome.judge_verdict, outcome.said_by.judge));
+            fields.add("audit", word(&outcome.audit_gate, outcome.said_by.audit));
         }
     }
     if let Some(landed) = &outcome.landed {
@@ -45,6 +45,14 @@ pub(super) fn show(outcome: &RunOutcome, output: &mut Output) -> u8 {
     }
     explanation(&outcome.explanation, output);
     outcome.status.exit_code()
+}
+
+/// The word of a checker; where the engine said it, the checker was overruled or never asked.
+pub(super) fn word(word: &str, by: Option<Speaker>) -> String {
+    match by {
+        Some(Speaker::Engine) => format!("{} (by the engine)", printable(word)),
+        Some(Speaker::Agent) | None => printable(word),
+    }
 }
 
 /// What stands, why, and what to type next.

@@ -1,6 +1,6 @@
 //! `windlass show`: everything about one run on one screen.
 
-use super::outcome::{explanation, short};
+use super::outcome::{explanation, short, word};
 use crate::output::{Fields, Output, Paint, ago, cost, duration, printable};
 use clap::Args;
 use jiff::Timestamp;
@@ -50,9 +50,9 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
     if let Some(landed) = &view.landed {
         fields.add("landed", format!("{} on {}", short(&landed.commit), landed.reference));
     }
-    fields.add("judge", printable(&view.judge_verdict));
-    fields.add("audit", printable(&view.audit_gate));
-    fields.add_all("agents", view.agents.iter().map(|(role, agent)| format!("{role}: {}", printable(agent))));
+    fields.add("judge", word(&view.judge_verdict, view.said_by.judge));
+    fields.add("audit", word(&view.audit_gate, view.said_by.audit));
+    fields.add_all("agents", view.agents.iter().map(|(role, agent)| with_stand_in(view, role, agent)));
     fields.add_all("checks", view.checks.iter().map(|check| printable(check)));
     fields.add_all("audit checks", view.audit_checks.iter().map(|check| printable(check)));
     fields.add_all("artifacts", view.artifacts.iter().map(artifact));
@@ -61,6 +61,14 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
     }
     output.line("");
     explanation(&view.explanation, output);
+}
+
+fn with_stand_in(view: &RunView, role: &str, agent: &str) -> String {
+    let named = format!("{role}: {}", printable(agent));
+    match view.stand_ins.iter().find(|(stood_in, _)| stood_in == role) {
+        Some((_, other)) => format!("{named}; answered by its fallback {}", printable(other)),
+        None => named,
+    }
 }
 
 fn used(used: &Used) -> String {

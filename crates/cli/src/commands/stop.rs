@@ -3,6 +3,7 @@
 use crate::output::{Output, Paint, printable};
 use clap::Args;
 use windlass_control_api::commands::StopRun;
+use windlass_control_api::views::Status;
 use windlass_control_api::{Control, Fault, exit_codes};
 
 /// Stop a run; `windlass resume` goes on with it later
@@ -27,7 +28,9 @@ pub(crate) async fn run(args: StopArgs, control: &dyn Control, output: &mut Outp
     } else {
         let look = output.look();
         let name = look.paint(Paint::Name, &line.run);
-        output.line(format!("{} {name}: {}", look.status(line.status), printable(&line.now)));
+        // Whoever drives it ends the agent first, so it is still on its way.
+        let asked = if line.status == Status::Running { "asked to stop; " } else { "" };
+        output.line(format!("{} {name}: {asked}{}", look.status(line.status), printable(&line.now)));
     }
     Ok(exit_codes::ACCEPTED)
 }

@@ -30,7 +30,11 @@ pub(crate) async fn run(args: VerifyArgs, control: &dyn Control, output: &mut Ou
     } else {
         let look = output.look();
         for check in &verification.checks {
-            let tone = if check.holds { Tone::Good } else { Tone::Bad };
+            let tone = match (check.holds, check.attention) {
+                (true, false) => Tone::Good,
+                (true, true) => Tone::Attention,
+                (false, _) => Tone::Bad,
+            };
             output.line(format!(
                 "{} {}: {}",
                 look.mark(tone),

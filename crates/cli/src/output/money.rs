@@ -3,22 +3,34 @@
 use windlass_control_api::money::{MICROS, Spent};
 
 const NOT_TOLD: &str = "price not told";
+/// Somebody told that it costs nothing.
+const FREE: &str = "free";
+/// It was ended before it told anything.
+const NOTHING_TOLD: &str = "tokens not told";
 
-/// `0.12 (1,234 tokens)`, `price not told (1,234 tokens)`; empty where nothing was used.
+/// `0.12 (1,234 tokens)`, `price not told (at least 1,234 tokens)`; empty where nothing was used.
 pub(crate) fn cost(spent: &Spent) -> String {
-    match (money(spent), spent.tokens) {
-        (money, 0) => money,
-        (money, tokens) => format!("{money} ({} tokens)", grouped(tokens)),
+    let tokens = grouped(spent.tokens);
+    match (money(spent), spent.tokens, spent.cut_off_steps) {
+        (money, 0, 0) => money,
+        (_, 0, _) => String::from(NOTHING_TOLD),
+        (money, _, 0) => format!("{money} ({tokens} tokens)"),
+        (money, _, _) => format!("{money} (at least {tokens} tokens)"),
     }
 }
 
 /// `0.12`, `price not told`, or both where only a part has a price; empty where nothing was used.
 pub(crate) fn money(spent: &Spent) -> String {
-    match (spent.cost_micros, spent.unpriced_tokens) {
-        (0, 0) => String::new(),
-        (0, _) => NOT_TOLD.to_owned(),
-        (cost, 0) => amount(cost),
-        (cost, unpriced) => format!("{} and {NOT_TOLD} of {} tokens", amount(cost), grouped(unpriced)),
+    let least = if spent.cut_off_steps > 0 { "at least " } else { "" };
+    match (spent.cost_micros, spent.unpriced_tokens, spent.tokens) {
+        (0, 0, 0) if spent.cut_off_steps > 0 => NOTHING_TOLD.to_owned(),
+        (0, 0, 0) => String::new(),
+        (0, unpriced, tokens) if unpriced >= tokens => NOT_TOLD.to_owned(),
+        (0, 0, _) if spent.cut_off_steps == 0 => FREE.to_owned(),
+        (cost, 0, _) => format!("{least}{}", amount(cost)),
+        (cost, unpriced, _) => {
+            format!("{least}{} and {NOT_TOLD} of {} tokens", amount(cost), grouped(unpriced))
+        }
     }
 }
 
@@ -61,6 +73,21 @@ mod tests {
         for (micros, expected) in table {
             assert_eq!(amount(micros), expected);
         }
+    }
+
+    #[test]
+    fn what_was_told_to_cost_nothing_is_free() {
+        assert_eq!(cost(&spent(1_234, 0, 0)), "free (1,234 tokens)");
+        assert_eq!(cost(&spent(1_234, 0, 1_000)), "0.00 and price not told of 1,000 tokens (1,234 tokens)");
+    }
+
+    #[test]
+    fn what_was_cut_off_is_a_least() {
+        let cut_off = |spent| Spent { cut_off_steps: 1, ..spent };
+        assert_eq!(cost(&cut_off(spent(0, 0, 0))), "tokens not told");
+        assert_eq!(cost(&cut_off(spent(1_234, 0, 1_234))), "price not told (at least 1,234 tokens)");
+        assert_eq!(cost(&cut_off(spent(1_234, 120_000, 0))), "at least 0.12 (at least 1,234 tokens)");
+        assert_eq!(cost(&cut_off(spent(1_234, 0, 0))), "at least 0.00 (at least 1,234 tokens)");
     }
 
     #[test]

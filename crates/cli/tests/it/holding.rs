@@ -125,7 +125,7 @@ fn a_repository_is_free_again_after_every_kind_of_end() {
     let played = PlayedRun::judged(&["reject", "pass"]);
     let _ = played.run(&["--rounds", "1"]).exits_with(10);
     let _ = played.run(&["--dry-run"]).exits_with(0);
-    let nobody = ["--doer", "command:/nowhere/at/all"];
+    let nobody = ["--doer", &played.world.agent_that_cannot_start()];
     let output = run_in(&played, played.repository.text(), &nobody).exits_with(11);
     assert!(!output.stderr.contains("taken over"), "{}", output.stderr);
     let resumed = played.about("resume", &["--json"]);

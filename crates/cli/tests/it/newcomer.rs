@@ -1,5 +1,6 @@
 //! What somebody new trips over: said at once, in words that lead on, before anything is started or recorded.
 
+mod findings;
 mod limits;
 mod read_only;
 

@@ -80,7 +80,8 @@ fn an_agent_that_stops_its_own_keeper_has_failed() {
 #[test]
 fn flags_that_a_run_cannot_take_up_are_refused_and_not_ignored() {
     let scene = Scene::new();
-    let played = scene.run(&["--rounds", "1", "--no-audit", "--agent", "command:no-such-program"]);
+    let played =
+        scene.run(&["--rounds", "1", "--no-audit", "--agent", &scene.world.agent_that_cannot_start()]);
     assert_eq!(played.code, 11, "{}", played.outcome);
     let id = played.outcome["run"].as_str().unwrap();
     let refused = scene.world.windlass(&["resume", id, "--agent", "shell:true"]).exits_with(2);

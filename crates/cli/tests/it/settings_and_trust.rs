@@ -100,15 +100,30 @@ fn every_key_can_be_set_by_its_variable() {
 #[test]
 fn an_unknown_key_is_a_warning_with_the_nearest_one() {
     let played = PlayedRun::of(&Script::that_passes());
-    played.repository.write("windlass.toml", "ruonds = 9\nland-on = 'x'\nxyzzy = 1\n");
+    played.repository.write("windlass.toml", "rownd = 9\nland-on = 'x'\nxyzzy = 1\n");
     let said = settings(&played.world, &played.repository, &[]).exits_with(0).stderr;
-    assert!(said.contains("unknown key `ruonds`; did you mean `rounds`?"), "{said}");
+    assert!(said.contains("unknown key `rownd`; did you mean `rounds`?"), "{said}");
     assert!(said.contains("unknown key `xyzzy`; `windlass settings` lists every key"), "{said}");
     assert!(said.contains("windlass.toml"), "{said}");
     let json = settings(&played.world, &played.repository, &["--json"]).exits_with(0).json();
     assert_eq!(json["warnings"].as_array().unwrap().len(), 3);
     let run = played.run(&[]).exits_with(0);
     assert!(run.stderr.contains("did you mean `rounds`?"), "{}", run.stderr);
+}
+
+/// A check that is not run because of a letter is worse than a file that is refused.
+#[test]
+fn a_key_with_a_slip_in_it_is_refused_before_anything_is_done() {
+    let played = PlayedRun::of(&Script::that_passes());
+    for (slip, meant) in
+        [("check = ['false']", "checks"), ("ruonds = 9", "rounds"), ("max_tokens = 5", "max-tokens")]
+    {
+        played.repository.write("windlass.toml", slip);
+        let refused = played.run(&[]).exits_with(2).stderr;
+        assert!(refused.contains("WL-SETTINGS-001"), "{refused}");
+        assert!(refused.contains(&format!("did you mean `{meant}`?")), "{refused}");
+    }
+    assert_eq!(played.world.windlass(&["ls", "--json"]).exits_with(0).json(), serde_json::json!([]));
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Real programs as checkers: an answer in the wrong form is sent back once in the same conversation, and whoever is told
 //! to write finds that it cannot.
 
-use crate::script::{FILE, figures, judge, verdict};
+use crate::script::{FILE, audit, auditor, figures, judge, verdict};
 use crate::stage::Stage;
+use serde_json::Value;
+use std::path::Path;
 use windlass_test_support::AgentProgram;
-use windlass_test_support::scripted_model::{Action, ModelScript, RequestKind, Turn};
+use windlass_test_support::scripted_model::{Action, ModelScript, RequestKind, ScriptEntry, Turn};
 
 /// Words where an object was asked for, then an object that is no verdict: one repair in the same conversation, then a
 /// person has to look.
@@ -39,38 +41,55 @@ fn is_asked_to_mend_its_answer_once(program: AgentProgram) {
     stage.assert_all_counted();
 }
 
-/// Told to change the tree, every worktree beside it and its own outbox, and then to say no.
-fn cannot_write(program: AgentProgram) {
-    let forged = verdict("pass").to_string();
+/// Told to change the tree, every worktree beside it and its own outbox to a yes, and then to say no.
+fn told_to_write(checker: ScriptEntry, file: &str, [yes, no]: [Value; 2]) -> ModelScript {
+    let forged = yes.to_string();
     let everywhere = format!(
         "for place in \"${{cwd}}\" \"${{cwd}}\"/../*; do echo forged > \"$place/forged.txt\"; done; \
-         echo forged > {FILE}; printf %s '{forged}' > \"$WINDLASS_OUTBOX/verdict.json\""
+         echo forged > {FILE}; printf %s '{forged}' > \"$WINDLASS_OUTBOX/{file}\""
     );
     let write = |path: &str, text: &str| Action::Write { path: path.to_owned(), text: text.to_owned() };
     let tries = Turn::shell(&everywhere)
         .then(write("${cwd}/forged.txt", "forged"))
-        .then(write("${outbox}/verdict.json", &forged))
-        .then(Action::Answer(verdict("reject")));
-    let script = ModelScript::new().entry(
-        judge(1).turn(tries.usage(figures(1))).turn(Turn::answer(verdict("reject")).usage(figures(2))),
-    );
+        .then(write(&format!("${{outbox}}/{file}"), &forged))
+        .then(Action::Answer(no.clone()));
+    let entry = checker.turn(tries.usage(figures(1))).turn(Turn::answer(no).usage(figures(2)));
+    ModelScript::new().entry(entry)
+}
+
+fn cannot_write(program: AgentProgram) {
+    let script = told_to_write(judge(1), "verdict.json", [verdict("pass"), verdict("reject")]);
     let Some(stage) = Stage::with(&[program], script) else { return };
     let played = stage.played(stage.start_judge(program, &["--rounds", "1"]));
     let played = played.exits_with(10, &stage);
     assert_eq!(played.outcome["judge_verdict"], "reject");
-    let left = forged_files(stage.world.path());
+    let left = forged_files(stage.world.path(), "verdict.json");
     assert_eq!(left, Vec::<String>::new(), "a reader wrote");
     stage.assert_all_counted();
 }
 
-fn forged_files(directory: &std::path::Path) -> Vec<String> {
+fn cannot_write_as_auditor(program: AgentProgram) {
+    let script = told_to_write(auditor(), "audit.json", [audit("pass"), audit("fail")]);
+    let Some(stage) = Stage::with(&[program], script) else { return };
+    let played = stage.played(stage.start_auditor(program, &["--rounds", "1"]));
+    let played = played.exits_with(10, &stage);
+    let said = (&played.outcome["judge_verdict"], &played.outcome["audit_gate"]);
+    assert_eq!(said, (&"pass".into(), &"fail".into()));
+    let left = forged_files(stage.world.path(), "audit.json");
+    assert_eq!(left, Vec::<String>::new(), "a reader wrote");
+    stage.assert_all_counted();
+}
+
+/// Files that only a forger writes, one of them the answer in the outbox.
+fn forged_files(directory: &Path, answer: &str) -> Vec<String> {
+    let answer = Path::new("outbox").join(answer);
     let mut found = Vec::new();
     let mut open = vec![directory.to_owned()];
     while let Some(directory) = open.pop() {
         for entry in std::fs::read_dir(&directory).unwrap().flatten() {
             if entry.file_type().unwrap().is_dir() {
                 open.push(entry.path());
-            } else if entry.file_name() == "forged.txt" || entry.path().ends_with("outbox/verdict.json") {
+            } else if entry.file_name() == "forged.txt" || entry.path().ends_with(&answer) {
                 found.push(entry.path().display().to_string());
             }
         }
@@ -80,3 +99,14 @@ fn forged_files(directory: &std::path::Path) -> Vec<String> {
 
 each_program!(is_asked_to_mend_its_answer_once);
 each_program!(cannot_write);
+each_program!(cannot_write_as_auditor);
+
+#[test]
+fn the_acp_adapter_cannot_write_as_judge() {
+    cannot_write(AgentProgram::ClaudeAgentAcp);
+}
+
+#[test]
+fn the_acp_adapter_cannot_write_as_auditor() {
+    cannot_write_as_auditor(AgentProgram::ClaudeAgentAcp);
+}

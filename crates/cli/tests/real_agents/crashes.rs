@@ -39,9 +39,18 @@ fn leaves_nobody_behind(program: AgentProgram) {
     let stop = || stage.world.windlass(&["stop", &stage.id()]).code == Some(0);
     wait_until("the request to stop", || stop().then_some(()));
     let _ = stage.played(running).exits_with(13, &stage);
-    // The others tell nothing about a reply whose tools still run.
+    // The others tell nothing about a reply whose tools still run, and that is said.
+    let (counted, served) = (stage.counted(), stage.model.served_usage());
     if matches!(program, AgentProgram::Claude | AgentProgram::Copilot) {
-        stage.assert_all_counted();
+        assert_eq!(counted, served, "{:#?}", stage.turns());
+    } else {
+        assert!(
+            counted.input + counted.output < served.input + served.output,
+            "it tells more than it used to"
+        );
+        assert_eq!(stage.show()["spent"]["cut_off_steps"], 1);
+        let shown = stage.world.windlass(&["show", &stage.id()]).exits_with(0).stdout;
+        assert!(shown.contains("tokens not told") || shown.contains("at least"), "{shown}");
     }
 }
 
@@ -69,6 +78,40 @@ fn is_held_to_its_tokens(program: AgentProgram) {
     }
 }
 
+/// A cap that the first round does not reach and the second one passes, with two kills of Windlass in between.
+fn is_held_to_its_tokens_after_two_kills(program: AgentProgram) {
+    let is_live = matches!(program, AgentProgram::Claude | AgentProgram::OpenCode);
+    let first = doer(1)
+        .turn(Turn::shell(&work("wrong")).usage(figures(1)))
+        .turn(Turn::say("Done.").usage(figures(2)).fault(Fault::hang_before_reply()));
+    let last = Turn::say("Done.").usage(figures(4));
+    let last = if is_live { last.fault(Fault::hang_before_reply()) } else { last };
+    let second = doer(2).turn(Turn::shell(&work(RIGHT)).usage(figures(3))).turn(last);
+    let script = ModelScript::new().entry(first).entry(second);
+    let Some(mut stage) = Stage::with(&[program], script) else { return };
+    let tokens = |number| figures(number).input + figures(number).output;
+    let cap = tokens(1) + tokens(2) + tokens(3);
+    stage.world.set("WINDLASS_MAX_TOKENS", cap.to_string());
+    let running = stage.start_doer(program, &["--rounds", "2", "--check", "grep right word.txt"]);
+    stage.model.wait_for_hanging(1);
+    let _ = running.kill();
+    let _ = stage.start_resume().kill();
+    let running = stage.start_resume();
+    stage.model.release();
+    let played = stage.played(running).exits_with(12, &stage);
+    assert!(played.explained().contains("tokens"), "{:#}", played.outcome);
+    stage.assert_all_counted();
+    // Whoever tells its tokens as it goes is ended between two replies, everybody else at the end of the turn.
+    let in_flight = if is_live { 0 } else { tokens(4) };
+    assert_eq!(stage.show()["used"]["tokens"], cap + in_flight);
+}
+
+#[test]
+fn the_acp_adapter_is_held_to_its_tokens_after_two_kills() {
+    is_held_to_its_tokens_after_two_kills(AgentProgram::ClaudeAgentAcp);
+}
+
+each_program!(is_held_to_its_tokens_after_two_kills);
 each_program!(survives_two_kills_of_windlass);
 each_program!(leaves_nobody_behind);
 each_program!(is_held_to_its_tokens);

@@ -19,6 +19,20 @@ pub(crate) struct Played {
     pub(crate) outcome: Value,
 }
 
+/// How it is named to Windlass: the adapter by what it speaks.
+pub(crate) fn word_for(program: AgentProgram) -> String {
+    match program {
+        AgentProgram::ClaudeAgentAcp => format!("acp:{}", program.name()),
+        _ => program.name().to_owned(),
+    }
+}
+
+/// Writes the right word at once.
+fn easy_doer() -> Script {
+    let write = format!("{{ write = '{FILE}', text = '{RIGHT}' }}");
+    Script::new().doer(When::Always, &[&write, "{ handoff = 'the right word' }"])
+}
+
 impl Stage {
     /// Nothing where one of these programs is skipped.
     #[track_caller]
@@ -45,15 +59,20 @@ impl Stage {
     pub(crate) fn start_doer(&self, program: AgentProgram, flags: &[&str]) -> Background {
         let checkers = self.easy_checkers();
         let checkers: Vec<&str> = checkers.iter().map(String::as_str).collect();
-        self.start(&[&["--doer", program.name()], &checkers[..], flags].concat())
+        self.start(&[&["--doer", &word_for(program)], &checkers[..], flags].concat())
     }
 
     /// Only the judge is this program; the doer does its work at once, and there is no auditor.
     pub(crate) fn start_judge(&self, program: AgentProgram, flags: &[&str]) -> Background {
-        let actions =
-            [&format!("{{ write = '{FILE}', text = '{RIGHT}' }}"), "{ handoff = 'the right word' }"];
-        let doer = self.world.agent("doer.toml", &Script::new().doer(When::Always, &actions));
-        self.start(&[&["--doer", &doer, "--judge", program.name(), "--no-audit"], flags].concat())
+        let doer = self.world.agent("doer.toml", &easy_doer());
+        self.start(&[&["--doer", &doer, "--judge", &word_for(program), "--no-audit"], flags].concat())
+    }
+
+    /// Only the auditor is this program; what comes before it is done at once.
+    pub(crate) fn start_auditor(&self, program: AgentProgram, flags: &[&str]) -> Background {
+        let others = easy_doer().judge(When::Always, &["{ verdict = 'pass' }"]);
+        let others = self.world.agent("others.toml", &others);
+        self.start(&[&["--agent", &others, "--auditor", &word_for(program)], flags].concat())
     }
 
     /// Goes on with the only run there is, beside the test, and is at work when this returns.

@@ -1,7 +1,7 @@
 //! Two rounds from the first prompt to the landed commit, with one program in all three roles, and with three together.
 
 use crate::script::{sent_back_by_a_check, two_rounds};
-use crate::stage::Stage;
+use crate::stage::{Stage, word_for};
 use windlass_test_support::AgentProgram;
 
 /// Who sends the first round back. A check costs no start of a slow program.
@@ -17,7 +17,7 @@ fn plays_every_role(program: AgentProgram, sent_back_by: SentBackBy) {
     let script = if by_check { sent_back_by_a_check() } else { two_rounds() };
     let Some(stage) = Stage::with(&[program], script) else { return };
     let check: &[&str] = if by_check { &["--check", "grep right word.txt"] } else { &[] };
-    let played = stage.run(&[&["--agent", program.name()], check].concat()).exits_with(0, &stage);
+    let played = stage.run(&[&["--agent", &word_for(program)], check].concat()).exits_with(0, &stage);
     assert_eq!(played.outcome["rounds_completed"], 2);
     stage.assert_all_counted();
     stage.assert_landed_and_verified();
@@ -52,6 +52,11 @@ fn opencode_plays_every_role() {
 #[test]
 fn copilot_plays_every_role() {
     plays_every_role(AgentProgram::Copilot, SentBackBy::Judge);
+}
+
+#[test]
+fn the_acp_adapter_plays_every_role() {
+    plays_every_role(AgentProgram::ClaudeAgentAcp, SentBackBy::Judge);
 }
 
 /// The distance between maker and checkers that the user asked for.

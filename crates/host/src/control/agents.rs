@@ -13,10 +13,10 @@ use windlass_agent_drivers::{
 use windlass_control_api::agents::{AgentView, LoginView, VersionState};
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::Checkout;
-use windlass_process_supervisor::QuickCommand;
+use windlass_process_supervisor::{QuickCommand, QuickError};
 
 /// A version is told in a moment; a program that needs longer is not asked on.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(5);
 const LONGEST_ANSWER: usize = 64 * 1024;
 
 /// Every setting that names agents.
@@ -26,8 +26,29 @@ pub(super) const AGENT_KEYS: [&str; 7] =
 pub(crate) async fn agents(host: &Host, repository: Option<&Path>) -> Result<Vec<AgentView>, Fault> {
     let checkout = repository.and_then(|path| Checkout::discover(path).ok());
     let settings = host.settings_for(checkout.as_ref().map(Checkout::work_tree), &[])?;
-    let versions = versions(&host.environment, &AgentProgram::ALL).await;
-    Ok(AgentProgram::ALL.into_iter().map(|program| view(host, program, &settings, &versions)).collect())
+    let asked = ask(&host.environment, &AgentProgram::ALL).await;
+    Ok(AgentProgram::ALL.into_iter().map(|program| view(host, program, &settings, &asked)).collect())
+}
+
+/// What a program says when it is asked for its version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Version(Version),
+    /// It runs, and says something else.
+    Untold,
+    /// It does not even do that.
+    Fails {
+        why: String,
+    },
+}
+
+impl Answer {
+    const fn version(&self) -> Option<Version> {
+        match self {
+            Self::Version(version) => Some(*version),
+            Self::Untold | Self::Fails { .. } => None,
+        }
+    }
 }
 
 /// What each setting that names agents says, one by one.
@@ -46,10 +67,14 @@ fn view(
     host: &Host,
     program: AgentProgram,
     settings: &Settings,
-    versions: &BTreeMap<AgentProgram, Version>,
+    asked: &BTreeMap<AgentProgram, Answer>,
 ) -> AgentView {
     let choice = AgentChoice::Known { program, model: None, effort: None };
-    let version = versions.get(&program).copied();
+    let version = asked.get(&program).and_then(Answer::version);
+    let fails = match asked.get(&program) {
+        Some(Answer::Fails { why }) => why.clone(),
+        Some(Answer::Version(_) | Answer::Untold) | None => String::new(),
+    };
     let confinement = program.confinement();
     let uses = |text: &str| {
         AgentChoice::parse(text)
@@ -62,6 +87,7 @@ fn view(
         name: program.to_string(),
         title: program.title().to_owned(),
         path: find(&host.environment, program.as_str()).map(|path| path.to_string_lossy().into_owned()),
+        fails,
         version: version.map(|version| version.to_string()),
         version_state: version.map_or(VersionState::Untold, |version| {
             match judge_version(program, version) {
@@ -81,24 +107,24 @@ fn view(
     }
 }
 
-/// The versions of those that are there and tell one, asked all at once.
-pub(super) async fn versions(
+/// What those that are there say, asked all at once.
+pub(super) async fn ask(
     environment: &Environment,
     programs: &[AgentProgram],
-) -> BTreeMap<AgentProgram, Version> {
+) -> BTreeMap<AgentProgram, Answer> {
     let mut asked = Vec::new();
     for program in programs {
         let Some(path) = find(environment, program.as_str()) else { continue };
-        let question = question(environment, *program, path);
-        asked.push((*program, tokio::task::spawn_blocking(move || answer(&question?))));
+        let Some(question) = question(environment, *program, path) else { continue };
+        asked.push((*program, tokio::task::spawn_blocking(move || answer(&question))));
     }
-    let mut versions = BTreeMap::new();
+    let mut answers = BTreeMap::new();
     for (program, answer) in asked {
-        if let Ok(Some(version)) = answer.await {
-            versions.insert(program, version);
+        if let Ok(answer) = answer.await {
+            answers.insert(program, answer);
         }
     }
-    versions
+    answers
 }
 
 fn question(environment: &Environment, program: AgentProgram, path: PathBuf) -> Option<QuickCommand> {
@@ -112,9 +138,24 @@ fn question(environment: &Environment, program: AgentProgram, path: PathBuf) -> 
     Some(command)
 }
 
-fn answer(question: &QuickCommand) -> Option<Version> {
-    let output = question.run().ok().filter(|output| output.status.success())?;
-    read_version(&String::from_utf8_lossy(&output.stdout))
+fn answer(question: &QuickCommand) -> Answer {
+    match question.run() {
+        Ok(output) if output.status.success() => {
+            let told = read_version(&String::from_utf8_lossy(&output.stdout));
+            told.map_or(Answer::Untold, Answer::Version)
+        }
+        Ok(output) => {
+            let said =
+                String::from_utf8_lossy(&output.stderr).trim().lines().next().unwrap_or_default().to_owned();
+            let said = if said.is_empty() { said } else { format!(": {said}") };
+            Answer::Fails { why: format!("asked for its version it ended with {}{said}", output.status) }
+        }
+        Err(QuickError::Deadline { deadline, .. }) => {
+            let why = format!("asked for its version it said nothing for {} s", deadline.as_secs());
+            Answer::Fails { why }
+        }
+        Err(error) => Answer::Fails { why: error.to_string() },
+    }
 }
 
 /// Where a shell would find it.
@@ -167,31 +208,38 @@ pub(super) async fn require(
                     programs.push(*program);
                 }
             }
-            AgentChoice::Acp { program, .. } if find(&host.environment, program).is_none() => {
-                return Err(
-                    missing(&role, &choice).hint(format!("put `{program}` on PATH, or give its full path"))
-                );
+            AgentChoice::Acp { program, .. } | AgentChoice::Command { program, .. } => {
+                if find(&host.environment, program).is_none() {
+                    let hint = format!("put `{program}` on PATH, or give its full path");
+                    return Err(missing(&role, &choice).hint(hint));
+                }
             }
-            // A command of the user's own may come into being later: by a check, by a mount.
-            AgentChoice::Acp { .. }
-            | AgentChoice::Command { .. }
-            | AgentChoice::Shell { .. }
-            | AgentChoice::Scripted { .. } => {}
+            AgentChoice::Scripted { file } if !Path::new(file).is_file() => {
+                return Err(missing(&role, &choice).hint("give the path of the script"));
+            }
+            // What a shell makes of its line only the shell knows.
+            AgentChoice::Scripted { .. } | AgentChoice::Shell { .. } => {}
         }
     }
-    let versions = versions(&host.environment, &programs).await;
-    let old = versions
-        .into_iter()
-        .filter(|(program, version)| judge_version(*program, *version) == VersionVerdict::Older);
-    Ok(old.filter_map(|(program, version)| version_advice(program, version)).collect())
+    let doubt = |(program, answer): (AgentProgram, Answer)| match answer {
+        Answer::Version(version) if judge_version(program, version) == VersionVerdict::Older => {
+            version_advice(program, version)
+        }
+        Answer::Fails { why } => Some(format!("{program} may not work: {why}")),
+        Answer::Version(_) | Answer::Untold => None,
+    };
+    Ok(ask(&host.environment, &programs).await.into_iter().filter_map(doubt).collect())
 }
 
 fn missing(role: &str, choice: &AgentChoice) -> Fault {
-    let program = choice.program_name().unwrap_or_default();
-    Fault::new(
-        Code::UnknownAgent,
-        format!("the {role} is `{choice}`, but there is no program `{program}` on PATH"),
-    )
-    .kept("nothing was started and nothing was recorded")
-    .hint("`windlass agents` shows which agent programs are there; choose another with `--agent`")
+    let what = match choice {
+        AgentChoice::Scripted { file } => format!("there is no file {file}"),
+        AgentChoice::Command { program, .. } | AgentChoice::Acp { program, .. } if program.contains('/') => {
+            format!("{program} is no program that can be run")
+        }
+        _ => format!("there is no program `{}` on PATH", choice.program_name().unwrap_or_default()),
+    };
+    Fault::new(Code::UnknownAgent, format!("the {role} is `{choice}`, but {what}"))
+        .kept("nothing was started and nothing was recorded")
+        .hint("`windlass agents` shows which agent programs are there; choose another with `--agent`")
 }

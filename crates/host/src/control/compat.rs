@@ -1,8 +1,10 @@
 //! Worktrees for the original's own tools, made our way: no hook or filter runs, and what stands in the way is kept.
 
 use super::clean::KEPT_IGNORED_FILES;
+use super::resume::Silence;
 use crate::durable_file::ensure;
 use crate::fault::{bug, file_fault, git_fault};
+use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -13,8 +15,17 @@ use windlass_git_workspaces::{Checkout, Commit, GitError, Keeping, Moment, NewWo
 
 const WRITE_BITS: u32 = 0o222;
 
-pub(crate) fn make_worktrees(host: &Host, command: &MakeWorktrees) -> Result<PathBuf, Fault> {
+/// As every other command that makes branches and worktrees: with the repository in this process's hands.
+pub(crate) async fn make_worktrees(host: &Host, command: &MakeWorktrees) -> Result<PathBuf, Fault> {
     let checkout = Checkout::discover(&command.repository).map_err(git_fault)?;
+    let owner = Owner::this_process("", "windlass compat mk-worktrees")?;
+    let common_dir = checkout.common_dir().to_string_lossy().into_owned();
+    let held = hold_repository(host, &common_dir, &owner, IfHeld::GiveUp, &Silence).await?;
+    let made = make_held(host, command, checkout);
+    held.release(host, made).await
+}
+
+fn make_held(host: &Host, command: &MakeWorktrees, checkout: Checkout) -> Result<PathBuf, Fault> {
     let repository = host.repository(checkout)?;
     let base = repository.resolve_commit(&command.base).map_err(git_fault)?;
     repository.import(&base).map_err(git_fault)?;

@@ -223,10 +223,17 @@ async fn known_agent(
     if agents::find(environment, program.as_str()).is_none() {
         return line(what, Health::Broken, format!("{program} was not found"), &program.install_command());
     }
-    let versions = agents::versions(environment, &[program]).await;
-    let Some(version) = versions.get(&program) else {
-        let details = format!("{text}: it does not tell its version");
-        return line(what, Health::Warning, details, &format!("try `{program} --version`"));
+    let answers = agents::ask(environment, &[program]).await;
+    let version = match answers.get(&program) {
+        Some(agents::Answer::Version(version)) => version,
+        Some(agents::Answer::Fails { why }) => {
+            let details = format!("{text}: it does not work: {why}");
+            return line(what, Health::Broken, details, &format!("try `{program} --version`"));
+        }
+        Some(agents::Answer::Untold) | None => {
+            let details = format!("{text}: it does not tell its version");
+            return line(what, Health::Warning, details, &format!("try `{program} --version`"));
+        }
     };
     let details = format!("{text}, version {version}");
     if judge_version(program, *version) == VersionVerdict::Older {

@@ -6,21 +6,24 @@ use crate::headline;
 use crate::host::Host;
 use crate::narrate::Narrator;
 use crate::spending;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 use windlass_control_api::views::{
-    ArtifactView, Diff, DriverView, ExplanationView, LandedView, Log, RunLine, RunView, Status, Used,
+    ArtifactView, Diff, DriverView, ExplanationView, LandedView, Log, RunLine, RunView, SaidBy, Speaker,
+    Status, Used,
 };
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, Stored};
 use windlass_git_workspaces::Checkout;
-use windlass_protocols::explain::{Explanation, explain as explanation_of};
-use windlass_protocols::outcome::{Answer, CapturedChange, Outcome, Reading};
+use windlass_protocols::explain::{Explanation, explain as explanation_of, stand_in};
+use windlass_protocols::outcome::{Answer, CapturedChange, Outcome, Reading, VerdictWord};
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
 use windlass_protocols::protocol::judged_task::spec::Adopted;
+use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::protocol::{Protocol, Spec};
-use windlass_protocols::{ArtifactRef, Fact, Run, RunId};
+use windlass_protocols::{ArtifactRef, Effect, EffectId, Fact, Role, Run, RunId};
 
 /// How often a follower looks for something new. Only a follower waits for this, never a run.
 const FOLLOW: Duration = Duration::from_millis(100);
@@ -62,9 +65,11 @@ pub(crate) async fn show(host: &Host, name: &str) -> Result<RunView, Fault> {
         landed: judged.landed,
         judge_verdict: judged.verdict,
         audit_gate: judged.gate,
+        said_by: judged.said_by,
         checks: judged.checks,
         audit_checks: judged.audit_checks,
         agents: place.agents.iter().map(|(role, agent)| (role.to_string(), agent.clone())).collect(),
+        stand_ins: stand_ins(&head.run, &stored)?,
         used: Used {
             milliseconds: used.duration.0,
             tokens: used.tokens,
@@ -93,6 +98,7 @@ struct Judged {
     landed: Option<LandedView>,
     verdict: String,
     gate: String,
+    said_by: SaidBy,
     checks: Vec<String>,
     audit_checks: Vec<String>,
 }
@@ -108,6 +114,7 @@ impl Judged {
                 }),
                 verdict: state.verdict.as_ref().map_or("not-run", |(word, _)| word.word()).to_owned(),
                 gate: state.gate.as_ref().map_or("not-run", |(word, _)| word.gate_word()).to_owned(),
+                said_by: said_by(state),
                 checks: state.spec.checks.clone(),
                 audit_checks: state.spec.audit_checks.clone(),
             },
@@ -119,12 +126,51 @@ impl Judged {
                     landed: None,
                     verdict: "not-run".to_owned(),
                     gate: "not-run".to_owned(),
+                    said_by: SaidBy::default(),
                     checks: sensors.filter_map(|sensor| sensor.command.clone()).collect(),
                     audit_checks: Vec::new(),
                 }
             }
         }
     }
+}
+
+/// A word without an artifact is the engine's own.
+pub(super) fn said_by(state: &State) -> SaidBy {
+    let speaker = |word: &Option<(VerdictWord, Option<ArtifactRef>)>| {
+        word.as_ref().map(|(_, artifact)| match artifact {
+            Some(_) => Speaker::Agent,
+            None => Speaker::Engine,
+        })
+    };
+    SaidBy { judge: speaker(&state.verdict), audit: speaker(&state.gate) }
+}
+
+/// Who had the last word in each role, where that was a fallback.
+fn stand_ins(id: &RunId, stored: &[Stored]) -> Result<Vec<(String, String)>, Fault> {
+    let mut run = Run::default();
+    let mut asked: BTreeMap<EffectId, (Role, Option<String>)> = BTreeMap::new();
+    let mut last = BTreeMap::new();
+    for row in stored {
+        let fact = row.fact(id).map_err(journal_fault)?;
+        run.evolve(&fact);
+        match fact {
+            Fact::EffectRequested { effect, request } => {
+                if let Effect::RunAgent(agent) = &request {
+                    asked.insert(effect, (agent.role, stand_in(&run, &request).map(str::to_owned)));
+                }
+            }
+            Fact::EffectSettled { effect, outcome: Outcome::AgentEnded(report) } => {
+                if let Some((role, agent)) = asked.remove(&effect)
+                    && !matches!(report.answer, Answer::Missing)
+                {
+                    last.insert(role, agent);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(last.into_iter().filter_map(|(role, agent)| Some((role.to_string(), agent?))).collect())
 }
 
 /// What the facts say, and for an unfinished run whether somebody drives it: only who knows that knows what to do now.
@@ -150,8 +196,13 @@ async fn explanation(host: &Host, run: &Run) -> Result<ExplanationView, Fault> {
 }
 
 pub(crate) async fn explain(host: &Host, name: &str) -> Result<ExplanationView, Fault> {
-    let (_, _, run) = find::run(host, name).await?;
-    explanation(host, &run).await
+    let (head, stored, run) = find::run(host, name).await?;
+    let mut told = explanation(host, &run).await?;
+    let stand_ins = stand_ins(&head.run, &stored)?;
+    told.because.extend(
+        stand_ins.iter().map(|(role, agent)| format!("the {role}'s word is its fallback's, {agent}")),
+    );
+    Ok(told)
 }
 
 pub(crate) async fn log(host: &Host, name: &str, from_version: u64) -> Result<Log, Fault> {

@@ -13,7 +13,7 @@ use windlass_agent_drivers::AgentChoice;
 use windlass_control_api::commands::StartRun;
 use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::money::Spent;
-use windlass_control_api::views::{ExplanationView, LandedView, RunOutcome, Status};
+use windlass_control_api::views::{ExplanationView, LandedView, RunOutcome, SaidBy, Status};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, Lease};
 use windlass_git_workspaces::{Checkout, Repository};
@@ -137,7 +137,7 @@ pub(crate) async fn drive(
     let lease = hold_run(host, &run, &held.owner).await?;
     // Boxed, because everything that drives a run would carry its whole state around otherwise.
     let outcome = Box::pin(drive_held(host, context, (held, &lease), watcher, known)).await;
-    released(host, &lease, outcome).await
+    released(host, &lease, outcome).await.map_err(|fault| fault.about(run.as_str()))
 }
 
 async fn drive_held(
@@ -203,6 +203,7 @@ fn dry_run(context: &RunContext) -> Result<RunOutcome, Fault> {
         final_verdict: closing.final_verdict,
         judge_verdict: closing.judge_verdict,
         audit_gate: closing.audit_gate,
+        said_by: SaidBy::default(),
         rounds_completed: 1,
         landed: None,
         explanation: ExplanationView {
@@ -233,6 +234,7 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
         final_verdict: "needs-human".to_owned(),
         judge_verdict: "not-run".to_owned(),
         audit_gate: "not-run".to_owned(),
+        said_by: SaidBy::default(),
         rounds_completed: 0,
         landed: None,
         spent,
@@ -256,6 +258,7 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
             if let Some((word, _)) = &state.gate {
                 word.gate_word().clone_into(&mut outcome.audit_gate);
             }
+            outcome.said_by = super::queries::said_by(state);
             outcome.rounds_completed = state.rounds_completed;
             outcome.landed = state.landed.as_ref().map(|(commit, reference)| LandedView {
                 commit: commit.to_string(),

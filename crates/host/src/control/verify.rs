@@ -104,11 +104,11 @@ fn today(context: &RunContext, protocol: &Protocol, path: &Path) -> PathBuf {
 }
 
 fn passed(what: &str, details: String) -> VerificationCheck {
-    VerificationCheck { what: what.to_owned(), holds: true, details }
+    VerificationCheck { what: what.to_owned(), holds: true, details, attention: false }
 }
 
 fn failed(what: &str, details: String) -> VerificationCheck {
-    VerificationCheck { what: what.to_owned(), holds: false, details }
+    VerificationCheck { what: what.to_owned(), holds: false, details, attention: false }
 }
 
 fn judged(what: &str, wrong: &[String], good: String) -> VerificationCheck {
@@ -215,8 +215,9 @@ fn before_last_append(stored: &[Stored]) -> usize {
     stored.iter().rposition(|row| row.at != last.at).map_or(0, |position| position + 1)
 }
 
-/// Where the landed commit can be found today. Branches are the user's: to move one is no fault of the record.
-fn whereabouts(repository: &Repository, commit: &Commit, reference: &str) -> String {
+/// Where the landed commit can be found today, and whether somebody should look at that. Branches are the user's: to move
+/// one is no fault of the record, but a commit on none is one that git may drop.
+fn whereabouts(repository: &Repository, commit: &Commit, reference: &str) -> (String, bool) {
     let full = format!("refs/heads/{reference}");
     let standing = || match repository.read_reference(&full) {
         Ok(Some(_)) => format!("{reference} no longer has it"),
@@ -224,12 +225,14 @@ fn whereabouts(repository: &Repository, commit: &Commit, reference: &str) -> Str
         Err(error) => format!("{reference} cannot be read: {error}"),
     };
     match repository.branches_with(&commit.id) {
-        Ok(branches) if branches.iter().any(|branch| branch == reference) => format!("{reference} has it"),
+        Ok(branches) if branches.iter().any(|branch| branch == reference) => {
+            (format!("{reference} has it"), false)
+        }
         Ok(branches) => match branches.first() {
-            Some(other) => format!("{}, {other} has it", standing()),
-            None => format!("{} and no branch has it, so git may drop it one day", standing()),
+            Some(other) => (format!("{}, {other} has it", standing()), false),
+            None => (format!("{} and no branch has it, so git may drop it one day", standing()), true),
         },
-        Err(error) => format!("whether {reference} still has it cannot be told: {error}"),
+        Err(error) => (format!("whether {reference} still has it cannot be told: {error}"), true),
     }
 }
 
@@ -243,8 +246,9 @@ fn check_landing(context: Result<&RunContext, &Fault>, state: &State) -> Option<
     });
     Some(match found {
         Ok((context, found)) if Some(found.tree.to_string()) == judged => {
-            let whereabouts = whereabouts(&context.repository, &found, reference);
-            passed(WHAT, format!("{commit} holds exactly the judged tree {}; {whereabouts}", found.tree))
+            let (whereabouts, attention) = whereabouts(&context.repository, &found, reference);
+            let details = format!("{commit} holds exactly the judged tree {}; {whereabouts}", found.tree);
+            VerificationCheck { attention, ..passed(WHAT, details) }
         }
         Ok((_, found)) => {
             failed(WHAT, format!("{commit} holds tree {}, the judged one is {judged:?}", found.tree))

@@ -7,12 +7,12 @@ use crate::clock::SystemClock;
 use crate::context::RunContext;
 use std::path::{Path, PathBuf};
 use windlass_agent_drivers::{
-    Access, AgentChoice, Conclusion, HowItEnded, Limit, RateLimitWait, SessionIds, Totals, driver,
+    Access, AgentChoice, Conclusion, HowItEnded, Limit, RateLimitWait, Reckoning, SessionIds, Totals, driver,
 };
 use windlass_engine::Clock;
 use windlass_process_supervisor::{ChildEnd, EndedBy, HowEnded};
 use windlass_protocols::effect::RunAgent;
-use windlass_protocols::outcome::{AgentSession, TokenKinds, Trouble, Usage};
+use windlass_protocols::outcome::{AgentSession, Count, Price, TokenKinds, Told, Trouble, Usage};
 use windlass_protocols::{EffectId, Millis};
 
 /// An agent's step that has ended, as far as its own words tell.
@@ -60,7 +60,8 @@ pub(super) fn read(
         context.prices.cost_micros(totals, &names)
     };
     let cost = priced(&totals);
-    let usage = spent(&totals, cost.unwrap_or(0), step::usage(end, asked.limits));
+    let told = told(cost, driver::reckon(choice, &how_it_ended(end), &heard.signals));
+    let usage = Usage { told, ..spent(&totals, cost.unwrap_or(0), step::usage(end, asked.limits)) };
     let resumed = asked.session.as_ref().map(|session| session.id.clone());
     let session = heard.session().map(str::to_owned).or(resumed);
     let session = session.or_else(|| own_session_id(context, choice, effect)).map(|id| {
@@ -98,6 +99,16 @@ fn unpriced(context: &RunContext, choice: &AgentChoice) -> Option<Trouble> {
     })
 }
 
+fn told(cost: Option<u64>, reckoning: Reckoning) -> Told {
+    Told {
+        price: if cost == Some(0) { Price::Free } else { Price::AsAmount },
+        count: match reckoning {
+            Reckoning::All => Count::All,
+            Reckoning::AtLeast => Count::AtLeast,
+        },
+    }
+}
+
 fn spent(totals: &Totals, cost_micros: u64, measured: Usage) -> Usage {
     Usage {
         tokens: totals.tokens(),
@@ -118,7 +129,7 @@ pub(super) fn totals_of(usage: &Usage) -> Totals {
         cached: usage.kinds.cached,
         output: usage.kinds.output,
         reasoning: usage.kinds.reasoning,
-        cost_micros: Some(usage.cost_micros).filter(|cost| *cost > 0),
+        cost_micros: Some(usage.cost_micros).filter(|cost| *cost > 0 || usage.told.price == Price::Free),
     }
 }
 

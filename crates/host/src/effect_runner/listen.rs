@@ -204,6 +204,7 @@ fn spent(totals: &Totals, cost_micros: Option<u64>) -> Spent {
         reasoning: totals.reasoning,
         cost_micros: cost_micros.unwrap_or(0),
         unpriced_tokens: if cost_micros.is_some() { 0 } else { totals.tokens() },
+        cut_off_steps: 0,
     }
 }
 

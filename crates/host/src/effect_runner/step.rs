@@ -16,7 +16,7 @@ use windlass_process_supervisor::{
     ChildEnd, ChildSpec, EndedBy, Found, HowEnded, KeptChild, Secrets, start, sweep,
 };
 use windlass_protocols::effect::StepLimits;
-use windlass_protocols::outcome::{StepEnd, TokenKinds, Trouble, Usage};
+use windlass_protocols::outcome::{StepEnd, Trouble, Usage};
 use windlass_protocols::{EffectId, Millis};
 
 /// What everything under way is told, from the moment it is told.
@@ -174,9 +174,7 @@ pub(super) fn usage(end: &ChildEnd, limits: StepLimits) -> Usage {
     Usage {
         duration: Millis(duration),
         output_bytes: end.stdout_bytes.saturating_add(end.stderr_bytes),
-        tokens: 0,
-        cost_micros: 0,
-        kinds: TokenKinds::default(),
+        ..Usage::default()
     }
 }
 

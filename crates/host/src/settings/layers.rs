@@ -1,5 +1,6 @@
 //! One layer of settings from one place, and the places themselves. A value of the wrong kind is an error with its
-//! place; an unknown key is a warning with the nearest known one, so that an older Windlass reads a newer file.
+//! place, and so is a key with a slip in it: what it was to say would not count. Any other unknown key is a warning, so
+//! that an older Windlass reads a newer file.
 
 use super::keys::{KEYS, Key, Kind};
 use std::collections::BTreeMap;
@@ -71,6 +72,10 @@ pub(super) fn from_file(text: &str, origin: Origin) -> Result<Layer, Fault> {
     let mut layer = Layer { values: Vec::new(), warnings: Vec::new() };
     for (name, value) in &table {
         let Some(key) = Key::find(name) else {
+            if is_a_slip(name) {
+                return Err(Fault::new(Code::BadSettings, unknown(name, &origin))
+                    .hint("mend the key; `windlass settings` lists every key there is"));
+            }
             layer.warnings.push(unknown(name, &origin));
             continue;
         };
@@ -132,6 +137,11 @@ fn wrong_kind(key: &Key, origin: &Origin, found: &str) -> Fault {
         format!("`{}` must be {}, but {origin} says {found}", key.name, key.kind.words()),
     )
     .hint(format!("{}: {}", key.name, key.help))
+}
+
+/// One letter more, less or other, or two letters in each other's place.
+fn is_a_slip(name: &str) -> bool {
+    KEYS.iter().any(|key| strsim::damerau_levenshtein(name, key.name) == 1)
 }
 
 fn unknown(name: &str, origin: &Origin) -> String {

@@ -5,8 +5,8 @@ use windlass_protocols::effect::Effect;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
 use windlass_protocols::outcome::{
-    AgentReport, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff, StepEnd, TokenKinds,
-    Usage, Verdict, VerdictWord, WorkspaceAfter,
+    AgentReport, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Count, Handoff, Price, StepEnd,
+    TokenKinds, Told, Usage, Verdict, VerdictWord, WorkspaceAfter,
 };
 use windlass_protocols::protocol::judged_task::spec::{
     Adopted, AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec,
@@ -90,9 +90,16 @@ pub(crate) fn caps(rounds: u32) -> Caps {
 }
 
 /// What each answered step of a script uses unless it says otherwise.
-pub(crate) const STEP: Usage =
-    Usage { duration: Millis(1_000), output_bytes: 100, tokens: 10, cost_micros: 5, kinds: UNTOLD };
+pub(crate) const STEP: Usage = Usage {
+    duration: Millis(1_000),
+    output_bytes: 100,
+    tokens: 10,
+    cost_micros: 5,
+    kinds: UNTOLD,
+    told: ALL,
+};
 
+const ALL: Told = Told { price: Price::AsAmount, count: Count::All };
 const UNTOLD: TokenKinds = TokenKinds { input: 0, cached: 0, output: 0, reasoning: 0 };
 
 pub(crate) fn artifact(name: &str) -> ArtifactRef {

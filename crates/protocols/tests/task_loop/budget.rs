@@ -4,7 +4,7 @@ use crate::harness::words::{CHECK, STEP, caps, full_spec, spec};
 use crate::harness::{NO_MORE, Script, accepted, reopen};
 use windlass_protocols::effect::{Effect, StepLimits};
 use windlass_protocols::kernel::budget::{CapChange, Caps, Dimension};
-use windlass_protocols::outcome::{Outcome, TokenKinds, Usage};
+use windlass_protocols::outcome::{Count, Outcome, Price, TokenKinds, Told, Usage};
 use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::spec::TaskSpec;
 use windlass_protocols::protocol::judged_task::stage::Stage;
@@ -203,7 +203,9 @@ fn a_step_that_overshoots_is_charged_in_full_and_is_the_last() {
 fn endless_usage_is_counted_without_overflow() {
     let most = u64::MAX;
     let kinds = TokenKinds { input: most, cached: most, output: most, reasoning: most };
-    let all = Usage { duration: Millis(most), output_bytes: most, tokens: most, cost_micros: most, kinds };
+    let told = Told { price: Price::AsAmount, count: Count::AtLeast };
+    let all =
+        Usage { duration: Millis(most), output_bytes: most, tokens: most, cost_micros: most, kinds, told };
     let script = Script::at_doer(spec())
         .answer(Outcome::Interrupted { usage: all })
         .answer(Outcome::Interrupted { usage: all });

@@ -272,10 +272,10 @@ fn a_reason_to_stop_is_said_once() {
 }
 
 #[test]
-fn a_landing_that_was_refused_on_the_current_branch_is_asked_for_there_again() {
+fn a_landing_that_was_refused_on_the_current_branch_can_go_to_one_of_its_own_at_once() {
     let current = TaskSpec { landing: Landing::Current, ..full_spec() };
     let script = Script::at(Stage::Landing, current).refused("the branch moved").closed();
-    assert_eq!(explain(script.run()).commands, ["windlass land run-1 --current", "windlass land run-1"]);
+    assert_eq!(explain(script.run()).commands, ["windlass land run-1", "windlass land run-1 --current"]);
 }
 
 #[test]

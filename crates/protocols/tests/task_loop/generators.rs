@@ -11,8 +11,9 @@ use windlass_protocols::effect::{
 };
 use windlass_protocols::kernel::budget::{CapChange, Caps, Dimension};
 use windlass_protocols::outcome::{
-    AgentReport, AgentSession, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff,
-    LandedCommit, Outcome, StepEnd, TokenKinds, Trouble, Usage, Verdict, VerdictWord, WorkspaceAfter,
+    AgentReport, AgentSession, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Count, Handoff,
+    LandedCommit, Outcome, Price, StepEnd, TokenKinds, Told, Trouble, Usage, Verdict, VerdictWord,
+    WorkspaceAfter,
 };
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::end::{Cause, End};
@@ -88,8 +89,16 @@ pub(crate) fn usage() -> BoxedStrategy<Usage> {
             tokens,
             cost_micros,
             kinds: TokenKinds { input: tokens, cached: output_bytes, output: cost_micros, reasoning: 0 },
+            told: told(tokens, cost_micros),
         })
         .boxed()
+}
+
+fn told(tokens: u64, cost_micros: u64) -> Told {
+    Told {
+        price: if cost_micros == 0 { Price::Free } else { Price::AsAmount },
+        count: if tokens.is_multiple_of(2) { Count::All } else { Count::AtLeast },
+    }
 }
 
 fn step_end() -> BoxedStrategy<StepEnd> {

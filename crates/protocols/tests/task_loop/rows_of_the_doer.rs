@@ -205,6 +205,12 @@ fn empty_change_is_no_change_and_goes_back_to_the_doer() {
     let script = Script::at_doer(spec()).doer_hands_over(BASE_TREE).asks(Role::Doer, 2, 1);
     assert_eq!(script.state().last_rejection, Some(RejectedBy::NoChange));
     assert!(script.told_to_doer()[0].starts_with("- [no-change] "));
+    let again = script.doer_hands_over(BASE_TREE).asks(Role::Doer, 3, 1);
+    assert!(
+        again.told_to_doer()[0].contains("as it was after round 1 already"),
+        "{:?}",
+        again.told_to_doer()
+    );
 }
 
 #[test]

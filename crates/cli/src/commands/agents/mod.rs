@@ -64,7 +64,8 @@ fn show(agents: &[AgentView], output: &mut Output) {
         let used_by = if agent.used_by.is_empty() { String::from("-") } else { agent.used_by.join(", ") };
         if !agent.is_usable() {
             let dash = || String::from("-");
-            table.row(vec![name, String::from("missing"), dash(), dash(), dash(), used_by]);
+            let how = if agent.path.is_some() { "does not start" } else { "missing" };
+            table.row(vec![name, how.to_owned(), dash(), dash(), dash(), used_by]);
             continue;
         }
         let maker = if agent.fences_commands { "sandboxed" } else { "commands not fenced" };
@@ -107,6 +108,9 @@ fn login(login: &LoginView) -> String {
 
 /// What to do about it, if anything.
 fn note(agent: &AgentView) -> Option<String> {
+    if let (Some(path), false) = (&agent.path, agent.is_usable()) {
+        return Some(format!("{}: {path}: {}", agent.name, printable(&agent.fails)));
+    }
     if !agent.is_usable() {
         return Some(format!("{}: install with `{}`", agent.name, agent.install));
     }

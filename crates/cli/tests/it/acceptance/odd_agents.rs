@@ -78,9 +78,9 @@ fn agents_that_fail_after_leaving_valid_artifacts_are_not_believed() {
 }
 
 #[test]
-fn an_agent_that_is_not_there_asks_a_person_at_once() {
+fn an_agent_that_cannot_be_started_asks_a_person_at_once() {
     let scene = Scene::new();
-    let played = scene.run(&["--agent", "command:/nowhere/agent"]).exits_with(11);
+    let played = scene.run(&["--agent", &scene.world.agent_that_cannot_start()]).exits_with(11);
     assert_eq!(played.words(), "needs-human not-run not-run 0");
     assert!(played.explained().contains("could not be started"), "{}", played.explained());
 }

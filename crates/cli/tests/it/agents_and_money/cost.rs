@@ -39,7 +39,7 @@ fn everything_is_added_up_and_shared_by_what_was_accepted() {
     let report = cost(&stage, &["--all"]);
     let total = json!({
         "steps": 4, "tokens": 3500, "input": 3000, "cached": 800, "output": 500, "reasoning": 100,
-        "cost_micros": 300_000, "unpriced_tokens": 1100,
+        "cost_micros": 300_000, "unpriced_tokens": 1100, "cut_off_steps": 0,
     });
     assert_eq!(report["total"], total);
     // Two runs were paid for and one change came of it.
@@ -122,6 +122,51 @@ fn the_table_never_calls_untold_money_free() {
     let last = shown.lines().last().unwrap();
     let expected = "for each accepted task: 0.30 and price not told of 1,100 tokens (3,500 tokens); 1 of 2 runs accepted";
     assert_eq!(last, expected);
+}
+
+/// Who says that it costs nothing is told apart from who says nothing, by its own word and by the table.
+#[test]
+fn what_is_free_is_called_free_and_not_unknown() {
+    let mut stage = Stage::new();
+    let free = doer_that(&[uses(r#""input":1000,"output":200,"cost_micros":0"#)]);
+    let free = stage.world.agent("free.toml", &free);
+    let outcome = stage.outcome(0, &["--agent", &free]);
+    assert_eq!(
+        (&outcome["spent"]["tokens"], &outcome["spent"]["unpriced_tokens"]),
+        (&1200.into(), &0.into())
+    );
+    let untold = stage.world.agent("untold.toml", &doer_that(&[uses(r#""input":1000,"output":200"#)]));
+    let outcome = stage.outcome(0, &["--agent", &untold]);
+    assert_eq!(outcome["spent"]["unpriced_tokens"], 1200);
+    let shown = stage.world.windlass(&["cost", "--all", "--by", "agent"]).exits_with(0).stdout;
+    let row =
+        |name: &str| shown.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{shown}"));
+    assert!(row("free.toml").ends_with(" free"), "{shown}");
+    assert!(row("untold.toml").ends_with(" price not told"), "{shown}");
+    stage.world.set("WINDLASS_PRICES", "scripted input=0 output=0");
+    let outcome = stage.outcome(0, &["--agent", &untold, "--max-cost", "0.01"]);
+    assert_eq!(outcome["spent"]["unpriced_tokens"], 0);
+}
+
+/// A program whose figures come with its last word is ended before it.
+#[test]
+fn a_step_that_was_ended_before_it_told_all_is_shown_as_a_least() {
+    let stage = Stage::new();
+    let said = r#"echo '{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"hm"}}'"#;
+    let _ = stage.install("codex", "codex-cli 0.166.0", &format!("{said}\nkill -9 $$"));
+    let judge =
+        stage.world.agent("judge.toml", &Script::new().judge(When::Always, &["{ verdict = 'pass' }"]));
+    let outcome = stage.outcome(10, &["--doer", "codex", "--judge", &judge, "--rounds", "1"]);
+    assert_eq!((&outcome["spent"]["tokens"], &outcome["spent"]["cut_off_steps"]), (&0.into(), &1.into()));
+    let run = cost(&stage, &["--all"])["rows"][0]["name"].as_str().unwrap().to_owned();
+    let shown = stage.world.windlass(&["show", &run]).exits_with(0).stdout;
+    assert!(
+        shown.lines().any(|line| line.starts_with("cost") && line.ends_with("tokens not told")),
+        "{shown}"
+    );
+    let table = stage.world.windlass(&["cost", &run]).exits_with(0).stdout;
+    let told = "1 step was ended before telling all tokens: the sums are the least it can have been";
+    assert_eq!(table.lines().last(), Some(told));
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn agents_that_cannot_be_found_are_broken() {
 fn settings_that_cannot_be_read_are_broken_and_unknown_keys_a_warning() {
     let world = crate::world();
     let repository = world.repository("repo");
-    repository.write("windlass.toml", "ruonds = 3\n");
+    repository.write("windlass.toml", "rownd = 3\n");
     let (state, fix) = line(&doctor(&world, 0, &["--repo", repository.text()]), "settings");
     assert_eq!((state.as_str(), fix.as_str()), ("warning", "correct or remove the key"));
     repository.write("windlass.toml", "rounds = 'three'\n");

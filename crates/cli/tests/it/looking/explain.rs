@@ -60,18 +60,9 @@ fn needs_a_person_by_the_judge_s_word() {
 
 #[test]
 fn needs_a_person_because_an_agent_cannot_be_started() {
-    let played = PlayedRun::of(&Script::that_passes());
-    let words = [
-        "run",
-        "x",
-        "--id",
-        "TASK-1",
-        "--repo",
-        played.repository.text(),
-        "--agent",
-        "command:/nowhere/agent",
-    ];
-    let _ = played.world.windlass(&words).exits_with(11);
+    let mut played = PlayedRun::of(&Script::that_passes());
+    played.agent = played.world.agent_that_cannot_start();
+    let _ = played.run(&[]).exits_with(11);
     let commands = explained(&played, "person", "the doer could not be started");
     works(&played, &commands[0], 11);
 }
@@ -82,9 +73,10 @@ fn needs_a_person_because_the_landing_was_refused() {
     played.repository.git(&["checkout", "--quiet", "--detach"]);
     let _ = played.run(&["--land", "current"]).exits_with(11);
     let commands = explained(&played, "person", "the change is accepted, but could not be landed");
-    // Nobody stands on a branch yet, so the first one is refused again; the second goes to a branch of its own.
-    works(&played, &commands[0], 11);
-    works(&played, &commands[1], 0);
+    // A branch of its own can be had at once; the current one only when somebody stands on a branch.
+    assert_eq!(commands[1], format!("{} --current", commands[0]));
+    works(&played, &commands[1], 11);
+    works(&played, &commands[0], 0);
 }
 
 #[test]

@@ -15,9 +15,20 @@ fn the_branch_may_move_or_go_as_long_as_the_commit_is_there() {
     let commit = landed(&played);
     played.repository.git(&["branch", "--force", "windlass/TASK-1", "main"]);
     holds(&played);
+    assert_eq!(mark_of_the_landed_tree(&played), "!", "git may drop a commit that no branch has");
+    played.repository.git(&["branch", "elsewhere", &commit]);
+    assert_eq!(mark_of_the_landed_tree(&played), "✓");
+    played.repository.git(&["branch", "-D", "elsewhere"]);
     played.repository.git(&["tag", "kept", &commit]);
     played.repository.git(&["branch", "-D", "windlass/TASK-1"]);
     holds(&played);
+    assert_eq!(mark_of_the_landed_tree(&played), "!");
+}
+
+fn mark_of_the_landed_tree(played: &PlayedRun) -> String {
+    let said = played.about("verify", &[]).exits_with(0).stdout;
+    let line = said.lines().find(|line| line.contains("the landed tree")).unwrap_or_else(|| panic!("{said}"));
+    line.split(' ').next().unwrap_or_default().to_owned()
 }
 
 #[test]

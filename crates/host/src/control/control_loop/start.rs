@@ -18,7 +18,7 @@ use windlass_artifact_formats::control_loop::{BRANCH_PREFIX, RunId as RunName, b
 use windlass_control_api::control_loop::{KeepChoice, StartControl};
 use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::money::Spent;
-use windlass_control_api::views::{ExplanationView, RunOutcome, Status};
+use windlass_control_api::views::{ExplanationView, RunOutcome, SaidBy, Status};
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{
     Checkout, Commit, CommitRequest, GitError, Moment, Overlay, Repository, SnapshotLimits,
@@ -326,6 +326,7 @@ fn dry_run(spec: &ControlSpec) -> RunOutcome {
         final_verdict: "dry-run".to_owned(),
         judge_verdict: "not-run".to_owned(),
         audit_gate: "not-run".to_owned(),
+        said_by: SaidBy::default(),
         rounds_completed: 0,
         landed: None,
         spent: Spent::default(),

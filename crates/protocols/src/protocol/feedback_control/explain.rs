@@ -4,7 +4,7 @@ use super::end::{Cause, End};
 use super::frame::Frame;
 use super::state::State;
 use super::steadiness::Remark;
-use crate::explain::{Explanation, describe, room_for_more, waiting};
+use crate::explain::{Explanation, room_for_more, waited_for, waiting};
 use crate::outcome::ReadingStatus;
 use crate::run::Run;
 use alloc::format;
@@ -19,11 +19,8 @@ pub(crate) fn explain(run: &Run, state: &State, id: &str) -> Explanation {
 }
 
 fn under_way(run: &Run, state: &State, id: &str) -> Explanation {
-    let waited_for = run
-        .unsettled
-        .iter()
-        .map(|(effect, request)| format!("step {effect} is waited for: {}", describe(request)));
-    let mut because: Vec<String> = waited_for.collect();
+    let steps = run.unsettled.iter().map(|(effect, request)| waited_for(run, *effect, request));
+    let mut because: Vec<String> = steps.collect();
     because.extend(state.stack.iter().map(|frame| standing(state, frame)));
     because.extend(state.frame().into_iter().flat_map(|frame| frame.remarks.iter().map(Remark::words)));
     because.extend(state.last_failure.iter().map(|how| format!("the last agent of this iteration {how}")));

@@ -35,8 +35,6 @@ pub struct State {
     pub attempts: Attempts,
     pub availability: Availability,
     pub session: Option<LastSession>,
-    /// How often agents were asked; a number that names one asking of the run.
-    pub asked: u32,
     /// How often an actuator's work was taken down; the number of the next snapshot.
     pub captures: u32,
     pub repairing: Option<Vec<String>>,

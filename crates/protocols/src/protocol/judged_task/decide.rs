@@ -181,8 +181,10 @@ fn captured(draft: &mut Draft, change: &CapturedChange) {
         let feedback = change.hazards.iter().map(|hazard| format!("- [change] {hazard}")).collect();
         reject(draft, RejectedBy::Hazard, feedback);
     } else if unchanged {
+        let still =
+            before.map(|round| format!(", as it was after round {round} already")).unwrap_or_default();
         let line =
-            "- [no-change] the worktree is as it was at the base; the task asks for a change".to_string();
+            format!("- [no-change] the worktree is as it was at the base{still}; the task asks for a change");
         let feedback = still_open(draft, [line]);
         reject(draft, RejectedBy::NoChange, feedback);
     } else if let Some(round) = before {

@@ -4,7 +4,7 @@ use super::end::{Cause, End};
 use super::spec::Landing;
 use super::state::State;
 use crate::effect::{Ask, Effect, RunAgent};
-use crate::explain::{Explanation, describe, room_for_more, waiting};
+use crate::explain::{Explanation, room_for_more, waited_for, waiting};
 use crate::kernel::budget::Dimension;
 use crate::run::Run;
 use alloc::format;
@@ -21,7 +21,7 @@ pub(crate) fn explain(run: &Run, state: &State, id: &str) -> Explanation {
 fn under_way(run: &Run, state: &State, id: &str) -> Explanation {
     let mut because = Vec::new();
     for (effect, request) in &run.unsettled {
-        because.push(format!("step {effect} is waited for: {}", describe(request)));
+        because.push(waited_for(run, *effect, request));
         because.extend(told(request));
     }
     because.extend(state.last_failure.iter().map(|how| format!("the last agent of this round {how}")));
@@ -75,16 +75,19 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
             because.push(by.words().to_string());
             because.extend(state.feedback.iter().cloned());
             commands.push(resume);
-            format!("rejected after {} rounds", state.rounds_completed)
+            let rounds = state.rounds_completed;
+            format!("rejected after {rounds} {}", if rounds == 1 { "round" } else { "rounds" })
         }
         End::NeedsHuman { cause } => {
-            let (sentence, command) = human(cause, resume, id);
+            let (sentence, command) = human(cause, state, resume, id);
             because.push(sentence);
             because.extend(words_behind(cause, state));
-            if matches!(cause, Cause::LandingRefused { .. }) && state.spec.landing == Landing::Current {
-                commands.push(format!("{command} --current"));
-            }
+            // A branch of its own can always be had; the current one only once its reason is mended.
+            let again =
+                matches!(cause, Cause::LandingRefused { .. }) && state.spec.landing == Landing::Current;
+            let current = again.then(|| format!("{command} --current"));
             commands.push(command);
+            commands.extend(current);
             "needs a person".to_string()
         }
         End::Exhausted { dimension } => {
@@ -146,7 +149,7 @@ fn resume_command(run: &Run, state: &State, end: &End, id: &str) -> String {
     command
 }
 
-fn human(cause: &Cause, resume: String, id: &str) -> (String, String) {
+fn human(cause: &Cause, state: &State, resume: String, id: &str) -> (String, String) {
     let with_note = format!("{resume} --note \"…\"");
     match cause {
         Cause::JudgeAsked => ("the judge asks for a person".to_string(), with_note),
@@ -159,6 +162,10 @@ fn human(cause: &Cause, resume: String, id: &str) -> (String, String) {
             format!("the {role} may only read, and changed {}; its word does not count", paths.join(", ")),
             resume,
         ),
+        // What its provider or its own program refused did start.
+        Cause::AgentNotStarted { role, reason } if *reason == state.last_outage => {
+            (format!("the {role} cannot work as it is set up: {reason}"), resume)
+        }
         Cause::AgentNotStarted { role, reason } => {
             (format!("the {role} could not be started: {reason}"), resume)
         }
