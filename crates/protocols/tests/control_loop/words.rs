@@ -5,8 +5,8 @@ use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{CapChange, Caps, Spend};
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::outcome::{
-    Action, AgentReport, Answer, Better, CapturedChange, Decision, Metric, Reading, ReadingStatus, StepEnd,
-    TokenKinds, Usage, WorkspaceAfter,
+    Action, AgentReport, Answer, Better, CapturedChange, Count, Decision, Metric, Price, Reading,
+    ReadingStatus, StepEnd, TokenKinds, Told, Usage, WorkspaceAfter,
 };
 use windlass_protocols::protocol::feedback_control::spec::{
     Actuator, AgentText, CapRule, ControlSpec, Dialect, Keep, Node, NodeBudget, OnError, Sensor, Workplace,
@@ -23,6 +23,7 @@ pub(crate) const STEP: Usage = Usage {
     tokens: 10,
     cost_micros: 5,
     kinds: TokenKinds { input: 0, cached: 0, output: 0, reasoning: 0 },
+    told: Told { count: Count::All, price: Price::AsAmount },
 };
 
 pub(crate) const NO_MORE: CapChange = CapChange {

@@ -110,8 +110,8 @@ fn a_branch_that_moved_since_is_not_moved() {
     assert!(ended.stdout.contains("the branch has moved to"), "{}", ended.stdout);
     assert_eq!(played.repository.git(&["rev-parse", "main"]), theirs);
     let explained = played.about("explain", &["--json"]).json();
-    assert_eq!(explained["commands"][0], format!("windlass land {} --current", played.id()));
-    assert_eq!(explained["commands"][1], format!("windlass land {}", played.id()));
+    assert_eq!(explained["commands"][1], format!("windlass land {} --current", played.id()));
+    assert_eq!(explained["commands"][0], format!("windlass land {}", played.id()));
     let _ = played.about("land", &["--current"]).exits_with(11);
     let _ = played.about("land", &[]).exits_with(0);
     assert_eq!(played.repository.git(&["rev-parse", "main"]), theirs);
