@@ -70,6 +70,7 @@ impl Stage {
                 role: self.role,
                 round: self.round,
                 attempt: self.attempt,
+                label: None,
                 workspace: self.work(""),
                 outbox: self.outbox(""),
                 prompt_file: self.note("prompt.md"),

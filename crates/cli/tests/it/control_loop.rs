@@ -1,0 +1,10 @@
+//! Control loops with the real program: the three forms in the wild, the rows of the original's tables, its weaknesses,
+//! and kills at every place.
+
+mod crashes;
+mod errors;
+mod nested;
+mod plant;
+mod rows;
+mod steadiness;
+mod weaknesses;
