@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_engine::engine::replay;
 use windlass_engine::{Append, Clock, EffectRunner, EngineError, Journal, Lease, LeaseAnswer, ready};
 use windlass_protocols::effect::{Ask, Purpose};
-use windlass_protocols::outcome::{StepEnd, Usage};
+use windlass_protocols::outcome::{ReadingStatus, StepEnd, Usage};
 use windlass_protocols::{
     Actor, Effect, EffectId, Fact, Millis, Observation, Outcome, Run, RunId, Stamped, TreeId, decide,
 };
@@ -32,6 +32,12 @@ pub enum PlantedBug {
     CarriesOutAgain,
     EndsWithoutClosing,
     TimeFromOutside,
+    FailingSensorsCountAsPassing,
+    FailingSensorsReportedPassing,
+    CommitsAnotherTree,
+    CommitsAgainWithAnotherTime,
+    ActsOnceMoreThanTheCap,
+    MeasuresTheTreeBefore,
 }
 
 /// Stands for a clock that does not know the seed.
@@ -146,7 +152,10 @@ impl BentEngine {
                 let outcome = outcome.clone();
                 return Ok(vec![Fact::EffectSettled { effect, outcome }]);
             }
-            (PlantedBug::RedChecksCountAsGreen, Some((effect, outcome))) => {
+            (
+                PlantedBug::RedChecksCountAsGreen | PlantedBug::FailingSensorsCountAsPassing,
+                Some((effect, outcome)),
+            ) => {
                 let mut facts = decide(&self.run, &with_outcome(observed, effect, greened(outcome)))?;
                 for fact in &mut facts {
                     if let Fact::EffectSettled { outcome: stored, .. } = fact {
@@ -155,14 +164,26 @@ impl BentEngine {
                 }
                 return Ok(facts);
             }
-            (PlantedBug::RedChecksReportedGreen, Some((effect, outcome))) => {
+            (
+                PlantedBug::RedChecksReportedGreen | PlantedBug::FailingSensorsReportedPassing,
+                Some((effect, outcome)),
+            ) => {
                 return Ok(decide(&self.run, &with_outcome(observed, effect, greened(outcome)))?);
             }
             _ => {}
         }
-        let mut facts = decide(&self.run, observed)?;
+        let mut facts = decide(&self.bent_run(), observed)?;
         self.bend(&mut facts);
         Ok(facts)
+    }
+
+    /// What the decision believes.
+    fn bent_run(&self) -> Run {
+        let mut run = self.run.clone();
+        if let (PlantedBug::ActsOnceMoreThanTheCap, Some(started)) = (self.bug, &mut run.started) {
+            started.budget.caps.rounds += 1;
+        }
+        run
     }
 
     fn bend(&self, facts: &mut [Fact]) {
@@ -185,6 +206,15 @@ impl BentEngine {
                         feedback.clear();
                     }
                 }
+                (PlantedBug::CommitsAnotherTree, Effect::CommitIteration(commit)) => {
+                    commit.plant = TreeId::new("tree-nobody-measured");
+                }
+                (PlantedBug::CommitsAgainWithAnotherTime, Effect::CommitIteration(commit)) => {
+                    commit.decided_at = self.clock.now();
+                }
+                (PlantedBug::MeasuresTheTreeBefore, Effect::Measure(measure)) => {
+                    measure.tree = TreeId::new(crate::answers::BASE_TREE);
+                }
                 (PlantedBug::EndsWithoutClosing, Effect::CloseRun(_)) => *fact = Fact::RunEnded,
                 _ => {}
             }
@@ -200,15 +230,21 @@ fn with_outcome(observed: &Stamped<Observation>, effect: EffectId, outcome: Outc
     }
 }
 
-/// The same report with every required check green.
+/// The same report with every required check green and every sensor passing.
 fn greened(outcome: &Outcome) -> Outcome {
     let mut outcome = outcome.clone();
-    if let Outcome::ChecksRan(report) = &mut outcome
-        && report.purpose != Purpose::Baseline
-    {
-        for result in &mut report.results {
-            result.end = StepEnd::Exited { code: 0 };
+    match &mut outcome {
+        Outcome::ChecksRan(report) if report.purpose != Purpose::Baseline => {
+            for result in &mut report.results {
+                result.end = StepEnd::Exited { code: 0 };
+            }
         }
+        Outcome::Measured(report) => {
+            for reading in &mut report.readings {
+                reading.status = ReadingStatus::Pass;
+            }
+        }
+        _ => {}
     }
     outcome
 }
