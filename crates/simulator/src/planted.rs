@@ -1,12 +1,16 @@
 //! Bugs put in on purpose, to see that the checks can fail. The engine with a bug is a copy of the real one's order with
 //! one thing wrong; the product's own code is never touched.
 
+use crate::control::control_state;
 use crate::ports::{FaultyJournal, Runner, SimClock};
 use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_engine::engine::replay;
 use windlass_engine::{Append, Clock, EffectRunner, EngineError, Journal, Lease, LeaseAnswer, ready};
 use windlass_protocols::effect::{Ask, Purpose};
 use windlass_protocols::outcome::{ReadingStatus, StepEnd, Usage};
+use windlass_protocols::protocol::feedback_control::end::NodeEnd;
+use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
+use windlass_protocols::protocol::feedback_control::spec::Keep;
 use windlass_protocols::{
     Actor, Effect, EffectId, Fact, Millis, Observation, Outcome, Run, RunId, Stamped, TreeId, decide,
 };
@@ -38,6 +42,8 @@ pub enum PlantedBug {
     CommitsAgainWithAnotherTime,
     ActsOnceMoreThanTheCap,
     MeasuresTheTreeBefore,
+    OpensIterationsForEver,
+    SkipsCommits,
 }
 
 /// Stands for a clock that does not know the seed.
@@ -186,7 +192,20 @@ impl BentEngine {
         run
     }
 
-    fn bend(&self, facts: &mut [Fact]) {
+    /// An entry of a node that has used up its iterations goes on.
+    fn forget_the_cap(&self, facts: &mut Vec<Fact>) {
+        let keeps_last = control_state(&self.run).is_some_and(|state| state.spec.keep == Keep::Last);
+        if self.bug != PlantedBug::OpensIterationsForEver || !keeps_last {
+            return;
+        }
+        facts.retain(|fact| {
+            let over = ControlFact::NodeConcluded { depth: 0, end: NodeEnd::MaxIterations };
+            *fact != Fact::FeedbackControl(over)
+        });
+    }
+
+    fn bend(&self, facts: &mut Vec<Fact>) {
+        self.forget_the_cap(facts);
         for fact in facts {
             let Fact::EffectRequested { effect, request } = fact else {
                 continue;

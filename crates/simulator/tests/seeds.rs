@@ -2,7 +2,7 @@
 
 use windlass_simulator::{Profile, run_many, run_seed};
 
-const SEEDS_OF_THE_TASK_LOOP: u64 = 3_000;
+const SEEDS_OF_THE_TASK_LOOP: u64 = 2_000;
 const SEEDS_OF_THE_CONTROL_LOOP: u64 = 1_000;
 
 /// A night's number is for both loops together, in the same shares.

@@ -8,6 +8,8 @@ use windlass_protocols::effect::CommitIteration;
 #[derive(Default)]
 pub(crate) struct Branch {
     commits: Vec<(String, CommitId)>,
+    /// Says that it committed and did not; a planted bug.
+    pub(crate) skips: bool,
 }
 
 fn id(asked: &CommitIteration) -> CommitId {
@@ -46,6 +48,9 @@ impl Branch {
         if self.labels().any(|label| label == asked.label) {
             let sentence = format!("iteration {} has two commits", asked.label);
             return Err(Violation::new(Check::CommittedOnce, sentence));
+        }
+        if self.skips {
+            return Ok(commit);
         }
         self.commits.push((asked.label.clone(), commit.clone()));
         Ok(commit)
