@@ -43,6 +43,8 @@ pub enum Check {
     CommittedOnce,
     /// No node has more iterations than its cap allows.
     Capped,
+    /// Nobody is asked to work with nothing left of a share or a cap.
+    RoomToWork,
     /// A doubled, late or unfitting answer is refused; a proper one is not.
     Answers,
     /// A request to stop is waiting, journaled or pointless; never gone.

@@ -44,6 +44,7 @@ pub enum PlantedBug {
     MeasuresTheTreeBefore,
     OpensIterationsForEver,
     SkipsCommits,
+    AsksWithoutRoom,
 }
 
 /// Stands for a clock that does not know the seed.
@@ -234,6 +235,7 @@ impl BentEngine {
                 (PlantedBug::MeasuresTheTreeBefore, Effect::Measure(measure)) => {
                     measure.tree = TreeId::new(crate::answers::BASE_TREE);
                 }
+                (PlantedBug::AsksWithoutRoom, Effect::RunAgent(agent)) => agent.limits.tokens = Some(0),
                 (PlantedBug::EndsWithoutClosing, Effect::CloseRun(_)) => *fact = Fact::RunEnded,
                 _ => {}
             }

@@ -155,6 +155,11 @@ fn an_iteration_that_is_said_to_be_committed_and_is_not_is_missed_on_the_branch(
 }
 
 #[test]
+fn an_agent_that_may_use_nothing_is_not_asked() {
+    caught_in(Profile::FEEDBACK_CONTROL, PlantedBug::AsksWithoutRoom, &[Check::RoomToWork]);
+}
+
+#[test]
 fn the_general_bugs_are_caught_in_a_control_loop_too() {
     let bugs = [
         (PlantedBug::NothingSentAgainAfterARestart, Check::Ends),

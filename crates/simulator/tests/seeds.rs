@@ -35,12 +35,16 @@ fn the_default_seeds_of_the_control_loop_hold_and_reach_every_path() {
 #[test]
 fn seeds_that_once_failed_hold() {
     for line in include_str!("../seeds.txt").lines() {
-        let number = line.split('#').next().unwrap_or_default().trim();
+        let named = line.split('#').next().unwrap_or_default().trim();
+        let (number, profile) = match named.strip_prefix("control ") {
+            Some(number) => (number, Profile::FEEDBACK_CONTROL),
+            None => (named, Profile::JUDGED_TASK),
+        };
         if number.is_empty() {
             continue;
         }
         let seed = number.parse().expect("a seed is a number");
-        let report = run_seed(seed, Profile::JUDGED_TASK);
-        assert_eq!(report.violation, None, "seed {seed}");
+        let report = run_seed(seed, profile);
+        assert_eq!(report.violation, None, "seed {named}");
     }
 }

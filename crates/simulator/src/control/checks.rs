@@ -7,7 +7,7 @@ use windlass_protocols::effect::CommitIteration;
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
 use windlass_protocols::protocol::feedback_control::spec::ControlSpec;
-use windlass_protocols::{Effect, Fact};
+use windlass_protocols::{Effect, EffectId, Fact};
 
 pub(crate) fn hold(facts: &[Fact], new: &[Fact], truth: &Truth) -> Result<(), Violation> {
     let Some(Fact::RunStarted { spec: Spec::FeedbackControl(spec), .. }) = facts.first() else {
@@ -15,6 +15,9 @@ pub(crate) fn hold(facts: &[Fact], new: &[Fact], truth: &Truth) -> Result<(), Vi
     };
     let mut committed = false;
     for fact in new {
+        if let Fact::EffectRequested { effect, request } = fact {
+            room_to_work(*effect, request)?;
+        }
         match fact {
             Fact::EffectRequested { request: Effect::CommitIteration(commit), .. } if commit.target_met => {
                 met_in_truth(spec, commit, truth)?;
@@ -26,6 +29,19 @@ pub(crate) fn hold(facts: &[Fact], new: &[Fact], truth: &Truth) -> Result<(), Vi
     if committed {
         one_commit_each(facts, truth)?;
         capped(spec, facts, truth)?;
+    }
+    Ok(())
+}
+
+fn room_to_work(effect: EffectId, request: &Effect) -> Result<(), Violation> {
+    let limits = match request {
+        Effect::RunAgent(agent) => agent.limits,
+        Effect::Measure(measure) => measure.limits,
+        _ => return Ok(()),
+    };
+    if limits.tokens == Some(0) || limits.cost_micros == Some(0) || limits.total.0 == 0 {
+        let sentence = format!("effect {effect} may use nothing: {limits:?}");
+        return Err(Violation::new(Check::RoomToWork, sentence));
     }
     Ok(())
 }
