@@ -2,6 +2,7 @@
 //! gets its answers here; what they mean is not known here.
 
 use crate::choices::Choices;
+use crate::control::control_state;
 use crate::temper::{Capturing, Leaning, Temper};
 use crate::world::{World, place};
 use windlass_protocols::effect::{LandChange, Purpose, RunAgent, RunChecks};
@@ -41,10 +42,15 @@ impl Answering<'_> {
             Effect::PrepareWorkspaces => self.prepare(),
             Effect::RunChecks(asked) => self.checks(world, effect, asked),
             Effect::RunAgent(asked) => self.agent(world, effect, asked),
+            Effect::CaptureChange { round } if control_state(self.run).is_some() => {
+                self.capture_plant(world, *round)
+            }
             Effect::CaptureChange { round } => self.capture(world, *round),
             Effect::LandChange(asked) => self.land(world, asked),
             Effect::Wait(_) => Outcome::Waited,
             Effect::CloseRun(_) => Outcome::Closed,
+            Effect::Measure(asked) => self.measure(world, effect, asked),
+            Effect::CommitIteration(asked) => self.commit(world, asked),
         }
     }
 
@@ -68,7 +74,7 @@ impl Answering<'_> {
         }
     }
 
-    fn usage(&mut self) -> Usage {
+    pub(crate) fn usage(&mut self) -> Usage {
         let much = if self.temper.wasteful { 20 } else { 1 };
         Usage {
             duration: Millis(u64::from(self.choices.below(60_000)) * much),
@@ -152,6 +158,7 @@ impl Answering<'_> {
             },
             tree,
             hazards,
+            reverted: Vec::new(),
         })
     }
 
@@ -179,7 +186,7 @@ impl Answering<'_> {
             WorkspaceAfter::Unchanged
         };
         let answer = if sound_end || self.choices.once_in(2) {
-            self.agent_answer(leaning, effect, asked)
+            self.agent_answer(world, leaning, effect, asked)
         } else {
             Answer::Missing
         };
@@ -272,7 +279,13 @@ impl Answering<'_> {
         }
     }
 
-    fn agent_answer(&mut self, leaning: Leaning, effect: EffectId, asked: &RunAgent) -> Answer {
+    fn agent_answer(
+        &mut self,
+        world: &mut World,
+        leaning: Leaning,
+        effect: EffectId,
+        asked: &RunAgent,
+    ) -> Answer {
         let bad = match leaning {
             Leaning::Unreadable => 60,
             Leaning::Good => 0,
@@ -287,10 +300,17 @@ impl Answering<'_> {
         match (what, asked.role) {
             ("malformed", _) => Answer::Malformed { faults: vec!["line 3: no such field".to_owned()] },
             ("missing", _) => Answer::Missing,
-            ("another kind", Role::Doer | Role::Auditor) => Answer::Verdict(self.pass(effect)),
-            ("another kind", Role::Judge) | (_, Role::Doer) => Answer::Handoff(self.handoff(effect)),
+            ("another kind", Role::Doer | Role::Auditor | Role::Actuator) => {
+                Answer::Verdict(self.pass(effect))
+            }
+            ("another kind", Role::Judge | Role::Controller | Role::Sensor) | (_, Role::Doer) => {
+                Answer::Handoff(self.handoff(effect))
+            }
             (_, Role::Judge) => Answer::Verdict(self.verdict(leaning, effect)),
             (_, Role::Auditor) => Answer::Audit(self.audit(leaning, effect)),
+            (_, Role::Sensor) => self.sensor_answer(world, effect, asked),
+            (_, Role::Controller) => self.controller_answer(world, leaning, effect, asked),
+            (_, Role::Actuator) => self.actuator_answer(effect),
         }
     }
 
@@ -303,9 +323,11 @@ impl Answering<'_> {
     }
 
     fn pass(&mut self, effect: EffectId) -> Verdict {
-        let touched = self.run.started.as_ref().and_then(|started| {
-            let Protocol::JudgedTask(state) = &started.protocol;
-            state.handoff.as_ref().map(|handoff| handoff.requirements_touched.clone())
+        let touched = self.run.started.as_ref().and_then(|started| match &started.protocol {
+            Protocol::JudgedTask(state) => {
+                state.handoff.as_ref().map(|handoff| handoff.requirements_touched.clone())
+            }
+            Protocol::FeedbackControl(_) => None,
         });
         Verdict {
             word: VerdictWord::Pass,

@@ -1,10 +1,12 @@
 //! What is held against a run after every step, beyond the invariants the protocols bring themselves. Each check has a
 //! name, so that a planted bug can say which of them caught it.
 
+use crate::control;
 use crate::ledger::Ledger;
 use crate::world::Truth;
 use std::fmt;
 use windlass_protocols::outcome::Usage;
+use windlass_protocols::protocol::feedback_control::end::End as ControlEnd;
 use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, Source};
 use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, TaskSpec};
@@ -35,6 +37,14 @@ pub enum Check {
     AcceptedInTruth,
     /// One acceptance is one commit in one place.
     LandedOnce,
+    /// What counts as met passes every required sensor of its node in the world.
+    MetInTruth,
+    /// One iteration is one commit of the branch, each on the one before.
+    CommittedOnce,
+    /// No node has more iterations than its cap allows.
+    Capped,
+    /// Nobody is asked to work with nothing left of a share or a cap.
+    RoomToWork,
     /// A doubled, late or unfitting answer is refused; a proper one is not.
     Answers,
     /// A request to stop is waiting, journaled or pointless; never gone.
@@ -97,6 +107,7 @@ impl Checker {
             }
             ended_stays_ended(self.was_ended, new)?;
             self.was_ended = ledger.run.ended;
+            control::checks::hold(&ledger.facts, new, truth)?;
             for fact in new {
                 if let Fact::JudgedTask(TaskFact::Concluded { end: End::Accepted { tree } }) = fact {
                     accepted_in_truth(&ledger.facts, truth, tree)?;
@@ -189,7 +200,7 @@ fn brought_along(spec: &TaskSpec, facts: &[Fact], role: Role) -> bool {
             Some(audit) if audit.contradictions.is_empty() => &audit.artifact,
             Some(_) | None => return false,
         },
-        Role::Judge | Role::Doer => &verdict.artifact,
+        _ => &verdict.artifact,
     };
     let last = facts.iter().rev().find_map(|fact| match fact {
         Fact::JudgedTask(TaskFact::VerdictTaken { role: of, source, .. }) if *of == role => Some(source),
@@ -212,9 +223,11 @@ pub(crate) fn waits_to_be_landed(facts: &[Fact]) -> bool {
     accepted
 }
 
-/// What the run ended as.
-pub(crate) fn end_of(run: &Run) -> Option<&End> {
-    let started = run.started.as_ref()?;
-    let Protocol::JudgedTask(state) = &started.protocol;
-    state.end.as_ref()
+/// The run ended in a way that leaves nothing to take up.
+pub(crate) fn is_done(run: &Run) -> bool {
+    match run.started.as_ref().map(|started| &started.protocol) {
+        Some(Protocol::JudgedTask(state)) => matches!(state.end, Some(End::Accepted { .. })),
+        Some(Protocol::FeedbackControl(state)) => state.end == Some(ControlEnd::Complete),
+        None => false,
+    }
 }

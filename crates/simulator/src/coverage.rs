@@ -1,6 +1,8 @@
 //! Which paths a set of simulations has been down. Kinds are named by exhaustive matches: a new variant does not build
 //! until it has a name here, and a name that never occurs fails the test over the default seeds.
 
+use crate::control;
+use crate::profile::Loop;
 use std::collections::BTreeMap;
 use std::fmt;
 use windlass_protocols::protocol::judged_task::end::{Cause, End};
@@ -12,8 +14,8 @@ pub struct Coverage {
     seen: BTreeMap<(&'static str, &'static str), u64>,
 }
 
-/// Everything that must occur, by kind.
-pub const EXPECTED: [(&str, &[&str]); 7] = [
+/// Everything that must occur in a task loop, by kind.
+const OF_THE_TASK_LOOP: [(&str, &[&str]); 6] = [
     (
         "effect",
         &[
@@ -71,6 +73,11 @@ pub const EXPECTED: [(&str, &[&str]); 7] = [
             "landing-refused",
         ],
     ),
+    ("fault", &["landing-asked"]),
+];
+
+/// Everything that must occur whatever the loop.
+const OF_EVERY_LOOP: [(&str, &[&str]); 2] = [
     (
         "rejection",
         &[
@@ -104,7 +111,6 @@ pub const EXPECTED: [(&str, &[&str]); 7] = [
             "clock-back",
             "stop-posted",
             "reopened",
-            "landing-asked",
         ],
     ),
 ];
@@ -132,6 +138,7 @@ impl Coverage {
                         self.count("cause", cause_name(cause));
                     }
                 }
+                Fact::FeedbackControl(fact) => control::coverage::count(self, fact),
                 _ => {}
             }
         }
@@ -147,10 +154,15 @@ impl Coverage {
         self.seen.get(&(kind, name)).copied().unwrap_or(0)
     }
 
-    /// What should have occurred and did not.
-    pub fn missing(&self) -> Vec<(&'static str, &'static str)> {
-        EXPECTED
+    /// What should have occurred in this loop and did not.
+    pub fn missing(&self, of: Loop) -> Vec<(&'static str, &'static str)> {
+        let own: &[(&'static str, &'static [&'static str])] = match of {
+            Loop::JudgedTask => &OF_THE_TASK_LOOP,
+            Loop::FeedbackControl => &control::coverage::EXPECTED,
+        };
+        OF_EVERY_LOOP
             .iter()
+            .chain(own)
             .flat_map(|(kind, names)| names.iter().map(|name| (*kind, *name)))
             .filter(|(kind, name)| self.times(kind, name) == 0)
             .collect()
@@ -159,10 +171,8 @@ impl Coverage {
 
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (kind, names) in EXPECTED {
-            for name in names {
-                writeln!(f, "{kind:>12} {name:<26} {:>8}", self.times(kind, name))?;
-            }
+        for ((kind, name), times) in &self.seen {
+            writeln!(f, "{kind:>14} {name:<26} {times:>8}")?;
         }
         Ok(())
     }
@@ -177,6 +187,8 @@ const fn effect_name(effect: &Effect) -> &'static str {
         Effect::LandChange(_) => "land-change",
         Effect::Wait(_) => "wait",
         Effect::CloseRun(_) => "close-run",
+        Effect::Measure(_) => "measure",
+        Effect::CommitIteration(_) => "commit-iteration",
     }
 }
 
@@ -188,6 +200,8 @@ pub(crate) const fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::ChangeCaptured(_) => "change-captured",
         Outcome::Landed(_) => "landed",
         Outcome::Waited => "waited",
+        Outcome::Measured(_) => "measured",
+        Outcome::IterationCommitted { .. } => "iteration-committed",
         Outcome::Closed => "closed",
         Outcome::Refused { .. } => "refused",
         Outcome::Interrupted { .. } => "interrupted",

@@ -124,7 +124,8 @@ impl Host {
         let ledger = Rc::new(RefCell::new(Ledger::new(journal.truth(), id.clone(), proving)));
         let mut world = World::new(Rc::clone(&ledger));
         world.forgets_first_attempt = profile.planted == Some(PlantedBug::CarriesOutAgain);
-        let temper = Temper::draw(&mut choices);
+        world.truth.branch.skips = profile.planted == Some(PlantedBug::SkipsCommits);
+        let temper = Temper::draw(&mut choices, profile.of);
         Self {
             profile,
             choices,

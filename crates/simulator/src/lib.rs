@@ -5,6 +5,7 @@
 mod answers;
 pub mod checks;
 pub mod choices;
+mod control;
 pub mod coverage;
 mod host;
 mod ledger;

@@ -3,22 +3,25 @@
 
 use crate::answers::artifact;
 use crate::choices::Choices;
-use windlass_protocols::effect::{Purpose, RunChecks};
+use windlass_protocols::effect::{Measure, Purpose, RunChecks};
 use windlass_protocols::outcome::{
-    AgentReport, Answer, CapturedChange, CheckResult, ChecksReport, LandedCommit, StepEnd, Usage,
+    AgentReport, Answer, CapturedChange, CheckResult, ChecksReport, LandedCommit, Measured, StepEnd, Usage,
     WorkspaceAfter,
 };
 use windlass_protocols::{CommitId, Effect, EffectId, Millis, Outcome, Role, TreeId};
 
 pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) -> Outcome {
     match request {
-        Effect::PrepareWorkspaces | Effect::Wait(_) => Outcome::Closed,
+        Effect::PrepareWorkspaces | Effect::Wait(_) | Effect::CommitIteration(_) => Outcome::Closed,
         Effect::RunChecks(asked) => checks(choices, effect, asked),
         Effect::RunAgent(asked) => {
             let role = match asked.role {
                 Role::Doer => Role::Judge,
                 Role::Judge => Role::Auditor,
                 Role::Auditor => Role::Doer,
+                Role::Sensor => Role::Controller,
+                Role::Controller => Role::Actuator,
+                Role::Actuator => Role::Sensor,
             };
             Outcome::from(AgentReport {
                 role,
@@ -39,7 +42,9 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
             files_changed: 1,
             hazards: Vec::new(),
             patch: artifact("change.patch", effect),
+            reverted: Vec::new(),
         }),
+        Effect::Measure(asked) => measured(choices, asked),
         Effect::LandChange(asked) => {
             if choices.once_in(2) {
                 return Outcome::Closed;
@@ -75,6 +80,12 @@ fn checks(choices: &mut Choices, effect: EffectId, asked: &RunChecks) -> Outcome
         _ => report.results[0] = green("true"),
     }
     Outcome::ChecksRan(report)
+}
+
+/// Of another tree, or of other sensors.
+fn measured(choices: &mut Choices, asked: &Measure) -> Outcome {
+    let tree = if choices.once_in(2) { TreeId::new("tree-of-another-iteration") } else { asked.tree.clone() };
+    Outcome::Measured(Measured { tree, readings: Vec::new(), usage: Usage::default() })
 }
 
 fn green(command: &str) -> CheckResult {

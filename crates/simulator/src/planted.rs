@@ -1,12 +1,16 @@
 //! Bugs put in on purpose, to see that the checks can fail. The engine with a bug is a copy of the real one's order with
 //! one thing wrong; the product's own code is never touched.
 
+use crate::control::control_state;
 use crate::ports::{FaultyJournal, Runner, SimClock};
 use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_engine::engine::replay;
 use windlass_engine::{Append, Clock, EffectRunner, EngineError, Journal, Lease, LeaseAnswer, ready};
 use windlass_protocols::effect::{Ask, Purpose};
-use windlass_protocols::outcome::{StepEnd, Usage};
+use windlass_protocols::outcome::{ReadingStatus, StepEnd, Usage};
+use windlass_protocols::protocol::feedback_control::end::NodeEnd;
+use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
+use windlass_protocols::protocol::feedback_control::spec::Keep;
 use windlass_protocols::{
     Actor, Effect, EffectId, Fact, Millis, Observation, Outcome, Run, RunId, Stamped, TreeId, decide,
 };
@@ -32,6 +36,15 @@ pub enum PlantedBug {
     CarriesOutAgain,
     EndsWithoutClosing,
     TimeFromOutside,
+    FailingSensorsCountAsPassing,
+    FailingSensorsReportedPassing,
+    CommitsAnotherTree,
+    CommitsAgainWithAnotherTime,
+    ActsOnceMoreThanTheCap,
+    MeasuresTheTreeBefore,
+    OpensIterationsForEver,
+    SkipsCommits,
+    AsksWithoutRoom,
 }
 
 /// Stands for a clock that does not know the seed.
@@ -146,7 +159,10 @@ impl BentEngine {
                 let outcome = outcome.clone();
                 return Ok(vec![Fact::EffectSettled { effect, outcome }]);
             }
-            (PlantedBug::RedChecksCountAsGreen, Some((effect, outcome))) => {
+            (
+                PlantedBug::RedChecksCountAsGreen | PlantedBug::FailingSensorsCountAsPassing,
+                Some((effect, outcome)),
+            ) => {
                 let mut facts = decide(&self.run, &with_outcome(observed, effect, greened(outcome)))?;
                 for fact in &mut facts {
                     if let Fact::EffectSettled { outcome: stored, .. } = fact {
@@ -155,17 +171,42 @@ impl BentEngine {
                 }
                 return Ok(facts);
             }
-            (PlantedBug::RedChecksReportedGreen, Some((effect, outcome))) => {
+            (
+                PlantedBug::RedChecksReportedGreen | PlantedBug::FailingSensorsReportedPassing,
+                Some((effect, outcome)),
+            ) => {
                 return Ok(decide(&self.run, &with_outcome(observed, effect, greened(outcome)))?);
             }
             _ => {}
         }
-        let mut facts = decide(&self.run, observed)?;
+        let mut facts = decide(&self.bent_run(), observed)?;
         self.bend(&mut facts);
         Ok(facts)
     }
 
-    fn bend(&self, facts: &mut [Fact]) {
+    /// What the decision believes.
+    fn bent_run(&self) -> Run {
+        let mut run = self.run.clone();
+        if let (PlantedBug::ActsOnceMoreThanTheCap, Some(started)) = (self.bug, &mut run.started) {
+            started.budget.caps.rounds += 1;
+        }
+        run
+    }
+
+    /// An entry of a node that has used up its iterations goes on.
+    fn forget_the_cap(&self, facts: &mut Vec<Fact>) {
+        let keeps_last = control_state(&self.run).is_some_and(|state| state.spec.keep == Keep::Last);
+        if self.bug != PlantedBug::OpensIterationsForEver || !keeps_last {
+            return;
+        }
+        facts.retain(|fact| {
+            let over = ControlFact::NodeConcluded { depth: 0, end: NodeEnd::MaxIterations };
+            *fact != Fact::FeedbackControl(over)
+        });
+    }
+
+    fn bend(&self, facts: &mut Vec<Fact>) {
+        self.forget_the_cap(facts);
         for fact in facts {
             let Fact::EffectRequested { effect, request } = fact else {
                 continue;
@@ -185,6 +226,16 @@ impl BentEngine {
                         feedback.clear();
                     }
                 }
+                (PlantedBug::CommitsAnotherTree, Effect::CommitIteration(commit)) => {
+                    commit.plant = TreeId::new("tree-nobody-measured");
+                }
+                (PlantedBug::CommitsAgainWithAnotherTime, Effect::CommitIteration(commit)) => {
+                    commit.decided_at = self.clock.now();
+                }
+                (PlantedBug::MeasuresTheTreeBefore, Effect::Measure(measure)) => {
+                    measure.tree = TreeId::new(crate::answers::BASE_TREE);
+                }
+                (PlantedBug::AsksWithoutRoom, Effect::RunAgent(agent)) => agent.limits.tokens = Some(0),
                 (PlantedBug::EndsWithoutClosing, Effect::CloseRun(_)) => *fact = Fact::RunEnded,
                 _ => {}
             }
@@ -200,15 +251,21 @@ fn with_outcome(observed: &Stamped<Observation>, effect: EffectId, outcome: Outc
     }
 }
 
-/// The same report with every required check green.
+/// The same report with every required check green and every sensor passing.
 fn greened(outcome: &Outcome) -> Outcome {
     let mut outcome = outcome.clone();
-    if let Outcome::ChecksRan(report) = &mut outcome
-        && report.purpose != Purpose::Baseline
-    {
-        for result in &mut report.results {
-            result.end = StepEnd::Exited { code: 0 };
+    match &mut outcome {
+        Outcome::ChecksRan(report) if report.purpose != Purpose::Baseline => {
+            for result in &mut report.results {
+                result.end = StepEnd::Exited { code: 0 };
+            }
         }
+        Outcome::Measured(report) => {
+            for reading in &mut report.readings {
+                reading.status = ReadingStatus::Pass;
+            }
+        }
+        _ => {}
     }
     outcome
 }

@@ -2,6 +2,7 @@
 //! function that draws its spec; everything else stays.
 
 use crate::choices::Choices;
+use crate::control;
 use crate::planted::PlantedBug;
 use std::collections::BTreeMap;
 use windlass_protocols::kernel::availability::Patience;
@@ -27,11 +28,35 @@ pub struct Profile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loop {
     JudgedTask,
+    FeedbackControl,
+}
+
+impl Loop {
+    /// Far more moves than the longest calm run needs, with every step repeated as often as it may be.
+    pub(crate) const fn calm_moves(self) -> u32 {
+        match self {
+            // Five rounds.
+            Self::JudgedTask => 400,
+            // Eight iterations outside, two in each of them and two in each of those.
+            Self::FeedbackControl => 3_000,
+        }
+    }
+
+    /// The name of its profile, for the line that tells a story again.
+    pub(crate) const fn profile_name(self) -> &'static str {
+        match self {
+            Self::JudgedTask => "JUDGED_TASK",
+            Self::FeedbackControl => "FEEDBACK_CONTROL",
+        }
+    }
 }
 
 impl Profile {
     pub const JUDGED_TASK: Self =
         Self { of: Loop::JudgedTask, faults_in_a_hundred: 15, moves: 60, planted: None };
+
+    pub const FEEDBACK_CONTROL: Self =
+        Self { of: Loop::FeedbackControl, faults_in_a_hundred: 15, moves: 120, planted: None };
 
     #[must_use]
     pub const fn with_bug(mut self, bug: PlantedBug) -> Self {
@@ -42,6 +67,7 @@ impl Profile {
     pub(crate) fn spec(self, choices: &mut Choices) -> Spec {
         match self.of {
             Loop::JudgedTask => Spec::JudgedTask(Box::new(task(choices))),
+            Loop::FeedbackControl => Spec::FeedbackControl(Box::new(control::profile::spec(choices))),
         }
     }
 }
@@ -93,7 +119,7 @@ fn fallbacks(choices: &mut Choices) -> BTreeMap<Role, Vec<String>> {
     roles.map(|role| (role, vec!["second".to_owned()])).collect()
 }
 
-fn cap(choices: &mut Choices, up_to: u32) -> Option<u64> {
+pub(crate) fn cap(choices: &mut Choices, up_to: u32) -> Option<u64> {
     if choices.once_in(4) { Some(u64::from(choices.below(up_to)) + 1) } else { None }
 }
 

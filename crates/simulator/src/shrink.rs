@@ -71,8 +71,9 @@ impl<F: Fn(&[u32]) -> bool> Search<F> {
 /// The line that tells the story again.
 pub(crate) fn reproduction(profile: Profile, check: Check, shrunk: &[u32]) -> String {
     let planted = profile.planted.map_or(String::new(), |bug| format!(".with_bug(PlantedBug::{bug:?})"));
+    let profile = profile.of.profile_name();
     format!(
-        "windlass_simulator::reproduce(&{shrunk:?}, Profile::JUDGED_TASK{planted}) // fails in Check::{check:?}"
+        "windlass_simulator::reproduce(&{shrunk:?}, Profile::{profile}{planted}) // fails in Check::{check:?}"
     )
 }
 

@@ -4,18 +4,15 @@
 mod moves;
 
 use crate::answers::Season;
-use crate::checks::{Check, Violation, end_of, waits_to_be_landed};
+use crate::checks::{Check, Violation, is_done, waits_to_be_landed};
+use crate::control;
 use crate::host::{Host, TurnFault, Turned};
 use crate::planted::PlantedBug;
 use windlass_engine::{Journal, ready};
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::protocol::Spec;
-use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::spec::{Adopted, Landing};
 use windlass_protocols::{Actor, EffectId, Millis, Observation, Outcome, Rejection};
-
-/// Far more than the longest calm run needs: five rounds, each with every step repeated as often as it may be.
-const CALM_MOVES: u32 = 400;
 
 fn person() -> Actor {
     Actor::Human("somebody".to_owned())
@@ -53,12 +50,13 @@ impl Host {
                 }),
             2 => {
                 let mut spec = spec.clone();
-                let Spec::JudgedTask(task) = &mut spec;
-                match self.choices.below(4) {
-                    0 => task.caps.rounds = 0,
-                    1 => task.text.clear(),
-                    2 => task.adopted = Some(from_round_zero()),
-                    _ => task.checks.push("\t".to_owned()),
+                let how = self.choices.below(4);
+                match (&mut spec, how) {
+                    (Spec::JudgedTask(task), 0) => task.caps.rounds = 0,
+                    (Spec::JudgedTask(task), 1) => task.text.clear(),
+                    (Spec::JudgedTask(task), 2) => task.adopted = Some(from_round_zero()),
+                    (Spec::JudgedTask(task), _) => task.checks.push("\t".to_owned()),
+                    (Spec::FeedbackControl(flow), _) => control::profile::spoil(flow, how),
                 }
                 let start = Observation::Start { run: self.id.clone(), spec };
                 self.expect_refused(start, |rejection| matches!(rejection, Rejection::InvalidSpec { .. }))
@@ -147,7 +145,8 @@ impl Host {
     }
 
     fn come_to_the_end(&mut self) -> Result<(), Violation> {
-        for _ in 0..CALM_MOVES {
+        let moves = self.profile.of.calm_moves();
+        for _ in 0..moves {
             self.moves += 1;
             if self.has_mail() {
                 self.read_mail()?;
@@ -160,16 +159,15 @@ impl Host {
             }
             self.deliver()?;
         }
-        Err(Violation::new(Check::Ends, format!("the run has not ended after {CALM_MOVES} calm moves")))
+        Err(Violation::new(Check::Ends, format!("the run has not ended after {moves} calm moves")))
     }
 
     /// Accepted work can be landed, and everything else can be taken up by somebody who gives it enough room.
     fn way_on(&mut self) -> Result<(), Violation> {
         let (lands, reopens) = {
             let ledger = self.ledger.borrow();
-            let accepted = matches!(end_of(&ledger.run), Some(End::Accepted { .. }));
             let lands = waits_to_be_landed(&ledger.facts);
-            (lands, !lands && !accepted)
+            (lands, !lands && !is_done(&ledger.run))
         };
         // Taking a run up again is another whole run; some seeds pay for it, so that all can be many.
         let reopens = reopens && self.choices.weighted(&[(1, true), (2, false)]);

@@ -2,6 +2,8 @@
 //! often enough to reach the ends that need them.
 
 use crate::choices::Choices;
+use crate::control::plant::Moving;
+use crate::profile::Loop;
 use windlass_protocols::Role;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +36,12 @@ pub(crate) struct Temper {
     pub(crate) losing_landings: bool,
     /// Steps use up so much that caps are reached.
     pub(crate) wasteful: bool,
+    /// What the actuators of a control loop do to the plant.
+    pub(crate) moving: Moving,
 }
 
 impl Temper {
-    pub(crate) fn draw(choices: &mut Choices) -> Self {
+    pub(crate) fn draw(choices: &mut Choices, of: Loop) -> Self {
         let leaning = [
             (6, Leaning::Mixed),
             (4, Leaning::Good),
@@ -58,14 +62,18 @@ impl Temper {
             losing: choices.once_in(12),
             losing_landings: choices.once_in(10),
             wasteful: choices.once_in(3),
+            moving: match of {
+                Loop::JudgedTask => Moving::Mixed,
+                Loop::FeedbackControl => Moving::draw(choices),
+            },
         }
     }
 
     pub(crate) fn of(self, role: Role) -> Leaning {
         match role {
-            Role::Doer => self.doer,
-            Role::Judge => self.judge,
-            Role::Auditor => self.auditor,
+            Role::Doer | Role::Actuator => self.doer,
+            Role::Judge | Role::Controller => self.judge,
+            Role::Auditor | Role::Sensor => self.auditor,
         }
     }
 }

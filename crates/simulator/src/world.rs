@@ -2,6 +2,8 @@
 //! engine must not do when it asks for something; knows nothing about how a run is decided.
 
 use crate::checks::{Check, Violation};
+use crate::control::branch::Branch;
+use crate::control::plant::Plant;
 use crate::ledger::Ledger;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +52,8 @@ pub(crate) struct Truth {
     pub(crate) judge_passed: BTreeSet<TreeId>,
     pub(crate) auditor_passed: BTreeSet<TreeId>,
     landed: BTreeMap<String, CommitId>,
+    pub(crate) plant: Plant,
+    pub(crate) branch: Branch,
 }
 
 impl Truth {

@@ -4,8 +4,8 @@ use windlass_simulator::{Check, PlantedBug, Profile, Report, Violation, failure,
 
 const SEEDS: u64 = 400;
 
-fn first_catch(bug: PlantedBug) -> (u64, Report, Violation) {
-    let profile = Profile::JUDGED_TASK.with_bug(bug);
+fn first_catch(bug: PlantedBug, healthy: Profile) -> (u64, Report, Violation) {
+    let profile = healthy.with_bug(bug);
     let caught = (0..SEEDS).find_map(|seed| {
         let report = run_seed(seed, profile);
         let violation = report.violation.clone()?;
@@ -15,10 +15,14 @@ fn first_catch(bug: PlantedBug) -> (u64, Report, Violation) {
 }
 
 fn caught_by(bug: PlantedBug, expected: &[Check]) {
-    let (seed, _, violation) = first_catch(bug);
+    caught_in(Profile::JUDGED_TASK, bug, expected);
+}
+
+fn caught_in(profile: Profile, bug: PlantedBug, expected: &[Check]) {
+    let (seed, _, violation) = first_catch(bug, profile);
     assert!(expected.contains(&violation.check), "{bug:?} was caught by another check: {violation}");
     // `seeds` plays every seed in question without a bug; this one says that the bug alone made the difference.
-    let healthy = run_seed(seed, Profile::JUDGED_TASK);
+    let healthy = run_seed(seed, profile);
     assert_eq!(healthy.violation, None, "seed {seed} without {bug:?}");
 }
 
@@ -109,12 +113,75 @@ fn time_from_outside_tells_another_story_the_second_time() {
 }
 
 #[test]
+fn failing_sensors_that_count_as_passing_break_the_invariants() {
+    let bug = PlantedBug::FailingSensorsCountAsPassing;
+    caught_in(Profile::FEEDBACK_CONTROL, bug, &[Check::Invariants]);
+}
+
+#[test]
+fn failing_sensors_reported_passing_are_known_to_the_plant() {
+    let bug = PlantedBug::FailingSensorsReportedPassing;
+    caught_in(Profile::FEEDBACK_CONTROL, bug, &[Check::MetInTruth]);
+}
+
+#[test]
+fn committing_another_tree_breaks_the_invariants() {
+    caught_in(Profile::FEEDBACK_CONTROL, PlantedBug::CommitsAnotherTree, &[Check::Invariants]);
+}
+
+#[test]
+fn committing_again_with_another_time_makes_a_second_commit() {
+    caught_in(Profile::FEEDBACK_CONTROL, PlantedBug::CommitsAgainWithAnotherTime, &[Check::CommittedOnce]);
+}
+
+#[test]
+fn an_actuation_beyond_the_cap_breaks_the_invariants() {
+    caught_in(Profile::FEEDBACK_CONTROL, PlantedBug::ActsOnceMoreThanTheCap, &[Check::Invariants]);
+}
+
+#[test]
+fn iterations_without_a_bound_are_seen_on_the_branch() {
+    caught_in(Profile::FEEDBACK_CONTROL, PlantedBug::OpensIterationsForEver, &[Check::Capped]);
+}
+
+#[test]
+fn measuring_the_tree_before_breaks_the_invariants() {
+    caught_in(Profile::FEEDBACK_CONTROL, PlantedBug::MeasuresTheTreeBefore, &[Check::Invariants]);
+}
+
+#[test]
+fn an_iteration_that_is_said_to_be_committed_and_is_not_is_missed_on_the_branch() {
+    caught_in(Profile::FEEDBACK_CONTROL, PlantedBug::SkipsCommits, &[Check::CommittedOnce]);
+}
+
+#[test]
+fn an_agent_that_may_use_nothing_is_not_asked() {
+    caught_in(Profile::FEEDBACK_CONTROL, PlantedBug::AsksWithoutRoom, &[Check::RoomToWork]);
+}
+
+#[test]
+fn the_general_bugs_are_caught_in_a_control_loop_too() {
+    let bugs = [
+        (PlantedBug::NothingSentAgainAfterARestart, Check::Ends),
+        (PlantedBug::SettlesTwice, Check::Invariants),
+        (PlantedBug::BudgetResetAfterARestart, Check::BudgetOnlyGrows),
+        (PlantedBug::CarriesOutAgain, Check::StartedOnce),
+        (PlantedBug::EndsWithoutClosing, Check::Invariants),
+    ];
+    for (bug, check) in bugs {
+        caught_in(Profile::FEEDBACK_CONTROL, bug, &[check]);
+    }
+}
+
+#[test]
 fn the_copy_of_the_engine_without_a_bug_leaves_the_same_journal_as_the_real_one() {
-    for seed in 0..30 {
-        let real = run_seed(seed, Profile::JUDGED_TASK);
-        let copy = run_seed(seed, Profile::JUDGED_TASK.with_bug(PlantedBug::None));
-        assert_eq!(copy.violation, None);
-        assert_eq!(copy.journal, real.journal, "seed {seed}");
+    for profile in [Profile::JUDGED_TASK, Profile::FEEDBACK_CONTROL] {
+        for seed in 0..30 {
+            let real = run_seed(seed, profile);
+            let copy = run_seed(seed, profile.with_bug(PlantedBug::None));
+            assert_eq!(copy.violation, None);
+            assert_eq!(copy.journal, real.journal, "seed {seed}");
+        }
     }
 }
 
@@ -122,7 +189,7 @@ fn the_copy_of_the_engine_without_a_bug_leaves_the_same_journal_as_the_real_one(
 fn a_failure_is_made_small_and_tells_how_to_see_it_again() {
     let bug = PlantedBug::LandsAnotherTree;
     let profile = Profile::JUDGED_TASK.with_bug(bug);
-    let (seed, report, violation) = first_catch(bug);
+    let (seed, report, violation) = first_catch(bug, Profile::JUDGED_TASK);
     let small = failure(seed, &report, &violation, profile);
     assert!(small.shrunk.len() < report.choices.len(), "nothing was left out of {:?}", report.choices);
     let told = reproduce(&small.shrunk, profile);

@@ -1,32 +1,50 @@
-//! The default seeds, the seeds that once failed, and proof that they reach every path.
+//! The default seeds of each loop, the seeds that once failed, and proof that they reach every path.
 
 use windlass_simulator::{Profile, run_many, run_seed};
 
-const DEFAULT_SEEDS: u64 = 3_000;
+const SEEDS_OF_THE_TASK_LOOP: u64 = 2_000;
+const SEEDS_OF_THE_CONTROL_LOOP: u64 = 1_000;
 
+/// A night's number is for both loops together, in the same shares.
 #[expect(clippy::disallowed_methods, reason = "a longer night run sets this")]
-fn seeds() -> u64 {
-    std::env::var("WINDLASS_SEEDS")
-        .map_or(DEFAULT_SEEDS, |text| text.parse().expect("WINDLASS_SEEDS is a number"))
+fn seeds(of_the_loop: u64) -> u64 {
+    let all = SEEDS_OF_THE_TASK_LOOP + SEEDS_OF_THE_CONTROL_LOOP;
+    std::env::var("WINDLASS_SEEDS").map_or(of_the_loop, |text| {
+        let wanted: u64 = text.parse().expect("WINDLASS_SEEDS is a number");
+        wanted * of_the_loop / all
+    })
+}
+
+fn hold_and_reach_every_path(seeds: u64, profile: Profile) {
+    let summary = run_many(0..seeds, profile);
+    assert!(summary.failures.is_empty(), "{summary}");
+    let missing = summary.coverage.missing(profile.of);
+    assert!(missing.is_empty(), "never seen: {missing:?}\n{}", summary.coverage);
 }
 
 #[test]
 fn the_default_seeds_hold_and_reach_every_path() {
-    let summary = run_many(0..seeds(), Profile::JUDGED_TASK);
-    assert!(summary.failures.is_empty(), "{summary}");
-    let missing = summary.coverage.missing();
-    assert!(missing.is_empty(), "never seen: {missing:?}\n{}", summary.coverage);
+    hold_and_reach_every_path(seeds(SEEDS_OF_THE_TASK_LOOP), Profile::JUDGED_TASK);
+}
+
+#[test]
+fn the_default_seeds_of_the_control_loop_hold_and_reach_every_path() {
+    hold_and_reach_every_path(seeds(SEEDS_OF_THE_CONTROL_LOOP), Profile::FEEDBACK_CONTROL);
 }
 
 #[test]
 fn seeds_that_once_failed_hold() {
     for line in include_str!("../seeds.txt").lines() {
-        let number = line.split('#').next().unwrap_or_default().trim();
+        let named = line.split('#').next().unwrap_or_default().trim();
+        let (number, profile) = match named.strip_prefix("control ") {
+            Some(number) => (number, Profile::FEEDBACK_CONTROL),
+            None => (named, Profile::JUDGED_TASK),
+        };
         if number.is_empty() {
             continue;
         }
         let seed = number.parse().expect("a seed is a number");
-        let report = run_seed(seed, Profile::JUDGED_TASK);
-        assert_eq!(report.violation, None, "seed {seed}");
+        let report = run_seed(seed, profile);
+        assert_eq!(report.violation, None, "seed {named}");
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::script::Script;
 use crate::words::{ONE_MORE, command, figure, flat, leaf, nested, of, reading};
-use windlass_protocols::Role;
 use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::outcome::{Better, Reading, ReadingStatus};
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd, Stall};
 use windlass_protocols::protocol::feedback_control::spec::{ControlSpec, Keep};
+use windlass_protocols::{CommitId, Role, TreeId};
 
 fn patient(limit: u32, spec: ControlSpec) -> ControlSpec {
     ControlSpec { steady_limit: limit, ..spec }
@@ -153,9 +153,9 @@ fn keep_best_puts_the_best_content_into_the_last_commit() {
     );
     let script = script.committed().ends(&EXHAUSTED, 2);
     let best = script.state().best().expect("something was measured");
-    assert_eq!(best.commit.as_ref().map(|commit| commit.as_str()), Some("commit of 1"));
+    assert_eq!(best.commit.as_ref().map(CommitId::as_str), Some("commit of 1"));
     let script = script.reopened(ONE_MORE, None).asks(Role::Controller, "4");
-    assert_eq!(script.asked().tree.as_ref().map(|tree| tree.as_str()), Some("tree-1"));
+    assert_eq!(script.asked().tree.as_ref().map(TreeId::as_str), Some("tree-1"));
 }
 
 #[test]

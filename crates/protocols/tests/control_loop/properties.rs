@@ -30,13 +30,13 @@ fn spec() -> BoxedStrategy<ControlSpec> {
                 if let Some(first) = own.first_mut() {
                     first.required = required;
                 }
-                let mut root = leaf("leaf", own.clone(), cap);
-                root.budget = NodeBudget { tokens: node, ..NodeBudget::default() };
-                root.on_error = if report { OnError::ReportToParent } else { OnError::FailFast };
+                let mut flow = leaf("leaf", own.clone(), cap);
+                flow.budget = NodeBudget { tokens: node, ..NodeBudget::default() };
+                flow.on_error = if report { OnError::ReportToParent } else { OnError::FailFast };
                 for level in 0..depth {
-                    root = around(&format!("level-{level}"), own.clone(), cap, root);
+                    flow = around(&format!("level-{level}"), own.clone(), cap, flow);
                 }
-                let mut spec = of(root);
+                let mut spec = of(flow);
                 spec.caps = caps(cap);
                 spec.caps.tokens = run;
                 spec.steady_limit = patience;

@@ -5,7 +5,7 @@ use crate::words::{NO_MORE, ONE_MORE, flat, malformed, nested};
 use windlass_protocols::explain::explain;
 use windlass_protocols::protocol::feedback_control::end::End;
 use windlass_protocols::protocol::feedback_control::spec::{ControlSpec, Keep};
-use windlass_protocols::{Rejection, Role};
+use windlass_protocols::{Rejection, Role, TreeId};
 
 #[test]
 fn a_target_that_is_met_is_not_taken_up() {
@@ -72,7 +72,7 @@ fn after_a_refused_last_commit_the_controller_looks_again() {
     let script = script.moves_to("tree-1").all_fail().committed().plans();
     assert_eq!(script.commit().plant.as_str(), "base-tree");
     let script = script.refused("hook: no").closed().reopened(ONE_MORE, None).asks(Role::Controller, "2");
-    assert_eq!(script.asked().tree.as_ref().map(|tree| tree.as_str()), Some("base-tree"));
+    assert_eq!(script.asked().tree.as_ref().map(TreeId::as_str), Some("base-tree"));
     script.plans().asks(Role::Actuator, "2");
 }
 
