@@ -28,7 +28,11 @@ pub(super) fn measuring(asked: &Measure) -> (String, Tone) {
 pub(super) fn readings(readings: &[Reading]) -> (String, Tone) {
     let words = |reading: &Reading| {
         let cause = reading.cause.as_ref().map_or_else(String::new, |cause| format!(" ({cause})"));
-        format!("{} {}{cause}", reading.sensor, reading.status.word())
+        let edited = match reading.edited.len() {
+            0 => String::new(),
+            _ => format!(" (changed {} in its own copy)", reading.edited.join(", ")),
+        };
+        format!("{} {}{cause}{edited}", reading.sensor, reading.status.word())
     };
     let all: Vec<String> = readings.iter().map(words).collect();
     let good = readings.iter().all(|reading| reading.status == ReadingStatus::Pass);

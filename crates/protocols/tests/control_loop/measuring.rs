@@ -78,23 +78,17 @@ fn a_prose_sensor_that_edits_is_void_asked_once_more_then_the_node_ends() {
     once().edits(passes("look"), &["a.c"]).committed().needs(cause, 0);
 }
 
+/// It did so in a snapshot of its own.
 #[test]
-fn a_command_that_edits_is_void_and_only_it_is_measured_again() {
+fn a_command_that_edits_counts_by_its_exit_code_and_the_record_says_what_it_changed() {
     let spec = of(leaf("root", vec![command("format"), command("tests")], 2));
     let edits = |name: &str| Reading {
         edited: if name == "format" { lines(&["a.c"]) } else { Vec::new() },
         ..reading(name, ReadingStatus::Pass, true)
     };
-    let once = || Script::start(spec.clone()).prepared().measured_by(edits);
-    let script = once();
-    let names: Vec<_> = script.measure().sensors.iter().map(|sensor| sensor.name.as_str()).collect();
-    assert_eq!(names, ["format"]);
-    let script = script.all_fail();
-    assert_eq!(script.commit().sensors[0], ("format".to_owned(), ReadingStatus::Fail));
-    let cause = Cause::WorkspaceChanged { role: Role::Sensor, paths: lines(&["a.c"]) };
-    let script = once().measured_by(edits);
-    assert_eq!(script.commit().sensors[0].1, ReadingStatus::Pending, "it was never measured");
-    script.committed().needs(cause, 0);
+    let script = Script::start(spec).prepared().measured_by(edits);
+    assert_eq!(script.commit().sensors[0], ("format".to_owned(), ReadingStatus::Pass));
+    script.committed().asks(Role::Controller, "1");
 }
 
 #[test]

@@ -81,20 +81,10 @@ fn lost(draft: &mut Draft, request: &Effect, reason: &str) {
     }
 }
 
+/// A command that changed files did so in a snapshot of its own, which is thrown away: tools rewrite their lock files. The
+/// record says so, and its exit code counts.
 fn measured(draft: &mut Draft, depth: u32, report: &Measured) {
-    let (void, sound): (Vec<Reading>, Vec<Reading>) =
-        report.readings.iter().cloned().partition(|reading| !reading.edited.is_empty());
-    let earlier = state(draft).attempts.failed;
-    if void.is_empty() || !sound.is_empty() {
-        take_readings(draft, depth, &report.tree, sound);
-    }
-    if void.is_empty() {
-        return;
-    }
-    let paths: Vec<_> = void.iter().flat_map(|reading| reading.edited.iter().cloned()).collect();
-    let names: Vec<_> = void.iter().map(|reading| reading.sensor.as_str()).collect();
-    let why = format!("{} may only read, and changed {}", names.join(", "), paths.join(", "));
-    edited(draft, Role::Sensor, earlier, paths, &why);
+    take_readings(draft, depth, &report.tree, report.readings.clone());
 }
 
 /// What was said about a tree that its reader changed counts for nothing; once may be an accident.

@@ -220,7 +220,10 @@ impl State {
             frame.coming.push(reading.clone());
         }
         let whole = node.sensors.iter().all(|one| frame.coming.iter().any(|got| got.sensor == one.name));
-        if whole {
+        if !whole {
+            // What was measured before no longer speaks of this content: a sensor may say something else by now.
+            frame.measured = None;
+        } else {
             let order = |name: &str| node.sensors.iter().position(|sensor| sensor.name == name);
             frame.coming.sort_by_key(|reading| order(&reading.sensor));
             frame.readings = core::mem::take(&mut frame.coming);
