@@ -73,6 +73,8 @@ impl IndexEntry {
 impl Index {
     pub(crate) fn of_entries(mut entries: Vec<IndexEntry>) -> Self {
         entries.sort_by(|left, right| left.path.cmp(&right.path));
+        // Git would write a path twice into a tree that has it twice.
+        entries.dedup_by(|later, earlier| later.path == earlier.path);
         Self { entries, ..Self::default() }
     }
 

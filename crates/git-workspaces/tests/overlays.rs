@@ -65,6 +65,15 @@ fn the_same_parts_make_the_same_tree_and_nothing_put_over_it_changes_it() {
 }
 
 #[test]
+fn a_path_that_is_brought_twice_is_there_once() {
+    let world = World::new();
+    let (repository, base, _) = world.with_doer();
+    let replaced = [("read", Some(&base.tree)), ("readme.txt", Some(&base.tree))];
+    let parts = Overlay { content: &base.tree, replaced: &replaced, removed: &[], files: &[] };
+    assert_eq!(repository.overlay(&parts).unwrap(), base.tree);
+}
+
+#[test]
 fn a_file_in_place_of_a_directory_and_a_directory_in_place_of_a_file_give_way() {
     let world = World::new();
     let (repository, base, _) = world.with_doer();

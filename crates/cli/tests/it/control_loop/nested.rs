@@ -101,11 +101,8 @@ fn a_child_begins_with_pending_files_and_its_parent_s_readings() {
     let plant = Plant::levels(1, 1);
     let keep = plant.world.shared("prompts");
     std::fs::create_dir_all(&keep).unwrap();
-    let controller = format!(
-        "cat > {}/$WINDLASS_LABEL.md\n{}",
-        keep.display(),
-        super::plant::counting_controller(1)
-    );
+    let controller =
+        format!("cat > {}/$WINDLASS_LABEL.md\n{}", keep.display(), super::plant::counting_controller(1));
     let _ = plant.run(&controller, ADDING_ACTUATOR, &[]).exits_with(0);
     let prompt = std::fs::read_to_string(keep.join("1.1.md")).unwrap();
     assert!(prompt.contains("high") && prompt.contains("fail"), "{prompt}");

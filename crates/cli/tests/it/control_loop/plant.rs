@@ -5,7 +5,7 @@ use crate::world;
 use serde_json::Value;
 use std::fmt::Write as _;
 use windlass_artifact_formats::control_loop::{ViewedCommit, read_loop_commit};
-use windlass_test_support::{Output, Repository, World};
+use windlass_test_support::{Output, Repository, Untouched, World};
 
 pub(super) const TASK: &str = "Raise the value";
 pub(super) const BRANCH: &str = "ai-loop/raise-the-value";
@@ -43,7 +43,8 @@ impl Plant {
     pub(super) fn levels(below: usize, target: u32) -> Self {
         let plant = Self::bare();
         plant.sensor("high", &format!("test \"$(cat value)\" -ge {target}"));
-        plant.role("loop-actuator", "# Actuator\n\nRead {input-path}, edit files, report to {output-path}.\n");
+        plant
+            .role("loop-actuator", "# Actuator\n\nRead {input-path}, edit files, report to {output-path}.\n");
         let names = ["outer", "middle", "inner"];
         let nodes = &names[..=below];
         for node in nodes {
@@ -92,8 +93,17 @@ impl Plant {
         let controller = self.agent("controller", controller);
         let actuator = self.agent("actuator", actuator);
         let words = [
-            "control", "run", TASK, "--repo", self.repository.text(), "--yes", "--json", "--controller",
-            &controller, "--actuator", &actuator,
+            "control",
+            "run",
+            TASK,
+            "--repo",
+            self.repository.text(),
+            "--yes",
+            "--json",
+            "--controller",
+            &controller,
+            "--actuator",
+            &actuator,
         ];
         self.world.windlass(&[&words, flags].concat())
     }
@@ -135,8 +145,14 @@ impl Plant {
     }
 
     pub(super) fn log(&self) -> Vec<Value> {
-        let log = self.world.windlass(&["log", &self.run_id(), "--json"]).exits_with(0).json_lines();
-        log
+        let log = self.world.windlass(&["log", &self.run_id(), "--json"]).exits_with(0).json();
+        log["entries"].as_array().unwrap().clone()
+    }
+
+    /// But for the loop's own branch everything of the user's is as it was.
+    pub(super) fn assert_untouched(&self, before: &Untouched) {
+        self.repository.git(&["branch", "-D", BRANCH]);
+        before.assert_holds(&self.repository);
     }
 }
 
@@ -154,7 +170,10 @@ fn flow(nodes: &[&str]) -> String {
             "{indent}id: {node}\n{indent}type: loop\n{indent}controller: .claude/agents/loop-controller-{node}.md\n{indent}sensors:\n{indent}  - .claude/agents/loop-sensor-high.md\n{indent}termination:\n{indent}  max_iterations: 5\n{indent}actuator:\n"
         );
         if depth + 1 == nodes.len() {
-            let _ = write!(text, "{indent}  strategy: direct\n{indent}  agent: .claude/agents/loop-actuator.md\n");
+            let _ = write!(
+                text,
+                "{indent}  strategy: direct\n{indent}  agent: .claude/agents/loop-actuator.md\n"
+            );
         } else {
             let _ = write!(text, "{indent}  strategy: composite\n{indent}  child:\n");
         }

@@ -14,14 +14,14 @@ fn a_flat_loop_measures_plans_acts_and_commits_until_its_target_is_met() {
     let commits = plant.commits();
     assert_eq!(commits[0].action, "initial measurement");
     assert_eq!(commits[3].status, "complete");
-    assert!(commits.iter().all(|commit| commit.target_met == (commit.iteration == "3")));
+    assert!(commits.iter().all(|commit| (commit.target_met == "true") == (commit.iteration == "3")));
     assert_eq!(plant.ends_with("value"), "2");
     for file in ["orchestrator-output.md", "sensor-high-output.md", "controller-output.md"] {
         assert!(!plant.ends_with(&format!(".ai-loop/{file}")).is_empty(), "{file}");
     }
     assert!(plant.ends_with(".ai-loop/orchestrator-output.md").contains("status: complete"));
-    before.assert_holds(&plant.repository);
     plant.assert_sound();
+    plant.assert_untouched(&before);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn an_uncommitted_change_is_refused_or_taken_along_as_a_commit_of_its_own() {
     assert!(plant.repository.git(&["show", "-s", "--format=%s", first]).contains("uncommitted changes"));
     assert_eq!(plant.repository.git(&["show", &format!("{first}:new.txt")]), "mine");
     assert_eq!(plant.ends_with("value"), "2");
-    before.assert_holds(&plant.repository);
+    plant.assert_untouched(&before);
 }
 
 #[test]
@@ -111,9 +111,8 @@ fn a_branch_that_is_there_gets_a_number_and_two_runs_of_one_day_get_two_names() 
     let _ = plant.count_to(1, &[]).exits_with(0);
     let second = format!("{BRANCH}-2");
     assert_eq!(plant.commits_of(&second).len(), plant.commits().len());
-    let runs = |branch: &str| {
-        plant.repository.git(&["ls-tree", "--name-only", &format!("{branch}:.ai-loop/runs/")])
-    };
+    let runs =
+        |branch: &str| plant.repository.git(&["ls-tree", "--name-only", &format!("{branch}:.ai-loop/runs/")]);
     let (first, second) = (runs(BRANCH), runs(&second));
     assert!(first.ends_with("_001") && second.ends_with("_002"), "{first} {second}");
 }
@@ -134,8 +133,18 @@ fn a_task_in_any_words_becomes_a_branch_and_stays_what_it_was() {
         let controller = plant.agent("controller", &counting_controller(1));
         let actuator = plant.agent("actuator", ADDING_ACTUATOR);
         let words = [
-            "control", "run", "--task-file", file.to_str().unwrap(), "--repo", plant.repository.text(), "--yes",
-            "--json", "--controller", &controller, "--actuator", &actuator,
+            "control",
+            "run",
+            "--task-file",
+            file.to_str().unwrap(),
+            "--repo",
+            plant.repository.text(),
+            "--yes",
+            "--json",
+            "--controller",
+            &controller,
+            "--actuator",
+            &actuator,
         ];
         let ended = outcome(&plant.world.windlass(&words).exits_with(0));
         let branch = ended["control"]["branch"].as_str().unwrap();

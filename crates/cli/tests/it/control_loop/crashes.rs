@@ -1,0 +1,140 @@
+//! Kills the engine with SIGKILL at the places where a crash could hurt, at depth 0, 1 and 2, and resumes: the same final
+//! tree, and no commit twice.
+
+use super::plant::{ADDING_ACTUATOR, BRANCH, Plant, TASK, counting_controller};
+use windlass_test_support::{Output, wait_until};
+
+/// The places are shared out among so many tests of each depth, which run side by side.
+const SHARES: usize = 4;
+/// Of the places of a deeper loop every so many is visited; `cargo xtask chaos` visits all.
+const EVERY: [usize; 3] = [3, 17, 31];
+
+struct Stage {
+    plant: Plant,
+    agents: [String; 2],
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Ending {
+    subjects: Vec<String>,
+    tree: String,
+    /// How often each agent was started: what was paid for.
+    steps: Vec<String>,
+}
+
+impl Stage {
+    fn set_up(depth: usize) -> Self {
+        let plant = if depth == 0 { Plant::flat(1) } else { Plant::levels(depth, 1) };
+        let steps = plant.world.shared("steps.txt");
+        let counted =
+            |lines: &str| format!("echo $WINDLASS_ROLE $WINDLASS_LABEL >> {}\n{lines}", steps.display());
+        let agents = [
+            plant.agent("controller", &counted(&counting_controller(1))),
+            plant.agent("actuator", &counted(ADDING_ACTUATOR)),
+        ];
+        Self { plant, agents }
+    }
+
+    fn run(&self) -> Output {
+        let [controller, actuator] = &self.agents;
+        let words = [
+            "control",
+            "run",
+            TASK,
+            "--repo",
+            self.plant.repository.text(),
+            "--yes",
+            "--controller",
+            controller,
+            "--actuator",
+            actuator,
+        ];
+        self.plant.world.windlass(&words)
+    }
+
+    fn with(&mut self, name: &str, value: &str, start: impl FnOnce(&Self) -> Output) -> Output {
+        self.plant.world.set(name, value);
+        let output = start(self);
+        self.plant.world.unset(name);
+        output
+    }
+
+    /// What a user does after a crash.
+    fn go_on(&self) -> Output {
+        let list = self.plant.world.windlass(&["ls", "--json"]).exits_with(0).json();
+        match list.get(0) {
+            Some(_) => self.plant.world.windlass(&["resume", "--all"]),
+            None => self.run(),
+        }
+    }
+
+    fn ending(&self) -> Ending {
+        wait_until("the last process to end", || self.plant.world.processes().is_empty().then_some(()));
+        let run = self.plant.run_id();
+        let _ = self.plant.world.windlass(&["verify", &run]).exits_with(0);
+        let repository = &self.plant.repository;
+        let subjects = repository.git(&["log", "--reverse", "--format=%s", &format!("HEAD..{BRANCH}")]);
+        let steps = std::fs::read_to_string(self.plant.world.shared("steps.txt")).unwrap();
+        let mut steps: Vec<String> = steps.lines().map(str::to_owned).collect();
+        // One whose end nobody saw is asked again; that it was asked at all is what counts.
+        steps.dedup();
+        Ending {
+            subjects: subjects.lines().map(str::to_owned).collect(),
+            tree: repository.git(&["rev-parse", &format!("{BRANCH}^{{tree}}")]),
+            steps,
+        }
+    }
+}
+
+fn undisturbed(depth: usize) -> (Ending, usize) {
+    let mut stage = Stage::set_up(depth);
+    let log = stage.plant.world.shared("places.txt");
+    let _ = stage.with("WINDLASS_CRASH_LOG", log.to_str().unwrap(), Stage::run).exits_with(0);
+    let places = std::fs::read_to_string(&log).unwrap().lines().count();
+    (stage.ending(), places)
+}
+
+fn survives(depth: usize, share: usize) {
+    let (expected, places) = undisturbed(depth);
+    let every = match std::env::var("WINDLASS_CRASH_EVERY") {
+        Ok(every) => every.parse().expect("a number"),
+        Err(_) => EVERY[depth],
+    };
+    let mine = (1..=places).step_by(every).skip(share).step_by(SHARES);
+    let failures: Vec<String> = mine.filter_map(|place| crash_at(depth, place, &expected)).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn crash_at(depth: usize, place: usize, expected: &Ending) -> Option<String> {
+    let mut stage = Stage::set_up(depth);
+    let killed = stage.with("WINDLASS_CRASH_AT", &place.to_string(), Stage::run);
+    if killed.signal != Some(9) {
+        // How often a lock is looked at differs by a few; the last places may not be reached.
+        return (killed.code != Some(0)).then(|| format!("at place {place}: {killed:?}"));
+    }
+    let resumed = stage.go_on();
+    if resumed.code != Some(0) {
+        return Some(format!("after a crash at place {place}: {:?}\n{}", resumed.code, resumed.stderr));
+    }
+    let ending = stage.ending();
+    (ending != *expected).then(|| format!("after a crash at place {place}: {ending:#?}\nnot {expected:#?}"))
+}
+
+macro_rules! shares {
+    ($($module:ident = $depth:literal),+ $(,)?) => {
+        $(mod $module {
+            #[test] fn share_0() { super::survives($depth, 0); }
+            #[test] fn share_1() { super::survives($depth, 1); }
+            #[test] fn share_2() { super::survives($depth, 2); }
+            #[test] fn share_3() { super::survives($depth, 3); }
+        })+
+
+        #[test]
+        fn there_are_as_many_tests_as_shares() {
+            assert_eq!(SHARES, 4);
+            assert_eq!([$($depth),+].len(), EVERY.len());
+        }
+    };
+}
+
+shares! { killed_at_depth_0 = 0, killed_at_depth_1 = 1, killed_at_depth_2 = 2 }
