@@ -1,9 +1,17 @@
 //! `windlass control …`: the sensor, controller and actuator loop.
 
+mod check;
+mod init;
+mod plot;
 mod run;
+mod status;
 
-use crate::output::Output;
+pub(crate) use plot::terminal_charts;
+
+use crate::commands::outcome::short;
+use crate::output::{Output, printable};
 use clap::{Args, Subcommand};
+use windlass_control_api::control_loop::BestView;
 use windlass_control_api::{Control, Fault};
 
 /// Measure, plan and edit until every sensor passes
@@ -13,6 +21,13 @@ use windlass_control_api::{Control, Fault};
 /// exactly the tree the controller judged. Repositories set up with `.claude/agents/loop-*.md` or `.ai-loop/flow.yaml`
 /// run as they are.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  windlass control init
+  windlass control check
+  windlass control run \"Make all tests pass\" --agent claude
+  windlass control status
+  windlass control plot RUN --svg run.svg")]
 pub(crate) struct ControlArgs {
     #[command(subcommand)]
     command: ControlCommand,
@@ -20,11 +35,37 @@ pub(crate) struct ControlArgs {
 
 #[derive(Debug, Subcommand)]
 enum ControlCommand {
+    Init(init::InitArgs),
+    Check(check::CheckArgs),
     Run(Box<run::ControlRunArgs>),
+    Status(status::StatusArgs),
+    Plot(plot::PlotArgs),
+}
+
+impl ControlArgs {
+    /// Whether nothing is recorded, so that a state directory that cannot be written is good enough.
+    pub(crate) fn only_looks(&self) -> bool {
+        matches!(self.command, ControlCommand::Status(_) | ControlCommand::Plot(_))
+    }
 }
 
 pub(crate) async fn run(args: ControlArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
     match args.command {
+        ControlCommand::Init(args) => init::run(args, control, output).await,
+        ControlCommand::Check(args) => check::run(args, control, output).await,
         ControlCommand::Run(args) => run::run(*args, control, output).await,
+        ControlCommand::Status(args) => status::run(args, control, output).await,
+        ControlCommand::Plot(args) => plot::run(args, control, output).await,
     }
+}
+
+/// The best iteration in one line.
+pub(crate) fn best_words(best: &BestView) -> String {
+    let commit = best.commit.as_deref().map_or("not committed", short);
+    let failing = match best.failing.as_slice() {
+        [] => "every sensor passes".to_owned(),
+        [one] => format!("{} does not pass", printable(one)),
+        more => format!("{} do not pass", printable(&more.join(", "))),
+    };
+    format!("iteration {}, {commit}: {failing}", printable(&best.iteration))
 }
