@@ -7,6 +7,8 @@ mod agents_and_money;
 mod cheats;
 mod clean;
 mod compat_words;
+mod control_setup;
+mod control_views;
 mod crash_points;
 mod demo;
 mod help;

@@ -3,15 +3,14 @@
 mod check;
 mod init;
 mod plot;
+pub(super) mod report;
 mod run;
 mod status;
 
 pub(crate) use plot::terminal_charts;
 
-use crate::commands::outcome::short;
-use crate::output::{Output, printable};
+use crate::output::Output;
 use clap::{Args, Subcommand};
-use windlass_control_api::control_loop::BestView;
 use windlass_control_api::{Control, Fault};
 
 /// Measure, plan and edit until every sensor passes
@@ -57,15 +56,4 @@ pub(crate) async fn run(args: ControlArgs, control: &dyn Control, output: &mut O
         ControlCommand::Status(args) => status::run(args, control, output).await,
         ControlCommand::Plot(args) => plot::run(args, control, output).await,
     }
-}
-
-/// The best iteration in one line.
-pub(crate) fn best_words(best: &BestView) -> String {
-    let commit = best.commit.as_deref().map_or("not committed", short);
-    let failing = match best.failing.as_slice() {
-        [] => "every sensor passes".to_owned(),
-        [one] => format!("{} does not pass", printable(one)),
-        more => format!("{} do not pass", printable(&more.join(", "))),
-    };
-    format!("iteration {}, {commit}: {failing}", printable(&best.iteration))
 }

@@ -1,5 +1,6 @@
 //! `windlass control status`: where a control loop stands, node by node.
 
+use super::report;
 use crate::commands::absolute;
 use crate::commands::outcome::short;
 use crate::output::{Fields, Output, Paint, fit, printable};
@@ -17,7 +18,7 @@ const SHOWN_LINES: usize = 12;
 #[command(after_help = "\
 Examples:
   windlass control status
-  windlass control status c3f9a1 --full
+  windlass control status hdjqpvkz --full
   windlass control status --json | jq '.report.nodes[] | {path, iteration, status}'")]
 pub(super) struct StatusArgs {
     /// The run, as `windlass ls` names it; the newest control loop of the repository if not given
@@ -67,18 +68,12 @@ fn heading(text: &str, output: &mut Output) {
 
 fn show_run(status: &ControlStatus, output: &mut Output) {
     let look = output.look();
-    let report = &status.report;
     let mut fields = Fields::new(look);
     fields.add("run", look.paint(Paint::Name, &status.run));
     fields.add("status", look.status(status.status));
     fields.add("task", printable(status.task.lines().next().unwrap_or_default()));
     fields.add("now", printable(&status.now));
-    fields.add("branch", printable(&report.branch));
-    fields.add("base branch", printable(&report.base_branch));
-    fields.add("commits", report.commits.to_string());
-    if let Some(best) = &report.best {
-        fields.add("best", super::best_words(best));
-    }
+    report::add(&status.report, &mut fields);
     for line in fields.lines() {
         output.line(line);
     }

@@ -108,7 +108,12 @@ fn planned(name: &str, command: &str, why: String) -> Result<PlannedSensor, Faul
 
 fn sensor_text(dialect: Dialect, sensor: &PlannedSensor) -> Option<String> {
     let command = sensor.command.as_deref()?;
-    let template = SensorTemplate { name: &sensor.name, command, target: sensor.target.as_deref() };
+    let target = match dialect {
+        // There it stands in the controller's file.
+        Dialect::Flat => None,
+        Dialect::Nested => sensor.target.as_deref(),
+    };
+    let template = SensorTemplate { name: &sensor.name, command, target };
     Some(AgentTemplate::Sensor(dialect, template).render())
 }
 

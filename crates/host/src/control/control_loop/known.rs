@@ -3,7 +3,7 @@
 
 use super::setup::SetupFiles;
 use windlass_artifact_formats::control_loop::{
-    AgentFile, FLOW_FILE, Flow, paths, readable_text, sensor_entries, sensor_name,
+    AgentFile, DEFAULT_TARGET, FLOW_FILE, Flow, paths, readable_text, sensor_entries, sensor_name,
 };
 use windlass_control_api::control_loop::InitLevels;
 
@@ -60,17 +60,21 @@ fn of_folder(files: &dyn SetupFiles, controller: Option<&[u8]>) -> Vec<PlannedSe
     // Of the flat form, targets stand in the controller's file.
     let controller = controller.and_then(|bytes| readable_text(paths::FLAT_CONTROLLER, bytes).ok());
     let targets = controller.map(sensor_entries).unwrap_or_default();
-    files
+    let listed = |name: &str| targets.iter().position(|entry| entry.name == name);
+    let mut sensors: Vec<PlannedSensor> = files
         .names_in(paths::AGENTS_DIRECTORY)
         .iter()
         .filter(|name| name.starts_with(paths::SENSOR_PREFIX) && name.ends_with(".md"))
         .filter_map(|name| read_sensor(files, &format!("{}/{name}", paths::AGENTS_DIRECTORY)))
         .map(|mut sensor| {
-            let listed = targets.iter().find(|entry| entry.name == sensor.name);
-            sensor.target = sensor.target.or_else(|| listed.and_then(|entry| entry.target.clone()));
+            let target = listed(&sensor.name).and_then(|at| targets[at].target.clone());
+            sensor.target = sensor.target.or(target).filter(|target| target != DEFAULT_TARGET);
             sensor
         })
-        .collect()
+        .collect();
+    // The controller's list is in order of priority; a folder has none.
+    sensors.sort_by_key(|sensor| listed(&sensor.name).unwrap_or(usize::MAX));
+    sensors
 }
 
 fn read_sensor(files: &dyn SetupFiles, path: &str) -> Option<PlannedSensor> {

@@ -23,9 +23,9 @@ use windlass_control_api::{Code, Control, Fault, exit_codes};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  windlass control plot c3f9a1
-  windlass control plot c3f9a1 --svg run.svg --png run.png
-  windlass control plot c3f9a1 --json | jq '.series[] | {sensor, metric, points}'")]
+  windlass control plot hdjqpvkz
+  windlass control plot hdjqpvkz --svg run.svg --png run.png
+  windlass control plot hdjqpvkz --json | jq '.series[] | {sensor, metric, points}'")]
 pub(super) struct PlotArgs {
     /// The run, as `windlass ls` names it
     #[arg(value_name = "RUN")]

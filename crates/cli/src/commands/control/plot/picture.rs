@@ -57,7 +57,9 @@ pub(super) fn draw(title: &str, nodes: &[NodeCharts], surface: &mut dyn Surface)
     for node in nodes {
         y += LINE + LINE / 2;
         surface.text(At { x: MARGIN, y }, Anchor::Start, &node.path, Ink::Text);
-        let top = y + LINE / 2;
+        // Behind the dots.
+        let rows = i32::try_from(node.strips.len()).unwrap_or(0);
+        best(node, y + STRIP / 2, y + rows * STRIP + STRIP / 2, surface);
         for strip in &node.strips {
             y += STRIP;
             surface.text(At { x: MARGIN + AXIS - 12, y: y + 4 }, Anchor::End, &strip.sensor, Ink::Text);
@@ -70,7 +72,6 @@ pub(super) fn draw(title: &str, nodes: &[NodeCharts], surface: &mut dyn Surface)
                 surface.dot(At { x: column(node, at), y }, ink);
             }
         }
-        best(node, top, y + STRIP / 2, surface);
         y += LINE;
         labels(node, y, surface);
         for figure in &node.figures {
