@@ -79,7 +79,10 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
             Err(code) => Ok(code),
         },
         Command::Run(args) => commands::run::run(*args, &*connect()?, output).await,
-        Command::Control(args) => commands::control::run(args, &*connect()?, output).await,
+        Command::Control(args) => {
+            let host = if args.only_looks() { look()? } else { connect()? };
+            commands::control::run(args, &*host, output).await
+        }
         Command::Ls(args) => commands::ls::run(args, &*look()?, output).await,
         Command::Show(args) => commands::show::run(args, &*look()?, output).await,
         Command::Log(args) => commands::log::run(args, &*look()?, output).await,

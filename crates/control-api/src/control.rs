@@ -2,7 +2,7 @@
 
 use crate::agents::AgentView;
 use crate::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun};
-use crate::control_loop::{ControlStatus, Measurements, SetupReport, StartControl};
+use crate::control_loop::{ControlStatus, InitControl, InitReport, Measurements, SetupReport, StartControl};
 use crate::errors::Fault;
 use crate::events::Watcher;
 use crate::money::{AskCost, CostReport};
@@ -21,6 +21,8 @@ pub trait Control {
     fn start<'a>(&'a self, command: StartRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
     /// Starts a control loop and drives it to its end, or until it is interrupted.
     fn start_control<'a>(&'a self, command: StartControl, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Sets a repository up for a control loop, or refreshes what was set up.
+    fn init_control(&self, command: InitControl) -> Reply<'_, InitReport>;
     /// Whether the repository is set up for a control loop.
     fn control_setup<'a>(&'a self, repository: &'a Path) -> Reply<'a, SetupReport>;
     /// One control loop, or the newest of the repository.

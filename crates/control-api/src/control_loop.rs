@@ -111,24 +111,28 @@ pub struct SetupNode {
 #[derive(Clone, Debug, Default)]
 pub struct InitControl {
     pub repository: PathBuf,
-    /// Name and command; detected from the repository where none is given.
+    /// Name and command. They join the sensors there are; where there are none and none is given, the repository's
+    /// own files tell.
     pub sensors: Vec<(String, String)>,
-    pub levels: InitLevels,
+    /// As the repository is set up already, else one, where nothing is said.
+    pub levels: Option<InitLevels>,
     pub dry_run: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitLevels {
     /// Agent files only, as the first version of the original had it.
     Flat,
-    #[default]
     One,
     Two,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct InitReport {
+    pub repository: String,
     pub dialect: String,
+    /// Whether this is only what would be written.
+    pub dry_run: bool,
     /// Name, command, and how it was found.
     pub sensors: Vec<(String, String, String)>,
     pub written: Vec<String>,
@@ -136,6 +140,8 @@ pub struct InitReport {
     /// Edited by hand: left alone, with ours beside it.
     pub kept: Vec<(String, String)>,
     pub warnings: Vec<String>,
+    /// As commands.
+    pub next_steps: Vec<String>,
 }
 
 /// `windlass control status`.

@@ -56,7 +56,10 @@ pub enum Tone {
 pub struct Progress {
     pub round: u32,
     pub rounds: u32,
-    /// Who or what is at work: `doer`, `checks`, `judge`, `auditor`, …
+    /// The label of a control loop's iteration, such as `2.1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iteration: Option<String>,
+    /// Who or what is at work: `doer`, `checks`, `judge`, `sensors`, `controller`, …
     pub actor: String,
     pub elapsed_ms: u64,
     pub last_line: Option<String>,

@@ -2,7 +2,7 @@
 
 use crate::events::LogEntry;
 use crate::money::Spent;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How a run stands or ended, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -49,6 +49,25 @@ impl Status {
     }
 }
 
+/// Which of the loops a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoopKind {
+    #[default]
+    Task,
+    Control,
+}
+
+impl LoopKind {
+    /// What it calls one pass.
+    pub const fn pass_word(self) -> &'static str {
+        match self {
+            Self::Task => "round",
+            Self::Control => "iteration",
+        }
+    }
+}
+
 /// One line of `windlass ls`.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunLine {
@@ -57,6 +76,8 @@ pub struct RunLine {
     pub status: Status,
     /// What it is doing or how it ended.
     pub now: String,
+    pub kind: LoopKind,
+    /// Of a control loop: the iteration of its outermost node, and how many actuations it may have.
     pub round: u32,
     pub rounds: u32,
     pub started_at_ms: u64,
@@ -99,6 +120,9 @@ pub struct RunView {
     pub used: Used,
     pub spent: Spent,
     pub explanation: ExplanationView,
+    /// Of a control loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<crate::control_loop::ControlReport>,
     pub artifacts: Vec<ArtifactView>,
 }
 

@@ -15,7 +15,8 @@ const MODE_FILE: u32 = 0o100_644;
 #[derive(Debug, Clone, Copy)]
 pub struct Overlay<'a> {
     pub content: &'a TreeId,
-    /// Beginnings of paths (a directory ends with `/`) that do not come from the content, and where from instead.
+    /// Beginnings of paths (a directory ends with `/`) that do not come from the content, and where from instead. Of
+    /// several that name one path the first counts.
     pub replaced: &'a [(&'a str, Option<&'a TreeId>)],
     /// Beginnings of paths that are left out, wherever they come from.
     pub removed: &'a [&'a str],
@@ -27,11 +28,13 @@ impl Repository {
     /// The same parts make the same tree. Doing it again is harmless.
     pub fn overlay(&self, parts: &Overlay<'_>) -> Result<TreeId, GitError> {
         let mut entries = self.listing(parts.content)?.entries;
-        entries.retain(|entry| !parts.replaced.iter().any(|(start, _)| lies_in(&entry.path, start)));
-        for (start, source) in parts.replaced {
+        let named_by = |path: &RepoPath| parts.replaced.iter().position(|(start, _)| lies_in(path, start));
+        entries.retain(|entry| named_by(&entry.path).is_none());
+        for (number, (_, source)) in parts.replaced.iter().enumerate() {
             let Some(source) = source else { continue };
             let brought = self.listing(source)?.entries.into_iter();
-            entries.extend(brought.filter(|entry| lies_in(&entry.path, start)));
+            // A path that stands in a tree twice makes a commit that no git takes.
+            entries.extend(brought.filter(|entry| named_by(&entry.path) == Some(number)));
         }
         entries.retain(|entry| !parts.removed.iter().any(|start| lies_in(&entry.path, start)));
         for ((path, _), oid) in parts.files.iter().zip(self.store(parts.files)?) {

@@ -54,6 +54,23 @@ fn a_directory_is_left_out_another_taken_from_elsewhere_and_files_are_written_ov
 }
 
 #[test]
+fn a_path_that_two_beginnings_name_is_brought_once_and_by_the_first() {
+    let world = World::new();
+    let (repository, base, _) = world.with_doer();
+    let put = |text: &str| {
+        let files = [file("agents/loop-a.md", text)];
+        let parts = Overlay { content: &base.tree, replaced: &[], removed: &[], files: &files };
+        repository.overlay(&parts).unwrap()
+    };
+    let (first, second) = (put("first\n"), put("second\n"));
+    let overlapping = |replaced| Overlay { content: &second, replaced, removed: &[], files: &[] };
+    let twice = [("agents/loop-", Some(&first)), ("agents/loop-a.md", Some(&second)), ("agents/", None)];
+    assert_eq!(repository.overlay(&overlapping(&twice)).unwrap(), first);
+    let nowhere = [("agents/", None), ("agents/loop-a.md", Some(&second))];
+    assert_eq!(repository.overlay(&overlapping(&nowhere)).unwrap(), base.tree);
+}
+
+#[test]
 fn the_same_parts_make_the_same_tree_and_nothing_put_over_it_changes_it() {
     let world = World::new();
     let (repository, base, _) = world.with_doer();

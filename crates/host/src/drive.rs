@@ -269,12 +269,14 @@ impl<'a> Driver<'a> {
 
     fn show_progress(&mut self) {
         let (round, rounds) = headline::rounds(self.engine.run());
+        let iteration = headline::iteration(self.engine.run());
         let runner = self.engine.runner();
         let Some((effect, under_way)) = runner.under_way().next() else { return };
         let step = under_way.spent();
         let progress = Progress {
             round,
             rounds,
+            iteration,
             actor: actor(&under_way.effect).to_owned(),
             elapsed_ms: u64::try_from(under_way.since.elapsed().as_millis()).unwrap_or(u64::MAX),
             last_line: runner.last_line(*effect),

@@ -1,7 +1,7 @@
 //! A run in one line, kept beside its facts so that a list of ten thousand runs need not fold any of them.
 
 use serde::{Deserialize, Serialize};
-use windlass_control_api::views::{RunLine, Status};
+use windlass_control_api::views::{LoopKind, RunLine, Status};
 use windlass_engine::RunHead;
 use windlass_protocols::Run;
 use windlass_protocols::explain::explain;
@@ -25,6 +25,9 @@ struct Headline {
     now: String,
     round: u32,
     rounds: u32,
+    /// Lines of the first versions do not tell; they are of task loops.
+    #[serde(default)]
+    kind: LoopKind,
     /// Which wording `now` has; lines of the first versions do not tell.
     #[serde(default)]
     wording: u32,
@@ -58,6 +61,10 @@ pub(crate) fn of(run: &Run) -> String {
         now: explain(run).now,
         round,
         rounds,
+        kind: match started.protocol {
+            Protocol::JudgedTask(_) => LoopKind::Task,
+            Protocol::FeedbackControl(_) => LoopKind::Control,
+        },
         wording: WORDING,
     };
     serde_json::to_string(&headline).unwrap_or_default()
@@ -67,6 +74,14 @@ pub(crate) fn rounds(run: &Run) -> (u32, u32) {
     match &run.started {
         Some(started) => (started.protocol.round(), started.budget.caps.rounds),
         None => (0, 0),
+    }
+}
+
+/// The label of the iteration a control loop is in.
+pub(crate) fn iteration(run: &Run) -> Option<String> {
+    match &run.started.as_ref()?.protocol {
+        Protocol::FeedbackControl(state) => state.frame().map(|frame| frame.label()),
+        Protocol::JudgedTask(_) => None,
     }
 }
 
@@ -106,6 +121,7 @@ pub(crate) fn line(head: &RunHead, driven: bool) -> RunLine {
         now: "its line cannot be read".to_owned(),
         round: 0,
         rounds: 0,
+        kind: LoopKind::default(),
         wording: WORDING,
     });
     let ended = headline.end.as_deref().and_then(status_from_word);
@@ -115,6 +131,7 @@ pub(crate) fn line(head: &RunHead, driven: bool) -> RunLine {
         task: headline.task,
         status,
         now: headline.now,
+        kind: headline.kind,
         round: headline.round,
         rounds: headline.rounds,
         started_at_ms: head.started_at.0,

@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use windlass_control_api::agents::AgentView;
 use windlass_control_api::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun};
 use windlass_control_api::compat::{Compat, MakeWorktrees};
-use windlass_control_api::control_loop::{ControlStatus, Measurements, SetupReport, StartControl};
+use windlass_control_api::control_loop::{
+    ControlStatus, InitControl, InitReport, Measurements, SetupReport, StartControl,
+};
 use windlass_control_api::events::Watcher;
 use windlass_control_api::money::{AskCost, CostReport};
 use windlass_control_api::views::{
@@ -170,6 +172,10 @@ impl Control for Host {
 
     fn start_control<'a>(&'a self, command: StartControl, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
         Box::pin(control::control_loop::start::start(self, command, watcher))
+    }
+
+    fn init_control(&self, command: InitControl) -> Reply<'_, InitReport> {
+        Box::pin(async move { control::control_loop::init::init(&command) })
     }
 
     fn control_setup<'a>(&'a self, repository: &'a Path) -> Reply<'a, SetupReport> {

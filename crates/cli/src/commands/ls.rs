@@ -5,7 +5,7 @@ use crate::output::{Output, Paint, Table, ago, printable};
 use clap::Args;
 use jiff::Timestamp;
 use std::path::PathBuf;
-use windlass_control_api::views::RunLine;
+use windlass_control_api::views::{LoopKind, RunLine};
 use windlass_control_api::{Control, Fault, exit_codes};
 
 /// List the runs, the newest first
@@ -41,12 +41,20 @@ fn show(runs: &[RunLine], output: &mut Output, now: Timestamp) {
         table.row(vec![
             look.paint(Paint::Name, &run.run),
             look.status(run.status),
-            format!("{}/{}", run.round, run.rounds),
+            passes(run),
             ago(run.updated_at_ms, now),
             printable(&run.now),
         ]);
     }
     for line in table.lines() {
         output.line(line);
+    }
+}
+
+/// Rounds are what the column is called; other loops say what they count.
+fn passes(run: &RunLine) -> String {
+    match run.kind {
+        LoopKind::Task => format!("{}/{}", run.round, run.rounds),
+        LoopKind::Control => format!("{} {}", run.kind.pass_word(), run.round),
     }
 }

@@ -1,5 +1,6 @@
 //! How a run that was driven came to its end: shown the same way after `run`, `resume` and `land`.
 
+use super::control::report;
 use crate::output::{Fields, Output, Paint, cost, printable};
 use windlass_control_api::views::{ExplanationView, RunOutcome, Speaker};
 
@@ -17,18 +18,7 @@ pub(super) fn show(outcome: &RunOutcome, output: &mut Output) -> u8 {
     fields.add("outcome", look.status(outcome.status));
     fields.add("run", look.paint(Paint::Name, &outcome.run));
     match &outcome.control {
-        Some(control) => {
-            fields.add(
-                "branch",
-                format!("{} from {}", printable(&control.branch), printable(&control.base_branch)),
-            );
-            fields.add("commits", control.commits.to_string());
-            fields.add("actuations", control.actuations.to_string());
-            if let Some(best) = &control.best {
-                let commit = best.commit.as_deref().map_or("not committed", short);
-                fields.add("best", format!("iteration {}, {commit}", best.iteration));
-            }
-        }
+        Some(control) => report::add(control, &mut fields),
         None => {
             fields.add("rounds", outcome.rounds_completed.to_string());
             fields.add("judge", word(&outcome.judge_verdict, outcome.said_by.judge));
@@ -43,7 +33,10 @@ pub(super) fn show(outcome: &RunOutcome, output: &mut Output) -> u8 {
     for line in fields.lines() {
         output.line(line);
     }
-    explanation(&outcome.explanation, output);
+    match &outcome.control {
+        Some(control) => explanation(&report::with_next_steps(&outcome.explanation, control), output),
+        None => explanation(&outcome.explanation, output),
+    }
     outcome.status.exit_code()
 }
 

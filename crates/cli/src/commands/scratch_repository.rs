@@ -10,6 +10,10 @@ use windlass_process_supervisor::QuickCommand;
 /// Commits all files that stand in this directory.
 pub(super) fn make(directory: &Path, message: &str, environment: &Environment) -> Result<(), Fault> {
     git(directory, &["init", "--quiet", "--initial-branch=main"], environment)?;
+    commit_all(directory, message, environment)
+}
+
+pub(super) fn commit_all(directory: &Path, message: &str, environment: &Environment) -> Result<(), Fault> {
     git(directory, &["add", "--all"], environment)?;
     git(directory, &["commit", "--quiet", &format!("--message={message}")], environment)
 }

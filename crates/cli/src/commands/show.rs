@@ -1,10 +1,11 @@
 //! `windlass show`: everything about one run on one screen.
 
+use super::control::report;
 use super::outcome::{explanation, short, word};
 use crate::output::{Fields, Output, Paint, ago, cost, duration, printable};
 use clap::Args;
 use jiff::Timestamp;
-use windlass_control_api::views::{ArtifactView, RunView, Used};
+use windlass_control_api::views::{ArtifactView, LoopKind, RunView, Used};
 use windlass_control_api::{Control, Fault, exit_codes};
 
 /// Show one run: task, state, agents, checks, evidence
@@ -38,7 +39,9 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
         "task",
         format!("{}: {}", view.line.task, printable(view.task_text.lines().next().unwrap_or_default())),
     );
-    fields.add("round", format!("{} of {}", view.line.round, view.line.rounds));
+    if view.control.is_none() {
+        fields.add("round", format!("{} of {}", view.line.round, view.line.rounds));
+    }
     fields.add("started", ago(view.line.started_at_ms, now));
     fields.add("updated", ago(view.line.updated_at_ms, now));
     fields.add("cost", cost(&view.spent));
@@ -50,12 +53,18 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
     if let Some(landed) = &view.landed {
         fields.add("landed", format!("{} on {}", short(&landed.commit), landed.reference));
     }
-    fields.add("judge", word(&view.judge_verdict, view.said_by.judge));
-    fields.add("audit", word(&view.audit_gate, view.said_by.audit));
+    match &view.control {
+        Some(control) => report::add(control, &mut fields),
+        None => {
+            fields.add("judge", word(&view.judge_verdict, view.said_by.judge));
+            fields.add("audit", word(&view.audit_gate, view.said_by.audit));
+        }
+    }
     fields.add_all("agents", view.agents.iter().map(|(role, agent)| with_stand_in(view, role, agent)));
-    fields.add_all("checks", view.checks.iter().map(|check| printable(check)));
+    let checks = if view.control.is_some() { "sensors" } else { "checks" };
+    fields.add_all(checks, view.checks.iter().map(|check| printable(check)));
     fields.add_all("audit checks", view.audit_checks.iter().map(|check| printable(check)));
-    fields.add_all("artifacts", view.artifacts.iter().map(artifact));
+    fields.add_all("artifacts", view.artifacts.iter().map(|one| artifact(one, view.line.kind)));
     for line in fields.lines() {
         output.line(line);
     }
@@ -78,10 +87,10 @@ fn used(used: &Used) -> String {
     parts.join(", ")
 }
 
-fn artifact(artifact: &ArtifactView) -> String {
-    let round = match artifact.round {
-        0 => String::from("run"),
-        round => format!("round {round}"),
+fn artifact(artifact: &ArtifactView, kind: LoopKind) -> String {
+    let round = match (artifact.round, kind) {
+        (0, LoopKind::Task) => String::from("run"),
+        (round, _) => format!("{} {round}", kind.pass_word()),
     };
     format!("{round} {} ({} bytes, {})", printable(&artifact.name), artifact.bytes, short(&artifact.digest))
 }

@@ -129,8 +129,10 @@ impl Scene<'_> {
 
 fn status_text(progress: &Progress, look: Look) -> String {
     let mut parts = vec![format!("{} {}", look.arrow(), printable(&progress.actor))];
-    if progress.round > 0 {
-        parts.push(format!("round {}/{}", progress.round, progress.rounds));
+    match &progress.iteration {
+        Some(label) => parts.push(format!("iteration {}", printable(label))),
+        None if progress.round > 0 => parts.push(format!("round {}/{}", progress.round, progress.rounds)),
+        None => {}
     }
     parts.push(duration(progress.elapsed_ms));
     parts.extend(spend(progress));
@@ -159,6 +161,7 @@ mod tests {
         Event::Progress(Progress {
             round: 1,
             rounds: 3,
+            iteration: None,
             actor: "doer".into(),
             elapsed_ms: 12_000,
             last_line: Some("compiling \u{1b}[31mall of it".into()),
@@ -218,6 +221,15 @@ mod tests {
         progress.run = progress.step;
         let status = status_text(&progress, Look::PLAIN);
         assert!(status.contains("12s - 0.02 (1,500 tokens) - comp"), "{status}");
+    }
+
+    #[test]
+    fn of_a_control_loop_the_status_line_names_the_iteration() {
+        let Event::Progress(mut progress) = progress() else { panic!("a progress") };
+        progress.iteration = Some("2.1".into());
+        progress.actor = "actuator".into();
+        let status = status_text(&progress, Look::PLAIN);
+        assert!(status.starts_with("> actuator - iteration 2.1 - 12s"), "{status}");
     }
 
     #[test]

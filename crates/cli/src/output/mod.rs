@@ -12,7 +12,7 @@ mod text_width;
 
 pub(crate) use fields::Fields;
 pub(crate) use live_view::{LiveView, Story};
-pub(crate) use look::{Look, Paint, streams};
+pub(crate) use look::{Look, Paint, Symbols, streams};
 pub(crate) use moments::{ago, clock_time, duration};
 pub(crate) use money::{cost, grouped, money};
 pub(crate) use sink::Sink;

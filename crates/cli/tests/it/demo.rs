@@ -1,4 +1,4 @@
-//! `windlass demo` in its three plays, and the commands it offers at the end.
+//! `windlass demo` in its four plays, and the commands it offers at the end.
 
 use crate::world;
 use std::path::PathBuf;
@@ -81,6 +81,56 @@ fn the_cheat_demo_believes_neither_the_forged_verdict_nor_the_forged_audit() {
         let _ = answer.exits_with(0);
     }
     world.assert_no_processes();
+}
+
+#[test]
+fn the_control_demo_converges_once_and_is_stopped_once_with_the_best_commit_named() {
+    let world = world();
+    let (output, place) = play_control(&world, &[]);
+    let story = output.exits_with(0);
+    let place_of =
+        |words: &str| story.stdout.find(words).unwrap_or_else(|| panic!("{words} in {}", story.stdout));
+    assert!(
+        place_of("the engine refuses that: test, style do not pass")
+            < place_of("main ends: the target is met")
+    );
+    assert!(
+        place_of("stopped early: states that were there before keep coming back")
+            > place_of("A loop that goes")
+    );
+    assert!(place_of("memory does not pass") < place_of("What was measured"));
+    let best =
+        story.stdout.lines().filter(|line| line.trim_start().starts_with("best     iteration")).count();
+    assert_eq!(best, 2, "each loop's best commit is named: {}", story.stdout);
+
+    let cache = place.join("cache").join("cache.conf");
+    assert_eq!(std::fs::read_to_string(cache).unwrap(), "size=50\n", "the checkout itself is left alone");
+    let answers = paste(&world, &story);
+    assert_eq!(answers.len(), 10);
+    for answer in answers {
+        assert_ne!(answer.exits_with(0).stdout, "");
+    }
+    assert!(!world.state_dir().exists(), "the user's own journal must stay clean");
+    world.assert_no_processes();
+}
+
+#[test]
+fn the_control_demo_in_json_ends_with_both_outcomes() {
+    let world = world();
+    let lines = play_control(&world, &["--json"]).0.exits_with(0).json_lines();
+    let [.., first, second] = lines.as_slice() else { panic!("two outcomes") };
+    assert_eq!(
+        (first["status"].as_str(), first["control"]["actuations"].as_u64()),
+        (Some("accepted"), Some(3))
+    );
+    assert_eq!(second["status"], "needs-human");
+    assert!(second["control"]["best"]["commit"].is_string(), "{second:#}");
+    let (refused, _) = play_control(&crate::world(), &["--crash"]);
+    assert!(refused.exits_with(2).stderr.contains("in one way only"));
+}
+
+fn play_control(world: &World, more: &[&str]) -> (Output, PathBuf) {
+    play(world, &[&["control"], more].concat())
 }
 
 #[test]

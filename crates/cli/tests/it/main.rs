@@ -8,6 +8,8 @@ mod cheats;
 mod clean;
 mod compat_words;
 mod control_loop;
+mod control_setup;
+mod control_views;
 mod crash_points;
 mod demo;
 mod help;

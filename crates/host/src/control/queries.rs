@@ -79,6 +79,10 @@ pub(crate) async fn show(host: &Host, name: &str) -> Result<RunView, Fault> {
         },
         spent: spending::of_stored(&head.run, &stored)?.map(|spent| spent.spent()).unwrap_or_default(),
         explanation: explanation(host, &run).await?,
+        control: match protocol {
+            Protocol::FeedbackControl(state) => Some(super::control_loop::report::of(&run, state)),
+            Protocol::JudgedTask(_) => None,
+        },
         artifacts: sealed(&head.run, &stored)?
             .into_iter()
             .map(|(round, artifact)| ArtifactView {

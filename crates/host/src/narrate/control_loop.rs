@@ -5,6 +5,7 @@ use windlass_control_api::events::Tone;
 use windlass_protocols::Run;
 use windlass_protocols::effect::{Measure, NodeStep};
 use windlass_protocols::kernel::availability::FOR_GOOD;
+use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::outcome::{Reading, ReadingStatus};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
@@ -70,7 +71,8 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             (format!("the controller plans: {}", decision.summary), Tone::Plain)
         }
         Fact::ClaimRefused { failing, .. } => {
-            (format!("the engine refuses that: {} do not pass", failing.join(", ")), Tone::Bad)
+            let verb = if failing.len() == 1 { "does" } else { "do" };
+            (format!("the engine refuses that: {} {verb} not pass", failing.join(", ")), Tone::Bad)
         }
         Fact::ActionTaken { action, .. } => {
             let commands = if action.commands_off { "" } else { " (its program could have run commands)" };
@@ -84,7 +86,8 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
                 [] => String::new(),
                 paths => format!("; what was done to the loop's own {} was undone", paths.join(", ")),
             };
-            (format!("{} files changed{undone}", change.files_changed), Tone::Plain)
+            let files = if change.files_changed == 1 { "file" } else { "files" };
+            (format!("{} {files} changed{undone}", change.files_changed), Tone::Plain)
         }
         Fact::RepairAsked { role, faults } => {
             (format!("the {role}'s answer cannot be used: {}", faults.join("; ")), Tone::Attention)
@@ -111,6 +114,9 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::ChildReturned { end, .. } => (format!("back from the inner loop: {}", words(end)), tone(end)),
         Fact::Concluded { end } => match end {
             End::Complete => ("the target is met".to_owned(), Tone::Good),
+            End::Exhausted { dimension: Dimension::Rounds } => {
+                ("its iterations are used up".to_owned(), Tone::Attention)
+            }
             End::Exhausted { dimension } => (format!("nothing is left of its {dimension}"), Tone::Attention),
             End::Stalled { how } => (format!("stopped early: {}", how.words()), Tone::Attention),
             End::NeedsHuman { .. } => ("needs a person".to_owned(), Tone::Attention),

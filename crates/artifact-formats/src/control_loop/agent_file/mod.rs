@@ -13,7 +13,7 @@ use super::paths::SENSOR_PREFIX;
 use super::yaml::Yaml;
 
 pub use placeholders::Placeholders;
-pub use scaffold::{AgentTemplate, Dialect, ListedSensor, SensorTemplate, is_known_rendering};
+pub use scaffold::{AgentTemplate, Dialect, ListedSensor, SensorTemplate, is_known_rendering, scaffold_flow};
 pub use sensor_list::{SensorEntry, sensor_entries};
 
 /// The target of a sensor for which none is written down anywhere.

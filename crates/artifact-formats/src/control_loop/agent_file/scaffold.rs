@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
+use crate::control_loop::flow::Flow;
 use crate::control_loop::front_matter;
 use crate::control_loop::markdown::contained;
 use crate::control_loop::paths::NodePaths;
@@ -77,10 +78,21 @@ impl AgentTemplate<'_> {
                 &[("node_id", node_id)],
             ),
         };
-        let digest = digest(&text);
-        let _ = writeln!(text, "{MARK_START}{digest}{MARK_END}");
+        mark(&mut text);
         text
     }
+}
+
+/// `flow.yaml` as `init` writes it: the mark stands in a comment.
+pub fn scaffold_flow(flow: &Flow) -> String {
+    let mut text = format!("{}\n# ", flow.render());
+    mark(&mut text);
+    text
+}
+
+fn mark(text: &mut String) {
+    let digest = digest(text);
+    let _ = writeln!(text, "{MARK_START}{digest}{MARK_END}");
 }
 
 /// Whether a file is exactly what some version of `init` wrote. Anything else was edited, or was not written by us,

@@ -1,6 +1,8 @@
 //! `windlass demo`: a small real repository, scripted agents and the real engine, told as a story. Everything happens in
 //! a directory of its own with a journal of its own, which stays so that the evidence can be looked at.
 
+mod control;
+mod control_scripts;
 mod crash;
 mod narration;
 mod scripts;
@@ -9,7 +11,7 @@ mod stage;
 pub(crate) use stage::Stage;
 
 use crate::output::{LiveView, Output, Story, printable};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use narration::{say, show_commands, step};
 use std::path::{Path, PathBuf};
 use windlass_control_api::views::{RunOutcome, Status};
@@ -18,15 +20,20 @@ use windlass_control_api::{Code, Control, Fault, exit_codes};
 /// See the whole thing in a few seconds, without any key
 ///
 /// Makes a small repository with a failing test and plays a run with scripted agents: the first attempt is rejected by
-/// the engine's own check, the second is accepted, audited and landed. Ends with the commands to look at the evidence.
+/// the engine's own check, the second is accepted, audited and landed. `control` plays two control loops instead: one
+/// converges, one goes in circles and is stopped. Ends with the commands to look at the evidence.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   windlass demo
   windlass demo --crash
   windlass demo --cheat
+  windlass demo control
   windlass demo --keep /tmp/windlass-demo")]
 pub(crate) struct DemoArgs {
+    /// Which loop to show
+    #[arg(value_name = "LOOP", default_value = "task")]
+    shown: Shown,
     /// Kill the engine with SIGKILL in the middle of an agent's work, and resume
     #[arg(long, conflicts_with = "cheat")]
     crash: bool,
@@ -38,19 +45,34 @@ pub(crate) struct DemoArgs {
     keep: Option<PathBuf>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shown {
+    /// Doer, judge and auditor
+    Task,
+    /// Sensors, controller and actuator
+    Control,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Play {
     TwoRounds,
     Crash,
     Cheat,
+    Control,
 }
 
 impl DemoArgs {
-    fn play(&self) -> Play {
-        match (self.crash, self.cheat) {
-            (true, _) => Play::Crash,
-            (_, true) => Play::Cheat,
-            _ => Play::TwoRounds,
+    /// The flags are of the task loop's demo.
+    fn play(&self) -> Result<Play, Fault> {
+        match (self.shown, self.crash, self.cheat) {
+            (Shown::Control, false, false) => Ok(Play::Control),
+            (Shown::Control, ..) => {
+                let fault = Fault::new(Code::BadArgument, "`demo control` is played in one way only");
+                Err(fault.hint("leave `--crash` and `--cheat` out"))
+            }
+            (Shown::Task, true, _) => Ok(Play::Crash),
+            (Shown::Task, false, true) => Ok(Play::Cheat),
+            (Shown::Task, false, false) => Ok(Play::TwoRounds),
         }
     }
 }
@@ -61,6 +83,26 @@ pub(crate) async fn run(
     control: &dyn Control,
     output: &mut Output,
 ) -> Result<u8, Fault> {
+    let play = args.play()?;
+    if play != Play::Control {
+        introduce(stage, output);
+    }
+    let outcome = match play {
+        Play::TwoRounds => two_rounds(stage, control, output).await?,
+        Play::Crash => crash::play(stage, control, output).await?,
+        Play::Cheat => cheat(stage, control, output).await?,
+        Play::Control => control::play(stage, control, output).await?,
+    };
+    if play != Play::Control {
+        show_commands(stage, &outcome, output);
+    }
+    if output.is_json() {
+        output.json_line(&outcome);
+    }
+    Ok(exit_codes::ACCEPTED)
+}
+
+fn introduce(stage: &Stage, output: &mut Output) {
     say(output, &format!("A small repository with a failing test, in {}", stage.repository().display()));
     say(output, &format!("  the task   {}", scripts::TASK));
     say(
@@ -70,16 +112,6 @@ pub(crate) async fn run(
             scripts::CHECK
         ),
     );
-    let outcome = match args.play() {
-        Play::TwoRounds => two_rounds(stage, control, output).await?,
-        Play::Crash => crash::play(stage, control, output).await?,
-        Play::Cheat => cheat(stage, control, output).await?,
-    };
-    show_commands(stage, &outcome, output);
-    if output.is_json() {
-        output.json_line(&outcome);
-    }
-    Ok(exit_codes::ACCEPTED)
 }
 
 async fn two_rounds(stage: &Stage, control: &dyn Control, output: &mut Output) -> Result<RunOutcome, Fault> {

@@ -29,7 +29,6 @@ pub(super) fn landed(outcome: &RunOutcome, output: &mut Output) {
 
 /// Commands that work when pasted, wherever the reader is.
 pub(super) fn show_commands(stage: &Stage, outcome: &RunOutcome, output: &mut Output) {
-    step(output, "Look at the evidence");
     let windlass = stage.windlass();
     let run = &outcome.run;
     let mut commands = vec![
@@ -44,6 +43,11 @@ pub(super) fn show_commands(stage: &Stage, outcome: &RunOutcome, output: &mut Ou
         let show = format!("git -C {} show {}", super::stage::quoted(&repository), landed.reference);
         commands.push((show, "the commit, with its trailers"));
     }
+    show_list(commands, output);
+}
+
+pub(super) fn show_list(commands: Vec<(String, &str)>, output: &mut Output) {
+    step(output, "Look at the evidence");
     let look = output.look();
     let column = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
     for (command, meaning) in commands {

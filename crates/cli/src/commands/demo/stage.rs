@@ -1,7 +1,7 @@
 //! The place of the demo: a real repository, the agents' scripts, and a state directory of its own, so that the user's
 //! journal stays clean and the user's settings change nothing.
 
-use super::{DemoArgs, scripts};
+use super::{DemoArgs, Play, control, control_scripts, scripts};
 use crate::commands::absolute;
 use crate::commands::scratch_repository::{self, empty_directory, file_fault, temporary_directory};
 use crate::commands::work_flags::{list, number, text};
@@ -21,6 +21,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn set_up(args: &DemoArgs, environment: &Environment) -> Result<Self, Fault> {
+        let play = args.play()?;
         let root = match &args.keep {
             Some(directory) => empty_directory(&absolute(directory)?)?,
             None => temporary_directory("windlass-demo-")?.keep(),
@@ -32,8 +33,8 @@ impl Stage {
             program,
             root,
         };
-        stage.write_files(args)?;
-        stage.make_repository()?;
+        stage.write_files(play)?;
+        stage.make_repositories(play)?;
         Ok(stage)
     }
 
@@ -86,11 +87,20 @@ impl Stage {
         }
     }
 
-    fn write_files(&self, args: &DemoArgs) -> Result<(), Fault> {
-        let repository = self.repository();
-        let files = scripts::FILES.iter().map(|(name, text)| (repository.join(name), (*text).to_owned()));
-        let script = (self.shared("script.toml"), scripts::script(args.play()));
-        for (path, text) in files.chain([script]) {
+    fn write_files(&self, play: Play) -> Result<(), Fault> {
+        let into = |folder: PathBuf, files: &[(&str, &str)]| -> Vec<(PathBuf, String)> {
+            files.iter().map(|(name, text)| (folder.join(name), (*text).to_owned())).collect()
+        };
+        let mut files = match play {
+            Play::TwoRounds | Play::Crash | Play::Cheat => into(self.repository(), &scripts::FILES),
+            Play::Control => into(self.repository(), &control_scripts::SLUG_FILES),
+        };
+        files.push((self.shared("script.toml"), scripts::script(play)));
+        if play == Play::Control {
+            files.extend(into(self.root.join(control::CACHE), &control_scripts::CACHE_FILES));
+            files.push((self.shared(control::CACHE_SCRIPT), control_scripts::oscillating()));
+        }
+        for (path, text) in files {
             let folder = path.parent().unwrap_or(&self.root);
             std::fs::create_dir_all(folder)
                 .map_err(|error| file_fault("make the directory", folder, &error))?;
@@ -99,9 +109,14 @@ impl Stage {
         Ok(())
     }
 
-    fn make_repository(&self) -> Result<(), Fault> {
+    fn make_repositories(&self, play: Play) -> Result<(), Fault> {
         let message = "A script, and a test that is red";
-        scratch_repository::make(&self.repository(), message, &self.environment)
+        scratch_repository::make(&self.repository(), message, &self.environment)?;
+        if play == Play::Control {
+            let message = "A size, and two wishes about it";
+            scratch_repository::make(&self.root.join(control::CACHE), message, &self.environment)?;
+        }
+        Ok(())
     }
 }
 

@@ -42,7 +42,13 @@ pub(crate) fn setup(host: &Host, repository: &Path) -> Result<SetupReport, Fault
             report.nodes = nodes(&found);
             report.commands = found.commands();
             report.warnings.clone_from(&found.warnings);
-            report.warnings.extend(uncommitted(host, checkout, &found)?);
+            match committed(host, checkout, &found)? {
+                Committed::AsItIs => {}
+                Committed::Otherwise => report.warnings.push(
+                    "this set-up is not committed as it is; a run works with the committed one".to_owned(),
+                ),
+                Committed::Not(why) => report.problems.push(why),
+            }
         }
     }
     Ok(report)
@@ -82,16 +88,26 @@ fn nodes(setup: &setup::Setup) -> Vec<SetupNode> {
 }
 
 /// A run works with what is committed.
-fn uncommitted(host: &Host, checkout: Checkout, found: &setup::Setup) -> Result<Option<String>, Fault> {
+enum Committed {
+    AsItIs,
+    Otherwise,
+    /// And why nothing could be run.
+    Not(String),
+}
+
+fn committed(host: &Host, checkout: Checkout, found: &setup::Setup) -> Result<Committed, Fault> {
     let repository = host.repository(checkout)?;
     let Ok(head) = repository.head() else {
-        return Ok(Some("the repository has no commit yet; a run begins at one".to_owned()));
+        return Ok(Committed::Not("the repository has no commit yet; a run begins at one".to_owned()));
     };
     repository.import(&head).map_err(git_fault)?;
-    let same =
-        setup::read(&InCommit(&repository, &head.tree)).is_ok_and(|committed| committed.root == found.root);
-    Ok((!same)
-        .then(|| "this set-up is not committed as it is; a run works with the committed one".to_owned()))
+    Ok(match setup::read(&InCommit(&repository, &head.tree)) {
+        Ok(committed) if committed.root == found.root => Committed::AsItIs,
+        Ok(_) => Committed::Otherwise,
+        Err(_) => Committed::Not(
+            "the set-up is in your checkout only: commit it, for a run works with committed files".to_owned(),
+        ),
+    })
 }
 
 fn control_loop(run: &Run) -> Result<&State, Fault> {

@@ -1,5 +1,8 @@
 //! What a face can ask of a control loop.
 
+mod detect;
+pub(crate) mod init;
+mod known;
 pub(crate) mod look;
 pub(crate) mod report;
 pub(crate) mod setup;

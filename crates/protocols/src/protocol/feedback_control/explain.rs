@@ -50,7 +50,8 @@ fn standing(state: &State, frame: &Frame) -> String {
         })
         .collect();
     let sensors = if sensors.is_empty() { "no sensors".to_string() } else { sensors.join(", ") };
-    format!("{path}: iteration {}, {} actuations so far; {sensors}", frame.label(), frame.actuations)
+    let actuations = counted(frame.actuations, "actuation");
+    format!("{path}: iteration {}, {actuations} so far; {sensors}", frame.label())
 }
 
 fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
@@ -63,11 +64,11 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
                 because
                     .push("no required sensor measured it: the controller's word alone counts".to_string());
             }
-            format!("the target is met after {} actuations", actuations(state))
+            format!("the target is met after {}", actuations(state))
         }
         End::Exhausted { dimension: crate::kernel::budget::Dimension::Rounds } => {
             commands.push(resume);
-            format!("out of iterations after {} actuations", actuations(state))
+            format!("out of iterations after {}", actuations(state))
         }
         End::Exhausted { dimension } => {
             because.push(format!("nothing is left of its {dimension}"));
@@ -110,15 +111,19 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
     }
     if state.commits > 0 {
         let (branch, base) = (&state.spec.place.doer_branch, &state.spec.base_branch);
-        because.push(format!("{} commits on {branch}, made from {base}", state.commits));
+        because.push(format!("{} on {branch}, made from {base}", counted(state.commits, "commit")));
         commands.push(format!("git log --oneline {base}..{branch}"));
         commands.push(format!("git merge {branch}"));
     }
     Explanation { now, because, commands }
 }
 
-fn actuations(state: &State) -> u32 {
-    state.stack.first().map_or(0, |frame| frame.actuations)
+fn actuations(state: &State) -> String {
+    counted(state.stack.first().map_or(0, |frame| frame.actuations), "actuation")
+}
+
+fn counted(count: u32, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
 fn resume_command(run: &Run, state: &State, id: &str) -> String {

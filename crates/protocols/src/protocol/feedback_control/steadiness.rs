@@ -5,7 +5,7 @@ use super::end::Stall;
 use crate::outcome::{Better, Reading, ReadingStatus};
 use crate::vocabulary::{CommitId, TreeId};
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -108,6 +108,9 @@ pub enum Remark {
 impl Remark {
     pub fn words(&self) -> String {
         match self {
+            Self::Unchanged { iterations: 1 } => {
+                "the same sensors fail as before and no figure got better: try another way".to_string()
+            }
             Self::Unchanged { iterations } => format!(
                 "the same sensors fail as {iterations} iterations ago and no figure got better: try another way"
             ),
@@ -115,7 +118,8 @@ impl Remark {
                 "the state of iteration {to} came back (returns so far: {times}): what was done since was undone"
             ),
             Self::Worse { than, iterations } => {
-                format!("worse than iteration {than}, the best so far, for {iterations} iterations")
+                let passes = if *iterations == 1 { "iteration" } else { "iterations" };
+                format!("worse than iteration {than}, the best so far, for {iterations} {passes}")
             }
             Self::NothingChanged { times } => {
                 format!(
