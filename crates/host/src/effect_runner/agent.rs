@@ -165,7 +165,12 @@ fn choice(context: &RunContext, asked: &RunAgent) -> Result<AgentChoice, Fault> 
     let own = || context.spec.place().agents.get(&asked.role);
     let text = asked.agent.as_ref().or_else(own);
     let text = text.ok_or_else(|| bug(format!("the run has no agent for the {}", asked.role)))?;
-    AgentChoice::parse(text).map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))
+    let choice =
+        AgentChoice::parse(text).map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))?;
+    Ok(match &context.spec {
+        Spec::JudgedTask(_) => choice,
+        Spec::FeedbackControl(spec) => control_loop::own_model::given(spec, asked, choice),
+    })
 }
 
 const fn access(role: Role) -> Access {
