@@ -18,6 +18,7 @@ say() { printf '{"type":"assistant","message":{"id":"m","content":[{"type":"text
 echo '{"type":"system","subtype":"init","session_id":"s","model":"claude-played"}'
 case $WINDLASS_ROLE in
 actuator) echo made > made.txt; @REPORT@ ;;
+sensor) say '---\nstatus: pass\n---\n\n## Command\n\nLooked.\n\n## Output\n\nFine.\n' ;;
 *)
   if test -e made.txt; then say '---\ntarget-met: true\n---\n\n## Gap Analysis\n\nIt is there.\n'
   else say '---\ntarget-met: false\n---\n\n## Gap Analysis\n\nMissing.\n\n## Action Plan\n\n1. Make it.\n'
@@ -53,12 +54,16 @@ impl Stage {
             ("loop-controller", "opus", "Compare and plan.\n"),
             ("loop-actuator", "sonnet", "Edit files.\n"),
         ];
+        let stage = Self { world, repository };
         for (name, model, body) in files {
-            let text = format!("---\nname: {name}\ndescription: plays\nmodel: {model}\n---\n\n{body}");
-            repository.write(&format!(".claude/agents/{name}.md"), &text);
+            stage.agent_file(name, model, body);
         }
-        repository.commit("set up");
-        Self { world, repository }
+        stage
+    }
+
+    fn agent_file(&self, name: &str, model: &str, body: &str) {
+        let text = format!("---\nname: {name}\ndescription: plays\nmodel: {model}\n---\n\n{body}");
+        self.repository.write(&format!(".claude/agents/{name}.md"), &text).commit(name);
     }
 
     fn run(&self, agents: &[&str]) -> Output {
@@ -138,11 +143,21 @@ fn an_actuator_that_cannot_be_told_is_recorded_as_one_that_could_have_run_comman
 #[test]
 fn claude_takes_the_model_of_the_agent_file_where_the_user_named_none() {
     let stage = Stage::new(REPORT);
+    stage.agent_file("loop-sensor-look", "haiku", "Look at it.\n");
     let _ = stage.run(&["--agent", "claude"]).exits_with(0);
+    assert!(stage.started("sensor").lines().all(|words| words.contains(" --model haiku ")));
     assert!(stage.started("controller").lines().all(|words| words.contains(" --model opus ")));
     assert!(stage.started("actuator").contains(" --model sonnet "));
     let log = stage.log();
     assert!(log.contains("the actuator is done, with claude-played"), "{log}");
+}
+
+#[test]
+fn a_word_that_names_no_model_is_left_alone() {
+    let stage = Stage::new(REPORT);
+    stage.agent_file("loop-actuator", "inherit", "Edit files.\n");
+    let _ = stage.run(&["--agent", "claude"]).exits_with(0);
+    assert!(!stage.started("actuator").contains("--model"), "{}", stage.started("actuator"));
 }
 
 #[test]

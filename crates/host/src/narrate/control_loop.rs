@@ -4,7 +4,7 @@ use super::{local_time, short};
 use windlass_control_api::events::Tone;
 use windlass_protocols::effect::{Measure, NodeStep};
 use windlass_protocols::kernel::availability::FOR_GOOD;
-use windlass_protocols::outcome::{AgentReport, Reading, ReadingStatus};
+use windlass_protocols::outcome::{Action, AgentReport, Reading, ReadingStatus};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
 use windlass_protocols::protocol::feedback_control::facts::{Fact, OutKind, RetryKind};
@@ -76,14 +76,7 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::ClaimRefused { failing, .. } => {
             (format!("the engine refuses that: {} do not pass", failing.join(", ")), Tone::Bad)
         }
-        Fact::ActionTaken { action, .. } => {
-            let commands = if action.commands_off { "" } else { " (its program could have run commands)" };
-            let report = match action.summary.as_str() {
-                "" => "the actuator leaves no report".to_owned(),
-                summary => format!("the actuator reports: {summary}"),
-            };
-            (format!("{report}{commands}"), Tone::Plain)
-        }
+        Fact::ActionTaken { action, .. } => acted(action),
         Fact::ChangeTaken { change, .. } if change.files_changed == 0 => {
             ("nothing was changed".to_owned(), Tone::Attention)
         }
@@ -126,6 +119,15 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             End::SetupFailed { reason } => (format!("could not be set up: {reason}"), Tone::Bad),
         },
     }
+}
+
+fn acted(action: &Action) -> (String, Tone) {
+    let report = match action.summary.as_str() {
+        "" => "the actuator leaves no report".to_owned(),
+        summary => format!("the actuator reports: {summary}"),
+    };
+    let commands = if action.commands_off { "" } else { " (its program could have run commands)" };
+    (format!("{report}{commands}"), Tone::Plain)
 }
 
 fn path(state: &State, depth: u32) -> String {
