@@ -12,7 +12,7 @@ use std::process::{Child, Command, Output, Stdio};
 use rustix::event::{Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
-use windlass_agent_drivers::{Access, AgentChoice, Invocation, Role, Session, driver};
+use windlass_agent_drivers::{Access, AgentChoice, Commands, Invocation, Role, Session, driver};
 use windlass_process_supervisor::escapees;
 
 pub(crate) struct Stage {
@@ -70,10 +70,12 @@ impl Stage {
                 role: self.role,
                 round: self.round,
                 attempt: self.attempt,
+                label: None,
                 workspace: self.work(""),
                 outbox: self.outbox(""),
                 prompt_file: self.note("prompt.md"),
                 access: Access::ReadWrite,
+                commands: Commands::Allowed,
                 readable: Vec::new(),
                 session: Session::Fresh { id: None },
                 answer_schema: None,
