@@ -1,6 +1,8 @@
 //! Agents behind the Agent Client Protocol. It is a conversation in both directions, so this program starts itself as
 //! the client under a hidden command; the client starts the agent and reports in the lines of the plain dialect.
 
+use std::collections::BTreeMap;
+
 use crate::conclusion::{ClosingWord, EndReading};
 use crate::driver::{Capabilities, ReadOnlyMode, SessionIds};
 use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, text_of};
@@ -48,5 +50,6 @@ pub(crate) fn build(
         arguments: words,
         environment,
         stdin: Stdin::Prompt,
+        files: BTreeMap::new(),
     })
 }

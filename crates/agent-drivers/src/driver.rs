@@ -4,7 +4,7 @@ use crate::acp;
 use crate::answer::{answer_from_message, final_message};
 use crate::choice::AgentChoice;
 use crate::conclusion::{ClosingWord, Conclusion, EndReading, HowItEnded, conclude as conclude_by};
-use crate::invocation::{Access, AnswerBy, BuildError, CommandLine, Invocation};
+use crate::invocation::{Access, AnswerBy, BuildError, CommandLine, Commands, Invocation};
 use crate::plain;
 use crate::program::AgentProgram;
 use crate::programs::{ModelWish, claude, codex, copilot, gemini, opencode};
@@ -68,6 +68,27 @@ pub fn answer_by(choice: &AgentChoice, access: Access) -> AnswerBy {
         (AgentChoice::Known { .. } | AgentChoice::Acp { .. }, Access::ReadOnly) => AnswerBy::FinalMessage,
         _ => AnswerBy::Outbox,
     }
+}
+
+/// Whether the program, asked for these commands, leaves its model no tool to run one.
+///
+/// It is about the tools of the model: what the user's own settings hook into the program still runs.
+pub fn commands_off(choice: &AgentChoice, commands: Commands) -> bool {
+    let can_be_told = match choice {
+        AgentChoice::Command { .. }
+        | AgentChoice::Shell { .. }
+        | AgentChoice::Scripted { .. }
+        | AgentChoice::Acp { .. } => false,
+        AgentChoice::Known { program, .. } => match program {
+            // It has a switch, `--disable shell_tool`. But for most models the shell is also all it edits with, and
+            // which ones those are changes with every release; its sandbox fences what it runs.
+            AgentProgram::Codex => false,
+            AgentProgram::Claude | AgentProgram::Gemini | AgentProgram::OpenCode | AgentProgram::Copilot => {
+                true
+            }
+        },
+    };
+    can_be_told && commands == Commands::Off
 }
 
 /// The command that does this step.

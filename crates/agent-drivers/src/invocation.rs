@@ -75,6 +75,14 @@ pub enum Access {
     ReadOnly,
 }
 
+/// Whether the agent may run commands of its own. Not every program can be told, see [`crate::driver::commands_off`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Commands {
+    Allowed,
+    Off,
+}
+
 /// One step to be done by an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocation {
@@ -94,6 +102,7 @@ pub struct Invocation {
     /// Holds the prompt; becomes the agent's stdin where the driver says [`Stdin::Prompt`].
     pub prompt_file: PathBuf,
     pub access: Access,
+    pub commands: Commands,
     /// Directories outside the workspace that the prompt speaks of. Programs that fence what may be read are told of
     /// them; that none of them is changed is somebody else's care.
     pub readable: Vec<PathBuf>,
@@ -151,6 +160,8 @@ pub struct CommandLine {
     /// Additions to the allow-listed environment of the user (see [`crate::environment_allow_list`]).
     pub environment: BTreeMap<String, String>,
     pub stdin: Stdin,
+    /// To be written before the start, with the directories they lie in: settings that a program takes only from a file.
+    pub files: BTreeMap<PathBuf, String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

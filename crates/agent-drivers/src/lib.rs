@@ -39,8 +39,8 @@ pub use confinement::Confinement;
 pub use driver::{Capabilities, ReadOnlyMode, SessionIds};
 pub use environment::{environment_allow_list, is_passed_through, is_passed_to, is_secret};
 pub use invocation::{
-    Access, AnswerBy, AnswerSchema, BuildError, CommandLine, Invocation, PLAY_COMMAND, Role, Session, Stdin,
-    UnknownRole,
+    Access, AnswerBy, AnswerSchema, BuildError, CommandLine, Commands, Invocation, PLAY_COMMAND, Role,
+    Session, Stdin, UnknownRole,
 };
 pub use login::{Login, LoginFile};
 pub use probe::{

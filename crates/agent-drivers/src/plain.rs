@@ -1,6 +1,8 @@
 //! Agents without a dialect of their own: a user's program, a line of shell, a script played by this program.
 //! They get the prompt on stdin and may report what they know through one JSON object per line on stdout.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::conclusion::{ClosingWord, EndReading};
@@ -34,6 +36,7 @@ pub(crate) fn command(
         arguments: arguments.to_vec(),
         environment: invocation.environment()?,
         stdin: Stdin::Prompt,
+        files: BTreeMap::new(),
     })
 }
 
@@ -72,7 +75,7 @@ mod tests {
 
     use super::*;
     use crate::signal::{EndClaim, ErrorKind, RateLimitWait, UsageScope};
-    use crate::{Access, AgentChoice, Role, Session, driver};
+    use crate::{Access, AgentChoice, Commands, Role, Session, driver};
 
     fn invocation() -> Invocation {
         Invocation {
@@ -86,6 +89,7 @@ mod tests {
             outbox: PathBuf::from("/out 'box'"),
             prompt_file: PathBuf::from("/p.md"),
             access: Access::ReadOnly,
+            commands: Commands::Allowed,
             readable: Vec::new(),
             session: Session::Fresh { id: None },
             answer_schema: None,

@@ -153,7 +153,9 @@ fn settled(outcome: &Outcome) -> (String, Tone) {
     match outcome {
         Outcome::AgentEnded(report) => match (&report.trouble, &report.end) {
             (Some(trouble), _) => (format!("the {} {}", report.role, troubled(trouble)), Tone::Bad),
-            (None, StepEnd::Exited { code: 0 }) => (format!("the {} is done", report.role), Tone::Quiet),
+            (None, StepEnd::Exited { code: 0 }) => {
+                (format!("the {} is done{}", report.role, control_loop::with_model(report)), Tone::Quiet)
+            }
             (None, other) => (format!("the {} {}", report.role, ended(other)), Tone::Bad),
         },
         Outcome::ChecksRan(report) => {

@@ -271,6 +271,9 @@ pub struct AgentReport {
     /// The last lines that an agent printed which failed, bounded, for feedback.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last_words: String,
+    /// Whether its program was told to run no commands; some cannot be told.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub commands_off: bool,
 }
 
 impl AgentReport {
@@ -358,7 +361,7 @@ pub struct Action {
     /// One line.
     pub summary: String,
     pub artifact: Option<ArtifactRef>,
-    /// Whether its program was told to run no commands; some cannot be told.
+    /// As in the report of the step.
     pub commands_off: bool,
 }
 

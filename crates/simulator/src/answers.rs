@@ -217,6 +217,7 @@ impl Answering<'_> {
             session: self.session(effect),
             model: None,
             last_words: String::new(),
+            commands_off: false,
         })
     }
 

@@ -34,6 +34,7 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
                 session: None,
                 model: None,
                 last_words: String::new(),
+                commands_off: false,
             })
         }
         Effect::CaptureChange { round } => Outcome::ChangeCaptured(CapturedChange {

@@ -1,6 +1,8 @@
 //! Claude Code: `claude -p --output-format stream-json`. Its exit code and its word "success" mislead, `is_error` does
 //! not. Tokens are counted for the run, money for the conversation. Knows only its own flags and lines.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{
@@ -9,7 +11,9 @@ use super::{
 };
 use crate::conclusion::{ClosingWord, EndReading};
 use crate::driver::{Capabilities, ReadOnlyMode, SessionIds};
-use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, flagged, text_of};
+use crate::invocation::{
+    Access, BuildError, CommandLine, Commands, Invocation, Session, Stdin, flagged, text_of,
+};
 use crate::signal::{EndClaim, ErrorKind, RateLimitWait, Signal, Stream, UsageScope};
 
 pub(crate) const CAPABILITIES: Capabilities = Capabilities {
@@ -40,14 +44,15 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
         Access::ReadOnly => {
             arguments.extend(words(&["--permission-mode", "dontAsk", "--tools", "Read,Grep,Glob"]));
         }
-        Access::ReadWrite => arguments.extend([
-            "--permission-mode".to_owned(),
-            "acceptEdits".to_owned(),
-            "--allowedTools".to_owned(),
-            "Bash".to_owned(),
-            "--add-dir".to_owned(),
-            text_of("outbox", &invocation.outbox)?,
-        ]),
+        Access::ReadWrite => {
+            arguments.extend(words(&["--permission-mode", "acceptEdits"]));
+            arguments.extend(match invocation.commands {
+                Commands::Allowed => words(&["--allowedTools", "Bash"]),
+                // Named are the tools there are: of those that run something, each release may bring one more.
+                Commands::Off => words(&["--tools", "Read,Grep,Glob,Edit,Write"]),
+            });
+            arguments.extend(["--add-dir".to_owned(), text_of("outbox", &invocation.outbox)?]);
+        }
     }
     arguments.extend(flagged("--add-dir", &invocation.readable)?);
     if let Some(model) = wish.model {
@@ -72,7 +77,13 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
     ] {
         environment.insert(name.to_owned(), value.to_owned());
     }
-    Ok(CommandLine { program: "claude".to_owned(), arguments, environment, stdin: Stdin::Prompt })
+    Ok(CommandLine {
+        program: "claude".to_owned(),
+        arguments,
+        environment,
+        stdin: Stdin::Prompt,
+        files: BTreeMap::new(),
+    })
 }
 
 pub(crate) fn read_line(stream: Stream, line: &str) -> Vec<Signal> {

@@ -1,6 +1,8 @@
 //! OpenAI Codex: `codex exec --json`. It confines its shell commands itself and counts tokens from the beginning of the
 //! conversation. Knows only its own flags and lines.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{
@@ -64,6 +66,7 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
         arguments,
         environment: invocation.environment()?,
         stdin: Stdin::Prompt,
+        files: BTreeMap::new(),
     })
 }
 

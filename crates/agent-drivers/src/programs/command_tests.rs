@@ -1,11 +1,11 @@
 //! The exact command of each program for a maker, a checker and a conversation that goes on. These lines were accepted by
 //! the real programs when the recordings of this crate were made; a flag that changes here must be tried there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{
-    Access, AgentChoice, AgentProgram, AnswerBy, AnswerSchema, CommandLine, Invocation, Role, Session, Stdin,
-    driver,
+    Access, AgentChoice, AgentProgram, AnswerBy, AnswerSchema, CommandLine, Commands, Invocation, Role,
+    Session, Stdin, driver,
 };
 
 const UUID: &str = "5f0c1d5e-9f3b-4f0a-8a55-0c8f3f2f7a11";
@@ -24,6 +24,7 @@ fn invocation(access: Access, session: Session) -> Invocation {
         outbox: PathBuf::from("/step/out box"),
         prompt_file: PathBuf::from("/step/prompt.md"),
         access,
+        commands: Commands::Allowed,
         readable: vec![PathBuf::from("/round")],
         session,
         answer_schema: (access == Access::ReadOnly).then_some(schema),
@@ -34,6 +35,16 @@ fn invocation(access: Access, session: Session) -> Invocation {
 
 fn build(choice: &str, access: Access, session: Session) -> CommandLine {
     driver::build(&AgentChoice::parse(choice).unwrap(), &invocation(access, session)).unwrap()
+}
+
+/// As the actuator of a control loop is started.
+fn build_without_commands(choice: &str) -> CommandLine {
+    let choice = AgentChoice::parse(choice).unwrap();
+    assert!(
+        driver::commands_off(&choice, Commands::Off) && !driver::commands_off(&choice, Commands::Allowed)
+    );
+    let usual = invocation(Access::ReadWrite, fresh());
+    driver::build(&choice, &Invocation { role: Role::Actuator, commands: Commands::Off, ..usual }).unwrap()
 }
 
 fn fresh() -> Session {
@@ -93,6 +104,13 @@ fn claude() {
         ),
     );
     assert_eq!(checker.environment["CLAUDE_CODE_MAX_RETRIES"], "2");
+    assert_words(
+        &build_without_commands("claude"),
+        &format!(
+            "{base} --permission-mode acceptEdits --tools Read,Grep,Glob,Edit,Write --add-dir '/step/out box' --add-dir /round \
+             --session-id {UUID}"
+        ),
+    );
 }
 
 #[test]
@@ -110,6 +128,17 @@ fn gemini() {
         &build("gemini", Access::ReadOnly, resumed()),
         &format!("{base} plan --include-directories /round --resume {UUID}"),
     );
+    let actuator = build_without_commands("gemini");
+    assert_words(
+        &actuator,
+        &format!(
+            "{base} auto_edit --admin-policy /step/gemini-policy.toml --include-directories '/step/out box' \
+             --include-directories /round --session-id {UUID}"
+        ),
+    );
+    let policy = &actuator.files[Path::new("/step/gemini-policy.toml")];
+    assert!(policy.contains("toolName = \"*\"\ndecision = \"deny\""), "{policy}");
+    assert!(!policy.contains("run_shell_command"), "{policy}");
 }
 
 #[test]
@@ -129,6 +158,15 @@ fn opencode() {
         assert_eq!(denied[way_to_write], "deny", "{way_to_write}");
     }
     assert_eq!(denied["external_directory"], serde_json::json!({"*": "deny", "/round/*": "allow"}));
+    let actuator = build_without_commands("opencode");
+    assert_words(
+        &actuator,
+        "opencode run --format json --auto --agent windlass-run-7 --title 'Windlass run-7, actuator, round 2'",
+    );
+    assert_eq!(actuator.environment["OPENCODE_CONFIG_DIR"], "/step/opencode");
+    let settings: serde_json::Value =
+        serde_json::from_str(&actuator.files[Path::new("/step/opencode/opencode.json")]).unwrap();
+    assert_eq!(settings["agent"]["windlass-run-7"]["permission"]["bash"], "deny");
 }
 
 #[test]
@@ -147,6 +185,13 @@ fn copilot() {
             "{base} --available-tools view grep glob --add-dir /round --resume={UUID} --usage-output-file /step/usage.json"
         ),
     );
+    assert_words(
+        &build_without_commands("copilot"),
+        &format!(
+            "{base} --deny-tool shell --add-dir '/step/out box' --add-dir /round --session-id {UUID} --usage-output-file \
+             /step/usage.json"
+        ),
+    );
 }
 
 #[test]
@@ -158,6 +203,17 @@ fn an_agent_behind_the_client_protocol_is_started_by_our_own_client() {
         &build("acp:codex-acp", Access::ReadWrite, resumed()),
         &format!("/bin/windlass __acp --read-write --resume {UUID} -- codex-acp"),
     );
+}
+
+#[test]
+fn whoever_cannot_be_told_to_run_no_commands_is_started_as_ever() {
+    for told in ["codex", "command:a", "shell:a", "scripted:a", "acp:gemini --acp"] {
+        let choice = AgentChoice::parse(told).unwrap();
+        assert!(!driver::commands_off(&choice, Commands::Off), "{told}");
+        let usual = invocation(Access::ReadWrite, fresh());
+        let off = Invocation { commands: Commands::Off, ..usual.clone() };
+        assert_eq!(driver::build(&choice, &off), driver::build(&choice, &usual), "{told}");
+    }
 }
 
 #[test]

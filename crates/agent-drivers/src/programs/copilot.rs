@@ -1,6 +1,8 @@
 //! GitHub Copilot CLI: `copilot --output-format json`. Many lines are fleeting and carry nothing for us; tokens stand
 //! only in a file that it writes at its end. Told to end, it exits with 0. Knows only its own flags and lines.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{
@@ -9,7 +11,9 @@ use super::{
 };
 use crate::conclusion::{ClosingWord, EndReading};
 use crate::driver::{Capabilities, ReadOnlyMode, SessionIds};
-use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, flagged, text_of};
+use crate::invocation::{
+    Access, BuildError, CommandLine, Commands, Invocation, Session, Stdin, flagged, text_of,
+};
 use crate::signal::{EndClaim, ErrorKind, Signal, Stream, UsageScope};
 
 pub(crate) const CAPABILITIES: Capabilities = Capabilities {
@@ -34,6 +38,10 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
         // What does not exist needs no permission.
         Access::ReadOnly => arguments.extend(words(&["--available-tools", "view", "grep", "glob"])),
         Access::ReadWrite => {
+            if invocation.commands == Commands::Off {
+                // Counts more than what is allowed above, and for its helpers too.
+                arguments.extend(words(&["--deny-tool", "shell"]));
+            }
             arguments.extend(["--add-dir".to_owned(), text_of("outbox", &invocation.outbox)?]);
         }
     }
@@ -52,7 +60,13 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
     arguments.extend(["--usage-output-file".to_owned(), text_of("usage file", &invocation.usage_file)?]);
     let mut environment = invocation.environment()?;
     environment.insert("COPILOT_AUTO_UPDATE".to_owned(), "false".to_owned());
-    Ok(CommandLine { program: "copilot".to_owned(), arguments, environment, stdin: Stdin::Prompt })
+    Ok(CommandLine {
+        program: "copilot".to_owned(),
+        arguments,
+        environment,
+        stdin: Stdin::Prompt,
+        files: BTreeMap::new(),
+    })
 }
 
 pub(crate) fn read_line(stream: Stream, line: &str) -> Vec<Signal> {

@@ -1,6 +1,8 @@
 //! Gemini CLI: `gemini --output-format stream-json`. Speaks in pieces, exits with the HTTP status modulo 256, and
 //! restarts itself as a child unless told not to. Knows only its own flags and lines.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{
@@ -10,7 +12,9 @@ use super::{
 use crate::conclusion::{ClosingWord, EndReading};
 use crate::driver::{Capabilities, ReadOnlyMode, SessionIds};
 use crate::error_text::status_in;
-use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, flagged, text_of};
+use crate::invocation::{
+    Access, BuildError, CommandLine, Commands, Invocation, Session, Stdin, flagged, text_of,
+};
 use crate::signal::{EndClaim, ErrorKind, Signal, Stream, UsageScope};
 
 pub(crate) const CAPABILITIES: Capabilities = Capabilities {
@@ -49,15 +53,33 @@ fn by_exit_code(code: i32) -> Option<(ErrorKind, &'static str)> {
     })
 }
 
+/// The tools of an actuator. Rules of this tier count more than all that the user allowed in other sessions.
+const NO_COMMANDS: &str = r#"[[rule]]
+toolName = "*"
+decision = "deny"
+priority = 998
+
+[[rule]]
+toolName = ["read_file", "read_many_files", "write_file", "replace", "glob", "grep_search", "list_directory"]
+decision = "allow"
+priority = 999
+"#;
+
 pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<CommandLine, BuildError> {
     let mut arguments = words(&["--output-format", "stream-json", "--skip-trust", "--approval-mode"]);
-    match invocation.access {
-        Access::ReadOnly => arguments.extend(words(&["plan"])),
-        Access::ReadWrite => arguments.extend([
-            "yolo".to_owned(),
-            "--include-directories".to_owned(),
-            text_of("outbox", &invocation.outbox)?,
-        ]),
+    let mut files = BTreeMap::new();
+    match (invocation.access, invocation.commands) {
+        (Access::ReadOnly, _) => arguments.extend(words(&["plan"])),
+        (Access::ReadWrite, Commands::Allowed) => arguments.push("yolo".to_owned()),
+        (Access::ReadWrite, Commands::Off) => {
+            let policy = invocation.prompt_file.with_file_name("gemini-policy.toml");
+            arguments.extend(words(&["auto_edit", "--admin-policy"]));
+            arguments.push(text_of("policy", &policy)?);
+            files.insert(policy, NO_COMMANDS.to_owned());
+        }
+    }
+    if invocation.access == Access::ReadWrite {
+        arguments.extend(["--include-directories".to_owned(), text_of("outbox", &invocation.outbox)?]);
     }
     arguments.extend(flagged("--include-directories", &invocation.readable)?);
     if let Some(model) = wish.model {
@@ -71,7 +93,7 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
     let mut environment = invocation.environment()?;
     // Its parent process would swallow every signal that asks it to end.
     environment.insert("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned());
-    Ok(CommandLine { program: "gemini".to_owned(), arguments, environment, stdin: Stdin::Prompt })
+    Ok(CommandLine { program: "gemini".to_owned(), arguments, environment, stdin: Stdin::Prompt, files })
 }
 
 pub(crate) fn read_line(stream: Stream, line: &str) -> Vec<Signal> {

@@ -1,6 +1,8 @@
 //! OpenCode: `opencode run --format json`. It has no closing line: a step that ends by itself is the last one. Every
 //! reply tells its tokens and its price. Knows only its own flags and lines.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -9,7 +11,7 @@ use super::{
 };
 use crate::conclusion::{ClosingWord, EndReading};
 use crate::driver::{Capabilities, ReadOnlyMode, SessionIds};
-use crate::invocation::{Access, BuildError, CommandLine, Invocation, Session, Stdin, text_of};
+use crate::invocation::{Access, BuildError, CommandLine, Commands, Invocation, Session, Stdin, text_of};
 use crate::signal::{EndClaim, ErrorKind, Signal, Stream, UsageScope};
 
 pub(crate) const CAPABILITIES: Capabilities = Capabilities {
@@ -42,6 +44,13 @@ fn reader_permission(invocation: &Invocation) -> Result<String, BuildError> {
     Ok(Value::Object(rules).to_string())
 }
 
+/// An agent of our own that runs nothing. The usual one would not do: the repository's settings may give it more, and
+/// what they say of an agent counts more than what the environment says of all.
+fn without_commands(name: &str) -> String {
+    let permission = json!({ "bash": "deny", "task": "deny" });
+    json!({ "agent": { name: { "mode": "primary", "permission": permission } } }).to_string()
+}
+
 pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<CommandLine, BuildError> {
     let mut arguments = words(&["run", "--format", "json"]);
     let mut environment = invocation.environment()?;
@@ -52,6 +61,15 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
         }
         // It asks before it touches the outbox, and nobody is there to answer.
         Access::ReadWrite => arguments.push("--auto".to_owned()),
+    }
+    let mut files = BTreeMap::new();
+    if let (Access::ReadWrite, Commands::Off) = (invocation.access, invocation.commands) {
+        // A name that no settings in the repository can have foreseen.
+        let name = format!("windlass-{}", invocation.run_id);
+        let directory = invocation.prompt_file.with_file_name("opencode");
+        environment.insert("OPENCODE_CONFIG_DIR".to_owned(), text_of("directory", &directory)?);
+        files.insert(directory.join("opencode.json"), without_commands(&name));
+        arguments.extend(["--agent".to_owned(), name]);
     }
     if let Some(model) = wish.model {
         arguments.extend(words(&["--model", model]));
@@ -64,7 +82,7 @@ pub(crate) fn build(wish: ModelWish<'_>, invocation: &Invocation) -> Result<Comm
         // Without a title it asks the model for one, and tells nobody what that cost.
         Session::Fresh { .. } => arguments.extend(["--title".to_owned(), title(invocation)]),
     }
-    Ok(CommandLine { program: "opencode".to_owned(), arguments, environment, stdin: Stdin::Prompt })
+    Ok(CommandLine { program: "opencode".to_owned(), arguments, environment, stdin: Stdin::Prompt, files })
 }
 
 fn title(invocation: &Invocation) -> String {

@@ -7,6 +7,7 @@ mod agents_and_money;
 mod cheats;
 mod clean;
 mod compat_words;
+mod control_actuator;
 mod control_loop;
 mod control_setup;
 mod control_views;

@@ -31,6 +31,7 @@ macro_rules! each_program {
     };
 }
 
+mod actuators;
 mod checkers;
 mod crashes;
 mod script;

@@ -18,7 +18,7 @@ use crate::state_dir::make_private;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use windlass_agent_drivers::{
-    Access, AgentChoice, AnswerBy, AnswerSchema, Invocation, Session, Stdin, driver,
+    Access, AgentChoice, AnswerBy, AnswerSchema, Commands, Invocation, Session, Stdin, driver,
 };
 use windlass_artifact_formats::task_loop::{AuditReport, VerdictReport};
 use windlass_control_api::{Code, Fault};
@@ -130,6 +130,7 @@ fn begin(
         outbox,
         prompt_file: prompt_file.clone(),
         access,
+        commands: commands(asked.role),
         readable: vec![round],
         session: session(context, &choice, (effect, asked)),
         answer_schema: answer_schema(asked.role, answer_by, &directory)?,
@@ -138,6 +139,12 @@ fn begin(
     };
     let command = driver::build(&choice, &invocation)
         .map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))?;
+    for (file, text) in &command.files {
+        if let Some(folder) = file.parent() {
+            make_private(folder)?;
+        }
+        ensure(file, text.as_bytes())?;
+    }
     let mut spec = context.child(effect, asked.limits);
     spec.limits.head_bytes = EVENT_LOG_BYTES;
     spec.environment = context.agent_environment(&choice);
@@ -158,11 +165,21 @@ fn choice(context: &RunContext, asked: &RunAgent) -> Result<AgentChoice, Fault> 
     let own = || context.spec.place().agents.get(&asked.role);
     let text = asked.agent.as_ref().or_else(own);
     let text = text.ok_or_else(|| bug(format!("the run has no agent for the {}", asked.role)))?;
-    AgentChoice::parse(text).map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))
+    let choice =
+        AgentChoice::parse(text).map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))?;
+    Ok(match &context.spec {
+        Spec::JudgedTask(_) => choice,
+        Spec::FeedbackControl(spec) => control_loop::own_model::given(spec, asked, choice),
+    })
 }
 
 const fn access(role: Role) -> Access {
     if role.may_write() { Access::ReadWrite } else { Access::ReadOnly }
+}
+
+/// The sensors measure after an actuator; it is only to edit.
+const fn commands(role: Role) -> Commands {
+    if matches!(role, Role::Actuator) { Commands::Off } else { Commands::Allowed }
 }
 
 fn session(context: &RunContext, choice: &AgentChoice, (effect, asked): (EffectId, &RunAgent)) -> Session {
@@ -229,6 +246,7 @@ fn not_begun(asked: &RunAgent, trouble: Trouble) -> Outcome {
         session: None,
         model: None,
         last_words: String::new(),
+        commands_off: false,
     })
 }
 
@@ -296,6 +314,7 @@ fn conclude(
         session: ended.session,
         model: ended.model,
         last_words,
+        commands_off: driver::commands_off(&choice, commands(asked.role)),
     }))
 }
 
@@ -310,7 +329,7 @@ fn answer_of(
     let answer_by = driver::answer_by(choice, access(asked.role));
     if matches!(context.spec, Spec::FeedbackControl(_)) {
         let said = ended.last_message.as_deref().filter(|_| answer_by != AnswerBy::Outbox);
-        let commands_off = false;
+        let commands_off = driver::commands_off(choice, commands(asked.role));
         return control_loop::answer::read(
             context,
             (outbox, redaction),

@@ -2,15 +2,15 @@
 
 use super::{local_time, short};
 use windlass_control_api::events::Tone;
-use windlass_protocols::Run;
 use windlass_protocols::effect::{Measure, NodeStep};
 use windlass_protocols::kernel::availability::FOR_GOOD;
 use windlass_protocols::kernel::budget::Dimension;
-use windlass_protocols::outcome::{Reading, ReadingStatus};
+use windlass_protocols::outcome::{Action, AgentReport, Reading, ReadingStatus};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
 use windlass_protocols::protocol::feedback_control::facts::{Fact, OutKind, RetryKind};
 use windlass_protocols::protocol::feedback_control::state::State;
+use windlass_protocols::{Role, Run};
 
 /// In front of a sentence about a step of one node.
 pub(super) fn place(node: Option<&NodeStep>) -> String {
@@ -18,6 +18,14 @@ pub(super) fn place(node: Option<&NodeStep>) -> String {
         Some(NodeStep { label, sensor: Some(sensor), .. }) => format!("iteration {label}: {sensor}: "),
         Some(NodeStep { label, .. }) => format!("iteration {label}: "),
         None => String::new(),
+    }
+}
+
+/// Which model answered, where the repository's agent files may have chosen it.
+pub(super) fn with_model(report: &AgentReport) -> String {
+    match (report.role, &report.model) {
+        (Role::Sensor | Role::Controller | Role::Actuator, Some(model)) => format!(", with {model}"),
+        _ => String::new(),
     }
 }
 
@@ -74,10 +82,7 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             let verb = if failing.len() == 1 { "does" } else { "do" };
             (format!("the engine refuses that: {} {verb} not pass", failing.join(", ")), Tone::Bad)
         }
-        Fact::ActionTaken { action, .. } => {
-            let commands = if action.commands_off { "" } else { " (its program could have run commands)" };
-            (format!("the actuator reports: {}{commands}", action.summary), Tone::Quiet)
-        }
+        Fact::ActionTaken { action, .. } => acted(action),
         Fact::ChangeTaken { change, .. } if change.files_changed == 0 => {
             ("nothing was changed".to_owned(), Tone::Attention)
         }
@@ -124,6 +129,15 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             End::SetupFailed { reason } => (format!("could not be set up: {reason}"), Tone::Bad),
         },
     }
+}
+
+fn acted(action: &Action) -> (String, Tone) {
+    let report = match action.summary.as_str() {
+        "" => "the actuator leaves no report".to_owned(),
+        summary => format!("the actuator reports: {summary}"),
+    };
+    let commands = if action.commands_off { "" } else { " (its program could have run commands)" };
+    (format!("{report}{commands}"), Tone::Plain)
 }
 
 fn path(state: &State, depth: u32) -> String {

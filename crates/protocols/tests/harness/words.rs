@@ -158,6 +158,7 @@ pub(crate) fn agent_report(role: Role, end: StepEnd, answer: Answer, usage: Usag
         session: None,
         model: None,
         last_words: String::new(),
+        commands_off: false,
     }
 }
 

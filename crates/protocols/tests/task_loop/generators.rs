@@ -159,11 +159,24 @@ fn agent_report() -> BoxedStrategy<AgentReport> {
         Just(WorkspaceAfter::Unchanged),
         texts().prop_map(|paths| WorkspaceAfter::Changed { paths }),
     ];
-    let told = (option::weighted(0.2, trouble()), option::of(session()), option::of(text()), text());
+    let told =
+        (option::weighted(0.2, trouble()), option::of(session()), option::of(text()), text(), any::<bool>());
     (role(), step_end(), answer(), workspace, artifacts(), usage(), told)
         .prop_map(|(role, end, answer, workspace, evidence, usage, told)| {
-            let (trouble, session, model, last_words) = told;
-            AgentReport { role, end, answer, workspace, evidence, usage, trouble, session, model, last_words }
+            let (trouble, session, model, last_words, commands_off) = told;
+            AgentReport {
+                role,
+                end,
+                answer,
+                workspace,
+                evidence,
+                usage,
+                trouble,
+                session,
+                model,
+                last_words,
+                commands_off,
+            }
         })
         .boxed()
 }

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Output, Stdio};
 use rustix::event::{Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
-use windlass_agent_drivers::{Access, AgentChoice, Invocation, Role, Session, driver};
+use windlass_agent_drivers::{Access, AgentChoice, Commands, Invocation, Role, Session, driver};
 use windlass_process_supervisor::escapees;
 
 pub(crate) struct Stage {
@@ -75,6 +75,7 @@ impl Stage {
                 outbox: self.outbox(""),
                 prompt_file: self.note("prompt.md"),
                 access: Access::ReadWrite,
+                commands: Commands::Allowed,
                 readable: Vec::new(),
                 session: Session::Fresh { id: None },
                 answer_schema: None,

@@ -9,6 +9,7 @@ pub(super) mod close;
 pub(super) mod commit;
 mod files;
 pub(super) mod measure;
+pub(super) mod own_model;
 pub(super) mod prepare;
 pub(super) mod prompt;
 pub(super) mod shown;

@@ -10,7 +10,8 @@ use crate::effect::{Effect, RunAgent};
 use crate::fact::Fact;
 use crate::kernel::trouble::with_last_words;
 use crate::outcome::{
-    AgentReport, Answer, CapturedChange, Decision, Measured, Outcome, Reading, StepEnd, WorkspaceAfter,
+    Action, AgentReport, Answer, CapturedChange, Decision, Measured, Outcome, Reading, StepEnd,
+    WorkspaceAfter,
 };
 use crate::vocabulary::{Role, TreeId};
 use alloc::format;
@@ -140,7 +141,7 @@ fn agent_ended(draft: &mut Draft, asked: &RunAgent, report: &AgentReport) {
         }
         // The work counts, not the report about it: what was changed is seen by the snapshot.
         (Treated::Sound, _) if role == Role::Actuator && !state(draft).attempts.may_repair() => {
-            let action = crate::outcome::Action::default();
+            let action = Action { commands_off: report.commands_off, ..Action::default() };
             record(draft, ControlFact::ActionTaken { depth: depth(asked), action });
         }
         (Treated::Sound, answer) => unreadable(draft, role, faults(answer, role)),
