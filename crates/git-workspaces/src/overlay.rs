@@ -93,14 +93,15 @@ impl Repository {
         }
         let directory = fresh_index_path(&self.control.indexes().join("overlay.files"));
         fs::create_dir_all(&directory).map_err(GitError::io("create directory", &directory))?;
-        let mut list = String::new();
-        for (number, (_, content)) in files.iter().enumerate() {
-            let path = directory.join(number.to_string());
+        // Numbered and named from where they are: whatever stands in the path to them cannot break the list.
+        let names: Vec<String> = (0..files.len()).map(|number| number.to_string()).collect();
+        for (name, (_, content)) in names.iter().zip(files) {
+            let path = directory.join(name);
             fs::write(&path, content).map_err(GitError::io("write", &path))?;
-            list.push_str(&format!("{}\n", path.display()));
         }
-        let call = self.internal_call().args(["hash-object", "-w", "--no-filters", "--stdin-paths"]);
-        let printed = call.stdin(list.into_bytes()).run();
+        let call = self.git.call(self.control.git_dir(), &directory).work_tree(&directory);
+        let call = call.args(["hash-object", "-w", "--no-filters", "--stdin-paths"]);
+        let printed = call.stdin((names.join("\n") + "\n").into_bytes()).run();
         let _ = fs::remove_dir_all(&directory);
         let printed = printed?;
         printed.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(Oid::from_hex).collect()

@@ -48,7 +48,7 @@ impl Rehearsal {
         let (prepared, doer, change, judge) = (next()?, next()?, next()?, next()?);
         let Outcome::ChangeCaptured(change) = change else { bail!("the third answer is no change") };
         let mut spec = spec.context("the run was never started")?;
-        let Spec::JudgedTask(task) = &mut spec;
+        let Spec::JudgedTask(task) = &mut spec else { unreachable!("the profile is of a task loop") };
         task.caps.rounds = u32::MAX;
         Ok(Self { run: head.run, headline: head.headline, spec, prepared, doer, change, judge })
     }
@@ -102,7 +102,9 @@ fn waits_for_doer(run: &Run) -> bool {
 /// They only matter when a change comes back, and no change does; copying them would make a long past quadratic.
 fn forget_rejected_trees(run: &mut Run) {
     if let Some(started) = &mut run.started {
-        let Protocol::JudgedTask(state) = &mut started.protocol;
+        let Protocol::JudgedTask(state) = &mut started.protocol else {
+            unreachable!("the profile is of a task loop")
+        };
         state.rejected_trees.clear();
     }
 }

@@ -53,12 +53,11 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
     if let Some(landed) = &view.landed {
         fields.add("landed", format!("{} on {}", short(&landed.commit), landed.reference));
     }
-    match &view.control {
-        Some(control) => report::add(control, &mut fields),
-        None => {
-            fields.add("judge", word(&view.judge_verdict, view.said_by.judge));
-            fields.add("audit", word(&view.audit_gate, view.said_by.audit));
-        }
+    if let Some(control) = &view.control {
+        report::add(control, &mut fields);
+    } else {
+        fields.add("judge", word(&view.judge_verdict, view.said_by.judge));
+        fields.add("audit", word(&view.audit_gate, view.said_by.audit));
     }
     fields.add_all("agents", view.agents.iter().map(|(role, agent)| with_stand_in(view, role, agent)));
     let checks = if view.control.is_some() { "sensors" } else { "checks" };

@@ -9,6 +9,7 @@ use windlass_protocols::outcome::{Action, AgentReport, Reading, ReadingStatus};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
 use windlass_protocols::protocol::feedback_control::facts::{Fact, OutKind, RetryKind};
+use windlass_protocols::protocol::feedback_control::frame::Frame;
 use windlass_protocols::protocol::feedback_control::state::State;
 use windlass_protocols::{Role, Run};
 
@@ -49,9 +50,9 @@ pub(super) fn readings(readings: &[Reading]) -> (String, Tone) {
 }
 
 pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
-    let state = match run.started.as_ref().map(|started| &started.protocol) {
-        Some(Protocol::FeedbackControl(state)) => state,
-        _ => return (fact.name().to_owned(), Tone::Quiet),
+    let protocol = run.started.as_ref().map(|started| &started.protocol);
+    let Some(Protocol::FeedbackControl(state)) = protocol else {
+        return (fact.name().to_owned(), Tone::Quiet);
     };
     match fact {
         Fact::BaseFixed { commit, .. } => {
@@ -145,7 +146,7 @@ fn path(state: &State, depth: u32) -> String {
 }
 
 fn label(state: &State) -> String {
-    state.frame().map(|frame| frame.label()).unwrap_or_default()
+    state.frame().map(Frame::label).unwrap_or_default()
 }
 
 fn words(end: &NodeEnd) -> String {

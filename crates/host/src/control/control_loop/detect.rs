@@ -116,7 +116,10 @@ fn python(files: &dyn SetupFiles) -> Vec<Found> {
     };
     let has = |name: &str| files.read(name).is_some();
     let tests = ["tests", "test"].into_iter().find(|folder| {
-        files.names_in(folder).iter().any(|name| name.starts_with("test_") && name.ends_with(".py"))
+        files
+            .names_in(folder)
+            .iter()
+            .any(|name| name.starts_with("test_") && name.strip_suffix(".py").is_some())
     });
     let mut found = Vec::new();
     match (mentions("pytest").or(has("pytest.ini").then_some("pytest.ini")), tests) {

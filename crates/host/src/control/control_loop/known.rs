@@ -64,7 +64,7 @@ fn of_folder(files: &dyn SetupFiles, controller: Option<&[u8]>) -> Vec<PlannedSe
     let mut sensors: Vec<PlannedSensor> = files
         .names_in(paths::AGENTS_DIRECTORY)
         .iter()
-        .filter(|name| name.starts_with(paths::SENSOR_PREFIX) && name.ends_with(".md"))
+        .filter(|name| name.starts_with(paths::SENSOR_PREFIX) && name.strip_suffix(".md").is_some())
         .filter_map(|name| read_sensor(files, &format!("{}/{name}", paths::AGENTS_DIRECTORY)))
         .map(|mut sensor| {
             let target = listed(&sensor.name).and_then(|at| targets[at].target.clone());

@@ -69,7 +69,7 @@ impl Reader<'_> {
         let stem = paths::SENSOR_PREFIX;
         let sensors: Vec<String> = names
             .iter()
-            .filter(|name| name.starts_with(stem) && name.ends_with(".md"))
+            .filter(|name| name.starts_with(stem) && name.strip_suffix(".md").is_some())
             .map(|name| format!("{}/{name}", paths::AGENTS_DIRECTORY))
             .collect();
         if sensors.is_empty() {
@@ -145,7 +145,7 @@ impl Reader<'_> {
             .iter()
             .filter_map(|sensor| self.sensor(sensor.path.as_str(), sensor.target.as_deref(), sensor.required))
             .collect();
-        let budget = node.budget.clone().unwrap_or_default();
+        let budget = node.budget.unwrap_or_default();
         let minutes = [node.timeout_minutes, budget.minutes].into_iter().flatten().min();
         Some(Node {
             id: node.id.clone(),

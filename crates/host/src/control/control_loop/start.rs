@@ -73,13 +73,13 @@ pub(crate) async fn start(
     let run = new_run_id()?;
     let owner = Owner::this_process(run.as_str(), &format!("windlass control run {}", spec.task))?;
     let if_held = IfHeld::waiting(command.wait);
-    let held = hold_repository(host, &spec.place.common_dir, &owner, if_held, watcher);
-    let held = held.await.map_err(may_wait)?;
+    let repository_lock = hold_repository(host, &spec.place.common_dir, &owner, if_held, watcher);
+    let repository_lock = repository_lock.await.map_err(may_wait)?;
     let outcome = match wanted.placed(run) {
-        Ok(context) => begin(host, context, &held, watcher).await,
+        Ok(context) => begin(host, context, &repository_lock, watcher).await,
         Err(fault) => Err(fault),
     };
-    held.release(host, outcome).await
+    repository_lock.release(host, outcome).await
 }
 
 struct Wanted<'a> {

@@ -24,12 +24,12 @@ pub(in super::super) fn run(
     let (spec, state) = (context.control_loop()?, files::state(run)?);
     let repository = &context.repository;
     let parent = repository.resolve_commit(git_commit(&asked.parent)?.as_str()).map_err(git_fault)?;
-    let (directory, stale) = (shown::loop_directory(), files::stale(spec, state)?);
-    let stale: Vec<&str> = stale.iter().map(String::as_str).collect();
+    let (directory, outdated) = (shown::loop_directory(), files::stale(spec, state)?);
+    let outdated: Vec<&str> = outdated.iter().map(String::as_str).collect();
     let parts = Overlay {
         content: &git_tree(&asked.plant)?,
         replaced: &[(&directory, Some(&parent.tree))],
-        removed: &stale,
+        removed: &outdated,
         files: &files::of_iteration(context, run, asked)?,
     };
     let tree = repository.overlay(&parts).map_err(git_fault)?;

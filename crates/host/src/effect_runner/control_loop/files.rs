@@ -75,11 +75,11 @@ pub(super) fn of_iteration(
     }
     for sensor in &spec.node(frame.depth as usize).sensors {
         let reading = frame.readings.iter().find(|reading| reading.sensor == sensor.name);
-        let content = match reading {
+        let report = match reading {
             Some(reading) => context.evidence.read(&reading.artifact)?,
             None => SensorOutput::pending(&sensor.name).render().into_bytes(),
         };
-        files.push((paths.sensor_output(&sensor.name), content));
+        files.push((paths.sensor_output(&sensor.name), report));
     }
     if let Some(decision) = &frame.decision {
         files.push((paths.controller_output(), context.evidence.read(&decision.artifact)?));
@@ -192,7 +192,7 @@ fn result(spec: &ControlSpec, state: &State, frame: &Frame, end: &NodeEnd) -> Re
             state.commits
         ),
         metrics_delta: delta(frame),
-        observations: remarks.map(|line| format!("- {line}\n")).collect(),
+        observations: remarks.map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n"),
         attempted: frame.decision.as_ref().map(|decision| decision.summary.clone()),
         failure: match end {
             NodeEnd::Failed { cause } => Some(format!("{cause:?}")),
@@ -215,9 +215,9 @@ fn delta(frame: &Frame) -> String {
     let lines = frame.readings.iter().map(|reading| {
         let before = first.iter().find(|one| one.sensor == reading.sensor);
         let before = before.map_or_else(|| "not measured".to_owned(), &words);
-        format!("- {}: {before} → {}\n", reading.sensor, words(reading))
+        format!("- {}: {before} → {}", reading.sensor, words(reading))
     });
-    lines.collect()
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A figure as people write it.

@@ -160,7 +160,7 @@ impl OneSensor {
             command: Some(self.sensor.command.clone()),
             exit_code,
             cause: cause.clone(),
-            output: output.to_string(),
+            output: output.clone(),
         };
         let evidence = &self.context.evidence;
         let name = &self.sensor.name;

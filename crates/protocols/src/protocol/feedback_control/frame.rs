@@ -3,7 +3,7 @@
 
 use super::end::NodeEnd;
 use super::spec::Node;
-use super::steadiness::{Remark, Steadiness};
+use super::steadiness::{Moved, Point, Remark, Steadiness};
 use crate::kernel::budget::Dimension;
 use crate::outcome::{Action, CapturedChange, Decision, Reading, ReadingStatus, Usage};
 use crate::vocabulary::{ArtifactRef, TreeId};
@@ -107,6 +107,29 @@ impl Frame {
         // The plan of an iteration that was to be the last spoke of a content that may have been put back since.
         if self.end.take().is_some_and(|end| !matches!(end, NodeEnd::Failed { .. })) {
             self.decision = None;
+        }
+    }
+
+    /// All sensors have read this content.
+    pub(crate) fn take_measurement(&mut self, plant: &TreeId, commits: u32) {
+        self.readings = core::mem::take(&mut self.coming);
+        self.measured = Some(plant.clone());
+        self.put_back = false;
+        self.first_readings.get_or_insert_with(|| self.readings.clone());
+        // A measurement that only tests a claim is no step of the history.
+        let acted = self.change.is_some() || self.child_end.is_some();
+        self.sensed |= acted || self.iteration == 0;
+        if acted || self.steadiness.points().is_empty() {
+            let point = Point {
+                label: self.label(),
+                plant: plant.clone(),
+                readings: self.readings.clone(),
+                commit: None,
+                commits,
+            };
+            let idle = acted && self.found.as_ref() == Some(plant);
+            let moved = if idle { Moved::No } else { Moved::Yes };
+            self.remarks = self.steadiness.take(point, moved);
         }
     }
 

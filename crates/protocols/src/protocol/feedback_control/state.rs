@@ -5,7 +5,7 @@ use super::facts::{Fact as ControlFact, OutKind, RetryKind};
 use super::frame::Frame;
 use super::spec::ControlSpec;
 use super::stage::Stage;
-use super::steadiness::{Moved, Point};
+use super::steadiness::Point;
 use crate::effect::{Ask, CommitIteration, Effect};
 use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
@@ -220,31 +220,13 @@ impl State {
             frame.coming.push(reading.clone());
         }
         let whole = node.sensors.iter().all(|one| frame.coming.iter().any(|got| got.sensor == one.name));
-        if !whole {
-            // What was measured before no longer speaks of this content: a sensor may say something else by now.
-            frame.measured = None;
-        } else {
+        if whole {
             let order = |name: &str| node.sensors.iter().position(|sensor| sensor.name == name);
             frame.coming.sort_by_key(|reading| order(&reading.sensor));
-            frame.readings = core::mem::take(&mut frame.coming);
-            frame.measured = Some(plant.clone());
-            frame.put_back = false;
-            frame.first_readings.get_or_insert_with(|| frame.readings.clone());
-            // A measurement that only tests a claim is no step of the history.
-            let acted = frame.change.is_some() || frame.child_end.is_some();
-            frame.sensed |= acted || frame.iteration == 0;
-            if acted || frame.steadiness.points().is_empty() {
-                let point = Point {
-                    label: frame.label(),
-                    plant: plant.clone(),
-                    readings: frame.readings.clone(),
-                    commit: None,
-                    commits,
-                };
-                let idle = acted && frame.found.as_ref() == Some(plant);
-                let moved = if idle { Moved::No } else { Moved::Yes };
-                frame.remarks = frame.steadiness.take(point, moved);
-            }
+            frame.take_measurement(plant, commits);
+        } else {
+            // What was measured before no longer speaks of this content: a sensor may say something else by now.
+            frame.measured = None;
         }
         self.begin_step();
     }
