@@ -1,6 +1,7 @@
 //! Makes one tree of several: the content of one, with some paths taken from another or from nowhere, and some files
 //! written over it. No work tree is touched and no ignore rule is asked.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use crate::error::GitError;
@@ -97,7 +98,8 @@ impl Repository {
         for (number, (_, content)) in files.iter().enumerate() {
             let path = directory.join(number.to_string());
             fs::write(&path, content).map_err(GitError::io("write", &path))?;
-            list.push_str(&format!("{}\n", path.display()));
+            // Writing to a string cannot fail.
+            let _ = writeln!(list, "{}", path.display());
         }
         let call = self.internal_call().args(["hash-object", "-w", "--no-filters", "--stdin-paths"]);
         let printed = call.stdin(list.into_bytes()).run();

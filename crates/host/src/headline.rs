@@ -8,6 +8,7 @@ use windlass_protocols::explain::explain;
 use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::End as ControlEnd;
+use windlass_protocols::protocol::feedback_control::frame::Frame;
 use windlass_protocols::protocol::judged_task::end::End;
 
 /// The wording of `now`. Raised whenever a sentence about a state changes, so that a line written before the change is
@@ -80,7 +81,7 @@ pub(crate) fn rounds(run: &Run) -> (u32, u32) {
 /// The label of the iteration a control loop is in.
 pub(crate) fn iteration(run: &Run) -> Option<String> {
     match &run.started.as_ref()?.protocol {
-        Protocol::FeedbackControl(state) => state.frame().map(|frame| frame.label()),
+        Protocol::FeedbackControl(state) => state.frame().map(Frame::label),
         Protocol::JudgedTask(_) => None,
     }
 }

@@ -17,13 +17,12 @@ pub(super) fn show(outcome: &RunOutcome, output: &mut Output) -> u8 {
     let mut fields = Fields::new(look);
     fields.add("outcome", look.status(outcome.status));
     fields.add("run", look.paint(Paint::Name, &outcome.run));
-    match &outcome.control {
-        Some(control) => report::add(control, &mut fields),
-        None => {
-            fields.add("rounds", outcome.rounds_completed.to_string());
-            fields.add("judge", printable(&outcome.judge_verdict));
-            fields.add("audit", printable(&outcome.audit_gate));
-        }
+    if let Some(control) = &outcome.control {
+        report::add(control, &mut fields);
+    } else {
+        fields.add("rounds", outcome.rounds_completed.to_string());
+        fields.add("judge", printable(&outcome.judge_verdict));
+        fields.add("audit", printable(&outcome.audit_gate));
     }
     if let Some(landed) = &outcome.landed {
         fields.add("landed", format!("{} on {}", short(&landed.commit), landed.reference));

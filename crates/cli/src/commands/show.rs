@@ -53,12 +53,11 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
     if let Some(landed) = &view.landed {
         fields.add("landed", format!("{} on {}", short(&landed.commit), landed.reference));
     }
-    match &view.control {
-        Some(control) => report::add(control, &mut fields),
-        None => {
-            fields.add("judge", printable(&view.judge_verdict));
-            fields.add("audit", printable(&view.audit_gate));
-        }
+    if let Some(control) = &view.control {
+        report::add(control, &mut fields);
+    } else {
+        fields.add("judge", printable(&view.judge_verdict));
+        fields.add("audit", printable(&view.audit_gate));
     }
     fields.add_all("agents", view.agents.iter().map(|(role, agent)| format!("{role}: {}", printable(agent))));
     let checks = if view.control.is_some() { "sensors" } else { "checks" };

@@ -10,6 +10,7 @@ use windlass_protocols::outcome::{Reading, ReadingStatus};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
 use windlass_protocols::protocol::feedback_control::facts::{Fact, OutKind, RetryKind};
+use windlass_protocols::protocol::feedback_control::frame::Frame;
 use windlass_protocols::protocol::feedback_control::state::State;
 
 /// In front of a sentence about a step of one node.
@@ -37,9 +38,8 @@ pub(super) fn readings(readings: &[Reading]) -> (String, Tone) {
 }
 
 pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
-    let state = match run.started.as_ref().map(|started| &started.protocol) {
-        Some(Protocol::FeedbackControl(state)) => state,
-        _ => return (fact.name().to_owned(), Tone::Quiet),
+    let Some(Protocol::FeedbackControl(state)) = run.started.as_ref().map(|started| &started.protocol) else {
+        return (fact.name().to_owned(), Tone::Quiet);
     };
     match fact {
         Fact::BaseFixed { commit, .. } => {
@@ -108,17 +108,21 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             (format!("iteration {label} is commit {}", short(commit.as_str())), Tone::Plain)
         }
         Fact::ChildReturned { end, .. } => (format!("back from the inner loop: {}", words(end)), tone(end)),
-        Fact::Concluded { end } => match end {
-            End::Complete => ("the target is met".to_owned(), Tone::Good),
-            End::Exhausted { dimension: Dimension::Rounds } => {
-                ("its iterations are used up".to_owned(), Tone::Attention)
-            }
-            End::Exhausted { dimension } => (format!("nothing is left of its {dimension}"), Tone::Attention),
-            End::Stalled { how } => (format!("stopped early: {}", how.words()), Tone::Attention),
-            End::NeedsHuman { .. } => ("needs a person".to_owned(), Tone::Attention),
-            End::Stopped { by, .. } => (format!("stopped by {by}"), Tone::Attention),
-            End::SetupFailed { reason } => (format!("could not be set up: {reason}"), Tone::Bad),
-        },
+        Fact::Concluded { end } => concluded(end),
+    }
+}
+
+fn concluded(end: &End) -> (String, Tone) {
+    match end {
+        End::Complete => ("the target is met".to_owned(), Tone::Good),
+        End::Exhausted { dimension: Dimension::Rounds } => {
+            ("its iterations are used up".to_owned(), Tone::Attention)
+        }
+        End::Exhausted { dimension } => (format!("nothing is left of its {dimension}"), Tone::Attention),
+        End::Stalled { how } => (format!("stopped early: {}", how.words()), Tone::Attention),
+        End::NeedsHuman { .. } => ("needs a person".to_owned(), Tone::Attention),
+        End::Stopped { by, .. } => (format!("stopped by {by}"), Tone::Attention),
+        End::SetupFailed { reason } => (format!("could not be set up: {reason}"), Tone::Bad),
     }
 }
 
@@ -127,7 +131,7 @@ fn path(state: &State, depth: u32) -> String {
 }
 
 fn label(state: &State) -> String {
-    state.frame().map(|frame| frame.label()).unwrap_or_default()
+    state.frame().map(Frame::label).unwrap_or_default()
 }
 
 fn words(end: &NodeEnd) -> String {

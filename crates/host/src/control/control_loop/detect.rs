@@ -115,9 +115,9 @@ fn python(files: &dyn SetupFiles) -> Vec<Found> {
             .find(|file| text(files, file).is_some_and(|text| text.contains(tool)))
     };
     let has = |name: &str| files.read(name).is_some();
-    let tests = ["tests", "test"].into_iter().find(|folder| {
-        files.names_in(folder).iter().any(|name| name.starts_with("test_") && name.ends_with(".py"))
-    });
+    let tests = ["tests", "test"]
+        .into_iter()
+        .find(|folder| files.names_in(folder).iter().any(|name| name.starts_with("test_")));
     let mut found = Vec::new();
     match (mentions("pytest").or(has("pytest.ini").then_some("pytest.ini")), tests) {
         (Some(file), _) => found.push(sensor("test", "python -m pytest", format!("pytest in {file}"))),

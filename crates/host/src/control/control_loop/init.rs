@@ -181,7 +181,7 @@ fn controller(node: &FlowNode) -> Option<(String, String)> {
 fn with_new_sensors(flow: &Flow, sensors: &[PlannedSensor]) -> Result<Flow, Fault> {
     let mut flow = flow.clone();
     let named: Vec<String> =
-        flow.nodes().iter().flat_map(|(_, node)| &node.sensors).map(|sensor| sensor.name()).collect();
+        flow.nodes().iter().flat_map(|(_, node)| &node.sensors).map(FlowSensor::name).collect();
     let new: Vec<&PlannedSensor> = sensors.iter().filter(|sensor| !named.contains(&sensor.name)).collect();
     flow.root.sensors.extend(in_flow(&new)?);
     Ok(flow)

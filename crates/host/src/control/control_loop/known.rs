@@ -1,7 +1,7 @@
 //! What of a set-up is there already, however complete: the sensors it names and the flow they stand in. `init` builds on
 //! it; whether a run could work with it is decided elsewhere.
 
-use super::setup::SetupFiles;
+use super::setup::{SetupFiles, is_sensor_file};
 use windlass_artifact_formats::control_loop::{
     AgentFile, DEFAULT_TARGET, FLOW_FILE, Flow, paths, readable_text, sensor_entries, sensor_name,
 };
@@ -64,7 +64,7 @@ fn of_folder(files: &dyn SetupFiles, controller: Option<&[u8]>) -> Vec<PlannedSe
     let mut sensors: Vec<PlannedSensor> = files
         .names_in(paths::AGENTS_DIRECTORY)
         .iter()
-        .filter(|name| name.starts_with(paths::SENSOR_PREFIX) && name.ends_with(".md"))
+        .filter(|name| is_sensor_file(name))
         .filter_map(|name| read_sensor(files, &format!("{}/{name}", paths::AGENTS_DIRECTORY)))
         .map(|mut sensor| {
             let target = listed(&sensor.name).and_then(|at| targets[at].target.clone());

@@ -16,6 +16,7 @@ use windlass_git_workspaces::Checkout;
 use windlass_protocols::outcome::{Better, Reading, ReadingStatus};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
+use windlass_protocols::protocol::feedback_control::frame::Frame;
 use windlass_protocols::protocol::feedback_control::spec::{Actuator, Dialect};
 use windlass_protocols::protocol::feedback_control::state::State;
 use windlass_protocols::{Fact, Run};
@@ -218,7 +219,7 @@ pub(crate) async fn measurements(host: &Host, name: &str) -> Result<Measurements
             (&fact, control_loop(&so_far))
         {
             let node = now.spec.node_path(*depth as usize).join("/");
-            let iteration = now.frame().map(|frame| frame.label()).unwrap_or_default();
+            let iteration = now.frame().map(Frame::label).unwrap_or_default();
             for reading in readings {
                 add(&mut series, &node, &iteration, reading);
             }

@@ -57,6 +57,11 @@ pub(crate) fn read(files: &dyn SetupFiles) -> Result<Setup, Vec<String>> {
     }
 }
 
+/// Whether a file of the agents' directory is a sensor's.
+pub(crate) fn is_sensor_file(name: &str) -> bool {
+    name.strip_prefix(paths::SENSOR_PREFIX).is_some_and(|rest| rest.strip_suffix(".md").is_some())
+}
+
 struct Reader<'a> {
     files: &'a dyn SetupFiles,
     problems: Vec<String>,
@@ -69,7 +74,7 @@ impl Reader<'_> {
         let stem = paths::SENSOR_PREFIX;
         let sensors: Vec<String> = names
             .iter()
-            .filter(|name| name.starts_with(stem) && name.ends_with(".md"))
+            .filter(|name| is_sensor_file(name))
             .map(|name| format!("{}/{name}", paths::AGENTS_DIRECTORY))
             .collect();
         if sensors.is_empty() {
@@ -145,7 +150,7 @@ impl Reader<'_> {
             .iter()
             .filter_map(|sensor| self.sensor(sensor.path.as_str(), sensor.target.as_deref(), sensor.required))
             .collect();
-        let budget = node.budget.clone().unwrap_or_default();
+        let budget = node.budget.unwrap_or_default();
         let minutes = [node.timeout_minutes, budget.minutes].into_iter().flatten().min();
         Some(Node {
             id: node.id.clone(),

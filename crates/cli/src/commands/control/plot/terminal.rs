@@ -45,10 +45,10 @@ fn strips(node: &NodeCharts, look: Look, width: usize) -> Vec<String> {
     let labels: String = node.labels[first..].iter().map(|label| pad(label, cell)).collect();
     let mut lines = vec![look.paint(Paint::Faint, &format!("{}{labels}", title("iteration")))];
     for strip in &node.strips {
-        let cells: String = (first..node.labels.len())
-            .map(|at| format!("{}{}", " ".repeat(cell - 1), mark(strip, at, look)))
-            .collect();
-        lines.push(format!("{}{cells}", title(&fit(&strip.sensor, name, look.ellipsis()))));
+        let gap = " ".repeat(cell - 1);
+        let cells: Vec<String> = (first..node.labels.len()).map(|at| mark(strip, at, look)).collect();
+        let title = title(&fit(&strip.sensor, name, look.ellipsis()));
+        lines.push(format!("{title}{gap}{}", cells.join(&gap)));
     }
     if let Some(best) = node.best.filter(|best| *best >= first) {
         let column = name + 2 + (best - first + 1) * cell - 1;
