@@ -8,9 +8,9 @@ use windlass_control_api::events::Tone;
 use windlass_control_api::views::TrustView;
 use windlass_control_api::{Control, Fault, exit_codes};
 
-/// Trust the commands that a repository's settings file would run
+/// Trust the commands that a repository's settings and sensors would run
 ///
-/// Trust is remembered for exactly these commands: when the file names others, it is asked for again. Commands given
+/// Trust is remembered for exactly these commands: when a file names others, it is asked for again. Commands given
 /// on the command line need no trust.
 #[derive(Args, Debug)]
 #[command(after_help = "\

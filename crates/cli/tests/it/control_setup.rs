@@ -3,7 +3,7 @@
 use crate::world;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use windlass_artifact_formats::control_loop::{Flow, is_known_rendering};
+use windlass_artifact_formats::control_loop::{Flow, FlowSensor, is_known_rendering};
 use windlass_test_support::{Output, Repository, World};
 
 const FLOW: &str = ".ai-loop/flow.yaml";
@@ -100,7 +100,7 @@ fn a_fresh_repository_is_set_up_checked_and_run_as_the_commands_say() {
     assert_eq!(once, tree.lines().collect::<Vec<_>>(), "no path stands in the tree twice");
 }
 
-const PLAY: &str = r###"
+const PLAY: &str = r##"
 [[step]]
 role = "actuator"
 do = [
@@ -130,7 +130,7 @@ target-met: true
 ## Gap Analysis
 nothing is missing
 ''' }]
-"###;
+"##;
 
 #[test]
 fn running_it_again_changes_nothing() {
@@ -171,9 +171,7 @@ fn two_levels_put_the_tests_outside_and_the_quick_sensors_inside() {
     let nodes: Vec<(String, Vec<String>, u32)> = flow
         .nodes()
         .into_iter()
-        .map(|(path, node)| {
-            (path, node.sensors.iter().map(|sensor| sensor.name()).collect(), node.max_iterations)
-        })
+        .map(|(path, node)| (path, node.sensors.iter().map(FlowSensor::name).collect(), node.max_iterations))
         .collect();
     let expected = [("outer", "test", 5), ("outer/inner", "lint", 10)];
     let expected = expected.map(|(path, sensor, most)| (path.to_owned(), vec![sensor.to_owned()], most));

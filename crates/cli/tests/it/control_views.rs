@@ -2,7 +2,7 @@
 
 use crate::world;
 use serde_json::Value;
-use std::io::Write as _;
+use std::path::Path;
 use windlass_test_support::{Output, Repository, World};
 
 const TASK: &str = "Raise the value to three";
@@ -181,13 +181,8 @@ fn a_task_loop_is_no_control_loop() {
 #[test]
 fn a_reader_of_the_plot_that_goes_away_is_no_trouble() {
     let played = Loop::played("1", &[]);
-    let mut shell = String::new();
-    let program = played.world.program().display();
-    shell += &format!("{program} control plot {} | head -n 1", played.run);
-    let place = played.world.path().join("pipe.sh");
-    std::fs::File::create(&place).unwrap().write_all(shell.as_bytes()).unwrap();
-    let script = place.to_str().unwrap();
-    let answer = played.world.run(std::path::Path::new("/bin/sh"), played.world.path(), &[script], "");
+    let line = format!("{} control plot {} | head -n 1", played.world.program().display(), played.run);
+    let answer = played.world.run(Path::new("/bin/sh"), played.world.path(), &["-c", &line], "");
     assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""));
     assert!(answer.stdout.starts_with("NODE"), "{}", answer.stdout);
 }

@@ -211,6 +211,7 @@ pub(crate) fn done() -> Answer {
 
 pub(crate) fn report(role: Role, answer: Answer) -> AgentReport {
     AgentReport {
+        commands_off: false,
         role,
         end: StepEnd::Exited { code: 0 },
         answer,

@@ -65,7 +65,7 @@ fn show(report: &SetupReport, output: &mut Output) {
     } else if may_run(report) {
         output.line(format!("{} its commands are trusted", look.mark(Tone::Good)));
     } else {
-        let words = "its commands are not trusted yet: `windlass trust` shows them and asks for your word";
+        let words = "its commands are not trusted yet: `windlass trust` says that you agree to them";
         output.line(format!("{} {words}", look.mark(Tone::Attention)));
     }
 }

@@ -105,18 +105,14 @@ fn reading(sensor: &SensorReading) -> (Tone, String) {
         "fail" => Tone::Bad,
         _ => Tone::Quiet,
     };
-    let mut words = format!("{} {}", printable(&sensor.name), sensor.status);
-    if let Some(cause) = &sensor.cause {
-        words += &format!(" ({})", printable(cause));
-    }
-    if !sensor.required {
-        words += ", not required";
-    }
-    for (name, value, unit) in &sensor.figures {
-        let figure = format!("; {} {} {}", printable(name), value, printable(unit));
-        words += figure.trim_end();
-    }
-    (tone, words)
+    let cause = sensor.cause.as_ref().map_or_else(String::new, |cause| format!(" ({})", printable(cause)));
+    let need = if sensor.required { "" } else { ", not required" };
+    let figure = |(name, value, unit): &(String, String, String)| {
+        format!("{} {value} {}", printable(name), printable(unit)).trim_end().to_owned()
+    };
+    let reading = format!("{} {}{cause}{need}", printable(&sensor.name), sensor.status);
+    let parts: Vec<String> = [reading].into_iter().chain(sensor.figures.iter().map(figure)).collect();
+    (tone, parts.join("; "))
 }
 
 /// Front matter says nothing that is not shown above.

@@ -48,7 +48,7 @@ pub(super) const CACHE_FILES: [(&str, &str); 3] = [
     ),
 ];
 
-pub(super) const CONVERGING: &str = r####"[[step]]
+pub(super) const CONVERGING: &str = r##"[[step]]
 role = "controller"
 label = "1"
 do = [{ artifact = "controller-output.md", text = '''
@@ -145,17 +145,19 @@ target-met: true
 ## Gap Analysis
 All four titles have their slug, and every line is short.
 ''' }]
-"####;
+"##;
 
 /// Whoever looks at one sensor only pulls the value to and fro.
 pub(super) fn oscillating() -> String {
-    let mut script = String::new();
-    for label in 1..=9 {
-        let (fault, size) = if label % 2 == 1 { ("pages are slow", 80) } else { ("pages do not fit", 20) };
-        script += &format!(
-            r####"[[step]]
+    (1..=9).map(pull).collect::<Vec<_>>().join("\n")
+}
+
+fn pull(iteration: u32) -> String {
+    let (fault, size) = if iteration % 2 == 1 { ("pages are slow", 80) } else { ("pages do not fit", 20) };
+    format!(
+        r##"[[step]]
 role = "controller"
-label = "{label}"
+label = "{iteration}"
 do = [{{ artifact = "controller-output.md", text = '''
 ---
 target-met: false
@@ -168,14 +170,11 @@ Some {fault}.
 
 [[step]]
 role = "actuator"
-label = "{label}"
+label = "{iteration}"
 do = [
   {{ write = "cache.conf", text = "size={size}\n" }},
   {{ artifact = "actuator-output.md", text = "# Actuator Output\n\n## What Was Done\nThe size is {size}\n" }},
 ]
-
-"####
-        );
-    }
-    script
+"##
+    )
 }

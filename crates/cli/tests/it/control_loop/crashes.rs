@@ -96,13 +96,18 @@ fn undisturbed(depth: usize) -> (Ending, usize) {
 
 fn survives(depth: usize, share: usize) {
     let (expected, places) = undisturbed(depth);
-    let every = match std::env::var("WINDLASS_CRASH_EVERY") {
-        Ok(every) => every.parse().expect("a number"),
-        Err(_) => EVERY[depth],
-    };
+    let every = every(depth);
     let mine = (1..=places).step_by(every).skip(share).step_by(SHARES);
     let failures: Vec<String> = mine.filter_map(|place| crash_at(depth, place, &expected)).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test is not the program; a campaign asks for more")]
+fn every(depth: usize) -> usize {
+    match std::env::var("WINDLASS_CRASH_EVERY") {
+        Ok(every) => every.parse().expect("a number"),
+        Err(_) => EVERY[depth],
+    }
 }
 
 fn crash_at(depth: usize, place: usize, expected: &Ending) -> Option<String> {

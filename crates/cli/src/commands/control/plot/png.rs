@@ -27,14 +27,14 @@ pub(super) fn encode(image: &Image<'_>) -> Vec<u8> {
         above.copy_from_slice(row);
     }
     let mut png = b"\x89PNG\r\n\x1a\n".to_vec();
-    chunk(&mut png, b"IHDR", &header);
-    chunk(&mut png, b"PLTE", &image.palette.concat());
-    chunk(&mut png, b"IDAT", &zlib(&filtered));
-    chunk(&mut png, b"IEND", &[]);
+    chunk(&mut png, *b"IHDR", &header);
+    chunk(&mut png, *b"PLTE", &image.palette.concat());
+    chunk(&mut png, *b"IDAT", &zlib(&filtered));
+    chunk(&mut png, *b"IEND", &[]);
     png
 }
 
-fn chunk(png: &mut Vec<u8>, kind: &[u8; 4], content: &[u8]) {
+fn chunk(png: &mut Vec<u8>, kind: [u8; 4], content: &[u8]) {
     png.extend(u32::try_from(content.len()).unwrap_or(u32::MAX).to_be_bytes());
     let start = png.len();
     png.extend(kind);

@@ -46,10 +46,9 @@ const fn colour(ink: Ink) -> u8 {
 impl Raster {
     /// What lies outside is not drawn.
     fn set(&mut self, x: i32, y: i32, ink: Ink) {
-        if (0..self.width).contains(&x) && (0..self.height).contains(&y) {
-            if let Ok(at) = usize::try_from(y * self.width + x) {
-                self.dots[at] = colour(ink);
-            }
+        let inside = (0..self.width).contains(&x) && (0..self.height).contains(&y);
+        if let (true, Ok(at)) = (inside, usize::try_from(y * self.width + x)) {
+            self.dots[at] = colour(ink);
         }
     }
 }

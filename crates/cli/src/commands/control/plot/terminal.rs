@@ -22,7 +22,8 @@ pub(super) fn lines(nodes: &[NodeCharts], look: Look) -> Vec<String> {
         lines.extend(strips(node, look, width));
         for figure in &node.figures {
             lines.push(String::new());
-            let name = fit(&format!("{} ({})", figure.name, figure.about), width - 2, look.ellipsis());
+            let name =
+                fit(&format!("{} ({})", figure.name, figure.about), width.saturating_sub(2), look.ellipsis());
             lines.push(format!("  {}", look.paint(Paint::Name, &name)));
             lines.extend(chart(node, figure, look, width));
         }
@@ -45,10 +46,10 @@ fn strips(node: &NodeCharts, look: Look, width: usize) -> Vec<String> {
     let labels: String = node.labels[first..].iter().map(|label| pad(label, cell)).collect();
     let mut lines = vec![look.paint(Paint::Faint, &format!("{}{labels}", title("iteration")))];
     for strip in &node.strips {
-        let cells: String = (first..node.labels.len())
-            .map(|at| format!("{}{}", " ".repeat(cell - 1), mark(strip, at, look)))
-            .collect();
-        lines.push(format!("{}{cells}", title(&fit(&strip.sensor, name, look.ellipsis()))));
+        let gap = " ".repeat(cell - 1);
+        let cells: Vec<String> = (first..node.labels.len()).map(|at| mark(strip, at, look)).collect();
+        let title = title(&fit(&strip.sensor, name, look.ellipsis()));
+        lines.push(format!("{title}{gap}{}", cells.join(&gap)));
     }
     if let Some(best) = node.best.filter(|best| *best >= first) {
         let column = name + 2 + (best - first + 1) * cell - 1;
@@ -79,7 +80,7 @@ fn chart(node: &NodeCharts, figure: &Figure, look: Look, width: usize) -> Vec<St
     let (low, high) = figure.span();
     let (low, high) = (decimal(low), decimal(high));
     let axis = low.chars().count().max(high.chars().count());
-    let columns = width.saturating_sub(axis + 4).max(2);
+    let columns = width.saturating_sub(axis + 5).max(2);
     let mut canvas = Canvas::new(columns, look.symbols);
     let step = canvas.step(node.labels.len());
     // With more iterations than dots, the last ones are shown.
@@ -128,11 +129,12 @@ fn chart(node: &NodeCharts, figure: &Figure, look: Look, width: usize) -> Vec<St
 fn labels(node: &NodeCharts, first: usize, columns: usize, column: impl Fn(usize) -> usize) -> String {
     let last = node.labels.len() - 1;
     let wanted = [Some(first), Some(last), node.best].into_iter().flatten().chain(first..=last);
-    let room = columns + node.labels[last].chars().count();
+    let room = columns.max(node.labels[last].chars().count());
     let mut line: Vec<char> = vec![' '; room];
     for at in wanted.filter(|at| (first..=last).contains(at)) {
         let label: Vec<char> = node.labels[at].chars().collect();
-        let from = column(at);
+        // The last ones end where the chart ends.
+        let from = column(at).min(room.saturating_sub(label.len()));
         let around = from.saturating_sub(1)..(from + label.len() + 1).min(room);
         if from + label.len() <= room && line[around].iter().all(|letter| *letter == ' ') {
             line[from..from + label.len()].copy_from_slice(&label);
@@ -227,8 +229,8 @@ main
     4 |       *
       |        *
       |         *
-      |          *
-      |           **
+      |          **
+      |            *
   0.5 |             *
       +--------------
         0     1     2
@@ -265,6 +267,10 @@ main
                 for line in lines(std::slice::from_ref(&node), look) {
                     assert!(line.chars().count() <= width, "{width}: {line:?}");
                 }
+            }
+            for width in 0..20 {
+                let look = Look { width: Some(width), symbols, ..Look::PLAIN };
+                assert!(!lines(std::slice::from_ref(&node), look).is_empty());
             }
         }
     }
