@@ -1,8 +1,8 @@
 //! Agent files of all dialects, and the ones `init` writes.
 
 use windlass_artifact_formats::control_loop::{
-    AgentFile, AgentTemplate, Dialect, ListedSensor, MetricRule, Placeholders, SensorTemplate,
-    is_known_rendering, sensor_entries, sensor_name,
+    AgentFile, AgentTemplate, Dialect, Flow, ListedSensor, MetricRule, Placeholders, SensorTemplate,
+    is_known_rendering, scaffold_flow, sensor_entries, sensor_name,
 };
 
 use crate::faults_of;
@@ -64,6 +64,18 @@ fn every_template_is_sound_and_known_until_somebody_edits_it() {
         assert!(!is_known_rendering(&agent.body));
     }
     assert!(!is_known_rendering(""));
+}
+
+#[test]
+fn a_flow_of_ours_is_known_until_somebody_edits_it() {
+    let written = "version: 1\nflow: { id: main, type: loop, controller: c.md, sensors: [s.md], \
+                   actuator: { strategy: direct, agent: a.md } }\n";
+    let (flow, _) = Flow::parse(written).unwrap();
+    let text = scaffold_flow(&flow);
+    assert_eq!(Flow::parse(&text).unwrap(), (flow, Vec::new()), "the mark is a comment");
+    assert!(is_known_rendering(&text));
+    assert!(!is_known_rendering(&text.replace("max_iterations: 10", "max_iterations: 4")));
+    assert!(!is_known_rendering(written));
 }
 
 #[test]
