@@ -2,7 +2,8 @@
 
 use super::start_another;
 use crate::played_run::{PlayedRun, waiting_doer};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::File;
+use std::path::Path;
 use windlass_test_support::{Background, Repository, Script, Signal, When, wait_until};
 
 /// Two runs in two repositories, both killed while their doers were at work.
@@ -47,46 +48,29 @@ fn ctrl_c_while_all_runs_are_resumed_leaves_the_rest_alone() {
     let _ = played.world.windlass(&["resume", "--all"]).exits_with(0);
 }
 
-/// A git that waits at a gate whenever it is asked for its version while the file `hold` is there: that is what a
-/// command asks first when it turns to a run.
-fn gated_git(played: &mut PlayedRun) {
-    let path = played.world.environment().get(std::ffi::OsStr::new("PATH")).unwrap().clone();
-    let git = std::env::split_paths(&path).map(|folder| folder.join("git")).find(|git| git.is_file());
-    let git = git.expect("git is installed");
-    let folder = played.world.path().join("bin");
-    std::fs::create_dir(&folder).unwrap();
-    let (hold, arrived, gate) =
-        (played.world.shared("hold"), played.world.shared("held"), played.world.shared("gate"));
-    rustix::fs::mkfifoat(rustix::fs::CWD, &gate, rustix::fs::Mode::RWXU).unwrap();
-    let script = format!(
-        "#!/bin/sh\nif test \"$1\" = --version && test -e {hold}; then rm {hold}; touch {arrived}; read -r line < {gate}; fi\n\
-         exec {git} \"$@\"\n",
-        hold = hold.display(),
-        arrived = arrived.display(),
-        gate = gate.display(),
-        git = git.display()
-    );
-    std::fs::write(folder.join("git"), script).unwrap();
-    std::fs::set_permissions(folder.join("git"), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let folders = std::iter::once(folder).chain(std::env::split_paths(&path));
-    played.world.set("PATH", std::env::join_paths(folders).unwrap());
+/// Holds a repository as another program would that takes the same lock.
+fn held(repository: &Path) -> File {
+    // It is there: a run was driven in this repository before.
+    let file = File::open(repository.join(".git/windlass.lock")).unwrap();
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    file
 }
 
+/// Nobody drives a run while the program waits for the repository of the next one.
 #[test]
 fn ctrl_c_between_two_runs_keeps_the_second_from_being_taken_up() {
-    let (mut played, _other) = two_interrupted_runs();
-    gated_git(&mut played);
-    let running = played.world.start_windlass(&["resume", "--all"]);
-    let tasks = ["TASK-1", "TASK-2"];
-    let is_driven = |task: &&str| status_of(&played, task).0 == "running";
-    let first = wait_until("one of them to be driven", || tasks.into_iter().find(is_driven));
-    let second = tasks.into_iter().find(|task| *task != first).unwrap();
-    std::fs::write(played.world.shared("hold"), "").unwrap();
+    let (played, other) = two_interrupted_runs();
+    let running = played.world.start_windlass(&["resume", "--all", "--wait"]);
+    let runs = [("TASK-1", "TASK-2", other.path()), ("TASK-2", "TASK-1", played.repository.path())];
+    let (first, second, waited_for) = wait_until("one of them to be driven", || {
+        runs.into_iter().find(|(first, ..)| status_of(&played, first).0 == "running")
+    });
+    let lock = held(waited_for);
     played.go();
-    wait_until("the program between two runs", || played.world.shared("held").exists().then_some(()));
+    wait_until("the program between two runs", || running.stderr().contains("waiting: ").then_some(()));
     assert_eq!(status_of(&played, first).0, "accepted");
     running.signal(Signal::INT);
-    std::fs::write(played.world.shared("gate"), "go\n").unwrap();
+    drop(lock);
     let _ = running.wait().exits_with(13);
     assert_eq!(status_of(&played, second).0, "interrupted");
     let _ = played.world.windlass(&["resume", "--all"]).exits_with(0);
