@@ -4,6 +4,7 @@
 pub mod agent_programs;
 pub mod bench;
 pub mod bench_command;
+pub mod chaos_command;
 pub mod commands;
 pub mod console;
 pub mod no_std_proof;

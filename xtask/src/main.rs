@@ -4,9 +4,12 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xtask::bench::BenchArgs;
+use xtask::chaos_command::ChaosArgs;
 use xtask::commands::Repository;
 use xtask::test_command::TestArgs;
-use xtask::{agent_programs, bench_command, console, no_std_proof, set_up, test_command, tidy};
+use xtask::{
+    agent_programs, bench_command, chaos_command, console, no_std_proof, set_up, test_command, tidy,
+};
 
 /// What a contributor to Windlass runs.
 #[derive(Parser)]
@@ -29,6 +32,8 @@ enum Task {
     NoStdProof,
     /// Ratios against the bare minimum for the same work, measured side by side
     Bench(BenchArgs),
+    /// The crash campaigns at every single place and a night's worth of simulation seeds; takes hours
+    Chaos(ChaosArgs),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +44,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::tidy(&repository),
         Task::NoStdProof => no_std_proof::prove(&repository),
         Task::Bench(args) => bench_command::bench(&repository, &args),
+        Task::Chaos(args) => chaos_command::chaos(&repository, &args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

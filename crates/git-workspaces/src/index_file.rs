@@ -1,6 +1,7 @@
 //! Reads and writes git's index file (versions 2 and 3): the list of a tree's paths with the stat data under which
 //! each was last seen. Must not run git and must not look at the work tree.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::GitError;
 use crate::ids::{Oid, TreeId};
+use crate::noted_trees::NotedTrees;
 use crate::repo_path::RepoPath;
 
 pub(crate) const MODE_TYPE: u32 = 0o170_000;
@@ -76,6 +78,24 @@ impl Index {
         // Git would write a path twice into a tree that has it twice.
         entries.dedup_by(|later, earlier| later.path == earlier.path);
         Self { entries, ..Self::default() }
+    }
+
+    /// Git's notes on the trees of these entries; `None` where there are none.
+    pub(crate) fn noted_trees(&self, hash_length: usize) -> Option<NotedTrees> {
+        NotedTrees::parse(&self.noted_trees, hash_length)
+    }
+
+    /// Everything that the tree of these entries is made of, itself included; `None` where git did not note all of it.
+    pub(crate) fn objects(&self, hash_length: usize) -> Option<HashSet<Oid>> {
+        let trees = self.noted_trees(hash_length)?.ids()?;
+        let files = self.entries.iter().filter(|entry| !entry.is_gitlink()).map(|entry| entry.oid);
+        Some(trees.into_iter().chain(files).collect())
+    }
+
+    /// With notes that hold for these entries.
+    pub(crate) fn with_noted_trees(mut self, noted: &NotedTrees) -> Self {
+        self.noted_trees = noted.to_bytes();
+        self
     }
 
     pub(crate) fn read(path: &Path) -> Result<Self, GitError> {

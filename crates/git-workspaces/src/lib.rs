@@ -19,6 +19,7 @@ mod index_file;
 mod index_lock;
 mod loose_objects;
 mod materialise;
+mod noted_trees;
 mod overlay;
 mod patch;
 mod publish;
@@ -27,6 +28,7 @@ mod repo_path;
 mod repository;
 mod scan;
 mod snapshot;
+mod tree_memory;
 mod worktree;
 mod worktree_removal;
 

@@ -2,12 +2,16 @@
 //! written over it. No work tree is touched and no ignore rule is asked.
 
 use std::fs;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
 
 use crate::error::GitError;
 use crate::ids::{Oid, TreeId};
 use crate::index_file::{CachedStat, Index, IndexEntry};
 use crate::repo_path::RepoPath;
 use crate::repository::{Repository, fresh_index_path, install_index, write_index};
+use crate::tree_memory::PartsDigest;
 
 const MODE_FILE: u32 = 0o100_644;
 
@@ -25,16 +29,24 @@ pub struct Overlay<'a> {
 }
 
 impl Repository {
-    /// The same parts make the same tree. Doing it again is harmless.
+    /// The same parts make the same tree. Doing it again is harmless, and costs no process within this one.
     pub fn overlay(&self, parts: &Overlay<'_>) -> Result<TreeId, GitError> {
-        let mut entries = self.listing(parts.content)?.entries;
+        let digest = parts.digest();
+        if let Some(made) = self.memory.overlay(&digest) {
+            return Ok(made);
+        }
+        let content = self.listing(parts.content)?;
+        let mut entries = content.entries.clone();
+        let mut sources = vec![(parts.content, Arc::clone(&content))];
         let named_by = |path: &RepoPath| parts.replaced.iter().position(|(start, _)| lies_in(path, start));
         entries.retain(|entry| named_by(&entry.path).is_none());
         for (number, (_, source)) in parts.replaced.iter().enumerate() {
             let Some(source) = source else { continue };
-            let brought = self.listing(source)?.entries.into_iter();
+            let listing = self.listing(source)?;
             // A path that stands in a tree twice makes a commit that no git takes.
-            entries.extend(brought.filter(|entry| named_by(&entry.path) == Some(number)));
+            let brought = listing.entries.iter().filter(|entry| named_by(&entry.path) == Some(number));
+            entries.extend(brought.cloned());
+            sources.push((source, listing));
         }
         entries.retain(|entry| !parts.removed.iter().any(|start| lies_in(&entry.path, start)));
         for ((path, _), oid) in parts.files.iter().zip(self.store(parts.files)?) {
@@ -42,7 +54,14 @@ impl Repository {
             entries.retain(|entry| !in_the_way(&entry.path, &path));
             entries.push(IndexEntry { path, mode: MODE_FILE, oid, stat: CachedStat::default() });
         }
-        self.write_tree(entries)
+        let whole = Index::of_entries(entries);
+        let same = sources.into_iter().find(|(_, source)| differing(source, &whole).next().is_none());
+        let tree = match same {
+            Some((tree, _)) => tree.clone(),
+            None => self.write_tree(whole, &content)?,
+        };
+        self.memory.keep_overlay(digest, &tree);
+        Ok(tree)
     }
 
     /// Names of the files directly in a directory of a tree.
@@ -67,14 +86,28 @@ impl Repository {
         self.internal_call().args(["cat-file", "blob", &id]).run().map(Some)
     }
 
-    fn write_tree(&self, entries: Vec<IndexEntry>) -> Result<TreeId, GitError> {
+    /// Only what differs from `like` is hashed anew.
+    fn write_tree(&self, whole: Index, like: &Index) -> Result<TreeId, GitError> {
+        let whole = match like.noted_trees(self.format.id_bytes()) {
+            Some(mut noted) => {
+                let changed: Vec<RepoPath> = differing(like, &whole).cloned().collect();
+                noted.forget_around(changed.iter());
+                whole.with_noted_trees(&noted)
+            }
+            None => whole,
+        };
         let temporary = fresh_index_path(&self.control.indexes().join("overlay.index"));
-        write_index(&temporary, &Index::of_entries(entries), self.format)?;
+        write_index(&temporary, &whole, self.format)?;
         let written = self.internal_call().index_file(&temporary).args(["write-tree", "--missing-ok"]).run();
         let tree = written.and_then(|printed| TreeId::parse(String::from_utf8_lossy(&printed).trim_end()));
         match tree {
             Ok(tree) => {
                 // What was listed just now need not be listed again by whoever looks at the tree.
+                if let Ok(listing) = Index::read(&temporary)
+                    && listing.is_of(&tree)
+                {
+                    self.memory.keep_listing(&tree, &Arc::new(listing));
+                }
                 install_index(&temporary, &self.listing_path(&tree))?;
                 self.drop_old_listings()?;
                 Ok(tree)
@@ -106,6 +139,54 @@ impl Repository {
         let printed = printed?;
         printed.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(Oid::from_hex).collect()
     }
+}
+
+impl Overlay<'_> {
+    /// Names exactly these parts: every piece is preceded by its length.
+    fn digest(&self) -> PartsDigest {
+        let mut hasher = Sha256::new();
+        let mut piece = |bytes: &[u8]| {
+            hasher.update((bytes.len() as u64).to_be_bytes());
+            hasher.update(bytes);
+        };
+        piece(self.content.as_str().as_bytes());
+        piece(&self.replaced.len().to_be_bytes());
+        for (start, source) in self.replaced {
+            piece(start.as_bytes());
+            piece(source.map_or("", |tree| tree.as_str()).as_bytes());
+        }
+        piece(&self.removed.len().to_be_bytes());
+        for start in self.removed {
+            piece(start.as_bytes());
+        }
+        for (path, content) in self.files {
+            piece(path.as_bytes());
+            piece(content);
+        }
+        hasher.finalize().into()
+    }
+}
+
+/// Paths that stand in one of the two only, or with other content.
+fn differing<'a>(left: &'a Index, right: &'a Index) -> impl Iterator<Item = &'a RepoPath> {
+    let (mut left, mut right) = (left.entries.iter().peekable(), right.entries.iter().peekable());
+    std::iter::from_fn(move || {
+        loop {
+            match (left.peek(), right.peek()) {
+                (Some(here), Some(there)) if here.path == there.path => {
+                    let (here, there) = (left.next()?, right.next()?);
+                    if !here.same_content(there) {
+                        return Some(&here.path);
+                    }
+                }
+                (Some(here), Some(there)) if here.path > there.path => {
+                    return right.next().map(|entry| &entry.path);
+                }
+                (Some(_), _) => return left.next().map(|entry| &entry.path),
+                (None, _) => return right.next().map(|entry| &entry.path),
+            }
+        }
+    })
 }
 
 /// Whether the path begins so, or is a file where that directory would be.

@@ -26,7 +26,14 @@ impl Repository {
         Ok(commit)
     }
 
+    /// From the two listings where git noted all their trees; else git walks both.
     fn needed_beyond(&self, base: &TreeId, tree: &TreeId) -> Result<Vec<String>, GitError> {
+        if let (Some(known), Some(wanted)) = (self.memory.listing(base), self.memory.listing(tree))
+            && let (Some(known), Some(wanted)) =
+                (known.objects(self.format.id_bytes()), wanted.objects(self.format.id_bytes()))
+        {
+            return Ok(wanted.difference(&known).map(|id| format!("{id:?}")).collect());
+        }
         self.objects_of(tree, &[base.to_string()], ReadFrom::ControlOnly)
     }
 

@@ -13,6 +13,7 @@ use crate::error::GitError;
 use crate::git_command::{Git, GitCall};
 use crate::ids::{Commit, TreeId};
 use crate::index_file::Index;
+use crate::tree_memory::TreeMemory;
 
 /// Listings of base trees are caches; this many stay.
 const BASE_LISTINGS_KEPT: usize = 8;
@@ -25,6 +26,7 @@ pub struct Repository {
     pub(crate) control: ControlDir,
     pub(crate) format: ObjectFormat,
     pub(crate) resolved: Arc<Mutex<BTreeMap<String, Commit>>>,
+    pub(crate) memory: TreeMemory,
 }
 
 impl Repository {
@@ -33,7 +35,7 @@ impl Repository {
     pub fn open(git: Git, checkout: Checkout, control_path: &Path) -> Result<Self, GitError> {
         let format = object_format(&checkout);
         let control = ControlDir::open(control_path, &checkout, format)?;
-        Ok(Self { git, checkout, control, format, resolved: Arc::default() })
+        Ok(Self { git, checkout, control, format, resolved: Arc::default(), memory: TreeMemory::default() })
     }
 
     pub fn checkout(&self) -> &Checkout {
@@ -102,7 +104,16 @@ impl Repository {
     }
 
     /// The paths of a tree, read once per tree and then kept as an index file.
-    pub(crate) fn listing(&self, tree: &TreeId) -> Result<Index, GitError> {
+    pub(crate) fn listing(&self, tree: &TreeId) -> Result<Arc<Index>, GitError> {
+        if let Some(known) = self.memory.listing(tree) {
+            return Ok(known);
+        }
+        let listing = Arc::new(self.stored_listing(tree)?);
+        self.memory.keep_listing(tree, &listing);
+        Ok(listing)
+    }
+
+    fn stored_listing(&self, tree: &TreeId) -> Result<Index, GitError> {
         let path = self.listing_path(tree);
         if let Ok(index) = Index::read(&path)
             && index.is_of(tree)

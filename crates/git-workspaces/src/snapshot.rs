@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::blockers::blockers;
@@ -116,7 +117,10 @@ impl Repository {
         hazards.extend(self.add_everything(workspace, &temporary, ignored)?);
         let printed = self.call_in(workspace, &temporary).args(["write-tree", "--missing-ok"]).run()?;
         let tree = TreeId::parse(String::from_utf8_lossy(&printed).trim_end())?;
-        let now = Index::read(&temporary)?;
+        let now = Arc::new(Index::read(&temporary)?);
+        if now.is_of(&tree) {
+            self.memory.keep_listing(&tree, &now);
+        }
         set_time(&temporary, began)?;
         install_index(&temporary, &index_path)?;
         let changes = changes_between(&root, &base_index, &now)?;

@@ -3,8 +3,8 @@
 
 mod support;
 
-use support::{World, take, write};
-use windlass_git_workspaces::Overlay;
+use support::{SEARCH_PATH, World, take, write};
+use windlass_git_workspaces::{Checkout, Git, Overlay, Repository};
 
 fn file(path: &str, content: &str) -> (String, Vec<u8>) {
     (path.to_owned(), content.as_bytes().to_vec())
@@ -105,4 +105,53 @@ fn a_file_in_place_of_a_directory_and_a_directory_in_place_of_a_file_give_way() 
     assert_eq!(over(&flat, ".loop/deep/file"), deep);
     let gone = Overlay { content: &flat, replaced: &[(".loop/", None)], removed: &[], files: &[] };
     assert_eq!(repository.overlay(&gone).unwrap(), base.tree);
+}
+
+#[test]
+fn what_was_put_together_before_and_what_changes_nothing_needs_no_git() {
+    let world = World::new();
+    let programs = world.path("programs");
+    std::fs::create_dir(&programs).unwrap();
+    let real = std::env::split_paths(SEARCH_PATH).map(|directory| directory.join("git"));
+    std::os::unix::fs::symlink(real.into_iter().find(|git| git.is_file()).unwrap(), programs.join("git"))
+        .unwrap();
+    let git = Git::locate(programs.as_os_str()).unwrap();
+    let checkout = Checkout::discover(&world.repo).unwrap();
+    let repository = Repository::open(git, checkout, &world.path("control")).unwrap();
+    let base = repository.head().unwrap();
+    repository.import(&base).unwrap();
+    let files = [file(".loop/state.md", "1\n")];
+    let with = Overlay { content: &base.tree, replaced: &[], removed: &[], files: &files };
+    let made = repository.overlay(&with).unwrap();
+    std::fs::remove_file(programs.join("git")).unwrap();
+    assert_eq!(repository.overlay(&with).unwrap(), made);
+    let replaced = [(".loop/", Some(&made))];
+    let brought = Overlay { content: &base.tree, replaced: &replaced, removed: &[], files: &[] };
+    assert_eq!(repository.overlay(&brought).unwrap(), made, "the other tree, brought whole");
+    let without = Overlay { content: &made, replaced: &replaced, removed: &[], files: &[] };
+    assert_eq!(repository.overlay(&without).unwrap(), made);
+    let other = Overlay { content: &base.tree, replaced: &[], removed: &[], files: &[file("x", "")] };
+    assert!(repository.overlay(&other).is_err(), "there is no git");
+}
+
+#[test]
+fn directories_that_are_noted_from_before_are_right_in_the_new_tree() {
+    let world = World::new();
+    for path in ["a/deep/one", "a/deep/two", "a/other", "b/one", "b/deep/er/one"] {
+        world.write(path, path);
+    }
+    world.commit_all("directories");
+    let (repository, base, doer) = world.with_doer();
+    let files = [file("a/deep/two", "changed"), file("b/deep/er/new", "new"), file("c/d/e", "new")];
+    let replaced = [("a/other", None), ("b/one", None)];
+    let parts = Overlay { content: &base.tree, replaced: &replaced, removed: &[], files: &files };
+    let made = repository.overlay(&parts).unwrap();
+    for (path, content) in &files {
+        write(&doer.join(path), content);
+    }
+    std::fs::remove_file(doer.join("a/other")).unwrap();
+    std::fs::remove_file(doer.join("b/one")).unwrap();
+    assert_eq!(take(&repository, &doer, &base).tree, made);
+    let back = Overlay { content: &made, replaced: &[("", Some(&base.tree))], removed: &[], files: &[] };
+    assert_eq!(repository.overlay(&back).unwrap(), base.tree);
 }

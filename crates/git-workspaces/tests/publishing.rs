@@ -7,8 +7,8 @@ use std::fs;
 
 use support::{NOON, World, chmod, take, write};
 use windlass_git_workspaces::{
-    Commit, CommitRequest, FastForward, GitError, Identity, NotFastForwarded, ReferenceUpdate, Repository,
-    TreeId,
+    Commit, CommitRequest, FastForward, GitError, Identity, NotFastForwarded, Overlay, ReferenceUpdate,
+    Repository, TreeId,
 };
 
 fn commit(repository: &Repository, base: &Commit, tree: &TreeId, message: &str) -> Commit {
@@ -96,6 +96,38 @@ fn a_change_of_many_files_arrives_as_whole_as_one_of_few() {
     fs::remove_dir_all(world.path("control")).unwrap();
     world.git(&world.repo, &["fsck", "--strict", "--full"]);
     assert_eq!(world.git(&world.repo, &["show", "landed:part-39/file"]), "content 39");
+}
+
+#[test]
+fn a_tree_that_the_engine_put_together_arrives_whole() {
+    let world = World::new();
+    for number in 0..5 {
+        world.write(&format!("part-{number}/deep/file"), format!("content {number}\n"));
+    }
+    world.commit_all("parts");
+    let (repository, base, _) = world.with_doer();
+    let put = |content: &TreeId, path: &str| {
+        let files = [(path.to_owned(), b"new\n".to_vec())];
+        let parts = Overlay { content, replaced: &[], removed: &["part-2/"], files: &files };
+        repository.overlay(&parts).unwrap()
+    };
+    let tree = put(&put(&base.tree, "part-1/deep/er/file"), ".loop/state.md");
+    let author = Identity::new("a", "a@example.com").unwrap();
+    let request = CommitRequest {
+        tree: &tree,
+        parents: std::slice::from_ref(&base.id),
+        message: "Land it",
+        author: &author,
+        committer: &author,
+        time: NOON,
+    };
+    let landed = repository.publish_new(&request, &base.tree).unwrap();
+    world.git(&world.repo, &["update-ref", "refs/heads/landed", landed.id.as_str()]);
+    fs::remove_dir_all(world.path("control")).unwrap();
+    world.git(&world.repo, &["fsck", "--strict", "--full"]);
+    assert_eq!(world.git(&world.repo, &["show", "landed:part-1/deep/er/file"]), "new");
+    let changed = world.git(&world.repo, &["diff-tree", "-r", "--name-status", "main", "landed"]);
+    assert_eq!(changed, "A\t.loop/state.md\nA\tpart-1/deep/er/file\nD\tpart-2/deep/file");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use xtask::commands::{Repository, environment};
 use xtask::console;
 use xtask::stopwatch::wall_clock;
 
-/// The first argument of an agent; the second one is how many rounds its judge rejects, and a third one a file where it
+/// The first argument of an agent; the second one is how many rounds its judge or controller rejects, and a third one a file where it
 /// leaves the moments of its first and its last instruction.
 pub(crate) const PLAY: &str = "--play-agent";
 /// The file that each change is in.
@@ -67,6 +67,11 @@ fn act(rejected_rounds: &str) -> Result<()> {
             handoff(&task)
         }
         "judge" => verdict(&task, round > rejected_rounds),
+        "actuator" => {
+            std::fs::write(CHANGED_FILE, format!("iteration {round}\n"))?;
+            action()
+        }
+        "controller" => decision(round > rejected_rounds),
         _ => audit(&task),
     };
     std::fs::write(outbox.join(answer_of(&role)?), text)?;
@@ -79,6 +84,8 @@ pub(crate) fn answer_of(role: &str) -> Result<&'static str> {
         "doer" => Ok("handoff.json"),
         "judge" => Ok("verdict.json"),
         "auditor" => Ok("audit.json"),
+        "controller" => Ok("controller-output.md"),
+        "actuator" => Ok("actuator-output.md"),
         other => bail!("no agent plays {other}"),
     }
 }
@@ -103,6 +110,17 @@ fn audit(task: &str) -> String {
     format!(
         r#"{{"task_id":"{task}","gate":"pass","findings":[],"traceability":{{"task_id_match":"pass",
 "requirements_coverage":"pass","issues":[]}},"required_actions":[],"notes":""}}"#
+    )
+}
+
+fn decision(target_met: bool) -> String {
+    let plan = if target_met { "" } else { "\n## Action Plan\n\n1. Change the file.\n" };
+    format!("---\ntarget-met: {target_met}\n---\n\n## Gap Analysis\n\nNot there before it is.\n{plan}")
+}
+
+fn action() -> String {
+    format!(
+        "# Actuator Output\n\n## What Was Done\n\nA change.\n\n## Files Changed\n\n- `{CHANGED_FILE}` (modified)\n"
     )
 }
 

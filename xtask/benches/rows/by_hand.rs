@@ -60,7 +60,7 @@ impl<'a> ByHand<'a> {
     pub(crate) fn prepare(&mut self, run: u32) -> Result<()> {
         self.round = 0;
         // Each run is a program of its own, which opens its journal and closes it.
-        self.journal = Some(bare_journal::open(&self.journal_file)?);
+        self.open_journal()?;
         self.commit()?;
         self.git_of_user(&["rev-parse", "--verify", "HEAD^{commit}"], "")?;
         let branch = |name: &str| format!("create refs/heads/by-hand-{run}-{name} {}\n", self.base);
@@ -76,7 +76,7 @@ impl<'a> ByHand<'a> {
     }
 
     /// What `git worktree add` would leave, so that an agent can use git where it works.
-    fn link(&self, worktree: &Path, head: &str) -> Result<()> {
+    pub(crate) fn link(&self, worktree: &Path, head: &str) -> Result<()> {
         let name = worktree.file_name().unwrap_or_default();
         let admin = self.stage.repository().join(".git/worktrees").join(name);
         std::fs::create_dir_all(&admin)?;
@@ -116,13 +116,8 @@ impl<'a> ByHand<'a> {
         let judge = self.worktree("judge");
         self.play("auditor", &judge)?;
         self.commit()?;
-        let commit = self.git_in(&judge, &["commit-tree", tree, "-p", &self.base, "-m", "a change"], "")?;
-        let (commit, pack) = (commit.trim(), self.stage.on_disk("change.pack"));
-        let mut packing = self.git(&judge, &["pack-objects", "-q", "--revs", "--stdout"]);
-        packing.stdout(std::fs::File::create(&pack)?);
-        run_with_input(&mut packing, &format!("{commit}\n^{}\n", self.base))?;
-        let mut unpacking = self.user_git(&["unpack-objects", "-q"]);
-        run_with_file(&mut unpacking, &pack)?;
+        let commit = self.commit_on(&judge, tree, &self.base)?;
+        self.publish(&judge, &commit, &self.base)?;
         let landing = format!("create refs/heads/by-hand-{run} {commit}\n");
         self.git_of_user(&["update-ref", "--stdin"], &landing)?;
         self.commit()?;
@@ -131,7 +126,31 @@ impl<'a> ByHand<'a> {
         Ok(())
     }
 
-    fn worktree(&self, name: &str) -> PathBuf {
+    pub(crate) fn commit_on(&self, worktree: &Path, tree: &str, parent: &str) -> Result<String> {
+        let commit = self.git_in(worktree, &["commit-tree", tree, "-p", parent, "-m", "a change"], "")?;
+        Ok(commit.trim().to_owned())
+    }
+
+    /// What a commit has beyond another one, into the user's repository.
+    pub(crate) fn publish(&self, worktree: &Path, commit: &str, beyond: &str) -> Result<()> {
+        let pack = self.stage.on_disk("change.pack");
+        let mut packing = self.git(worktree, &["pack-objects", "-q", "--revs", "--stdout"]);
+        packing.stdout(std::fs::File::create(&pack)?);
+        run_with_input(&mut packing, &format!("{commit}\n^{beyond}\n"))?;
+        run_with_file(&mut self.user_git(&["unpack-objects", "-q"]), &pack).map(drop)
+    }
+
+    pub(crate) fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// The journal of a run that begins now.
+    pub(crate) fn open_journal(&mut self) -> Result<()> {
+        self.journal = Some(bare_journal::open(&self.journal_file)?);
+        Ok(())
+    }
+
+    pub(crate) fn worktree(&self, name: &str) -> PathBuf {
         self.stage.in_memory("by-hand").join(name)
     }
 
@@ -151,7 +170,7 @@ impl<'a> ByHand<'a> {
         command
     }
 
-    fn git_in(&self, worktree: &Path, words: &[&str], input: &str) -> Result<String> {
+    pub(crate) fn git_in(&self, worktree: &Path, words: &[&str], input: &str) -> Result<String> {
         run_with_input(&mut self.git(worktree, words), input)
     }
 
@@ -161,20 +180,29 @@ impl<'a> ByHand<'a> {
         command
     }
 
-    fn git_of_user(&self, words: &[&str], input: &str) -> Result<String> {
+    pub(crate) fn git_of_user(&self, words: &[&str], input: &str) -> Result<String> {
         run_with_input(&mut self.user_git(words), input)
     }
 
     fn play(&self, role: &str, worktree: &Path) -> Result<()> {
-        let status = self.stage.agent(role, self.round, 0, worktree)?.status()?;
-        ensure!(status.success(), "the {role} ended with {status}");
-        let answer = std::fs::read(self.stage.outbox().join(agent::answer_of(role)?))?;
-        let answer: Value = serde_json::from_slice(&answer)?;
+        let answer: Value = serde_json::from_slice(&self.answer_of(role, (self.round, 0), worktree)?)?;
         ensure!(answer["task_id"].is_string(), "the {role} left no answer");
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<()> {
+    /// What the role leaves in this round, of which so many are rejected.
+    pub(crate) fn answer_of(
+        &self,
+        role: &str,
+        (round, rejected): (u32, u32),
+        worktree: &Path,
+    ) -> Result<Vec<u8>> {
+        let status = self.stage.agent(role, round, rejected, worktree)?.status()?;
+        ensure!(status.success(), "the {role} ended with {status}");
+        Ok(std::fs::read(self.stage.outbox().join(agent::answer_of(role)?))?)
+    }
+
+    pub(crate) fn commit(&mut self) -> Result<()> {
         let journal = self.journal.as_mut().context("no run is under way")?;
         bare_journal::commit(journal, &[&[b'x'; BYTES_A_COMMIT]])
     }

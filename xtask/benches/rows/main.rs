@@ -6,6 +6,8 @@ mod appends;
 mod bare_journal;
 mod between_agents;
 mod by_hand;
+mod control;
+mod control_by_hand;
 mod history;
 mod long_journals;
 mod program;
@@ -85,6 +87,30 @@ const ROWS: &[Row] = &[
         what: "files that a rejected round leaves, of the agents and of the engine",
         goal: Goal::None,
         measure: rounds::files,
+    },
+    Row {
+        name: "control-iteration-20-files",
+        what: "one iteration of a control loop among twenty, against the same agents, sensor, git and durable commits by hand",
+        goal: Goal::RatioAtMost(1.5),
+        measure: control::small,
+    },
+    Row {
+        name: "control-iteration-2000-files",
+        what: "the same with 2,000 files",
+        goal: Goal::RatioAtMost(1.5),
+        measure: control::large,
+    },
+    Row {
+        name: "control-iteration-1000",
+        what: "the last of 1,000 iterations against those of fresh runs",
+        goal: Goal::RatioAtMost(1.1),
+        measure: control::late,
+    },
+    Row {
+        name: "git-calls-an-iteration",
+        what: "calls of git of one iteration of a control loop",
+        goal: Goal::None,
+        measure: control::git_calls,
     },
     Row {
         name: "between-agents-20-files",

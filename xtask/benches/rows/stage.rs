@@ -15,6 +15,8 @@ use crate::agent;
 
 /// Where files cost no disk, on systems that have such a place.
 const IN_MEMORY: &str = "/dev/shm";
+/// What the sensor of a control loop runs.
+pub(crate) const SENSOR: &str = "echo fine";
 const FILES_PER_DIRECTORY: usize = 50;
 const FILE_BYTES: usize = 4 * 1024;
 
@@ -41,6 +43,52 @@ impl Stage {
         let stage = Self { program: bench.program.clone(), memory, disk, search_path, git };
         stage.make_repository(files)?;
         Ok(stage)
+    }
+
+    /// The same with the agent files of a control loop in it: one sensor that costs nothing and always passes.
+    pub(crate) fn with_control_loop(bench: &Bench, files: usize) -> Result<Self> {
+        let stage = Self::with_files(bench, files)?;
+        let agents = stage.repository().join(".claude/agents");
+        std::fs::create_dir_all(&agents)?;
+        let body = |role: &str| match role {
+            "sensor-fine" => {
+                format!("# Sensor: fine\n\n## Measurement\n\n    {SENSOR}\n\n## Output\n\nAll of it.\n")
+            }
+            role => format!("# {role}\n\nDo your part.\n"),
+        };
+        for role in ["sensor-fine", "controller", "actuator"] {
+            let text = format!("---\nname: loop-{role}\ndescription: plays\n---\n\n{}", body(role));
+            std::fs::write(agents.join(format!("loop-{role}.md")), text)?;
+        }
+        for words in [&["add", "--all"][..], &["commit", "--quiet", "--message=set up"], &["gc", "--quiet"]] {
+            commands::capture(stage.git().arg("-C").arg(stage.repository()).args(words))?.expect_success()?;
+        }
+        Ok(stage)
+    }
+
+    /// A control loop whose controller is content after so many iterations.
+    pub(crate) fn control(&self, branch: &str, iterations: u32) -> Result<()> {
+        let agent = format!("command:{} {} {iterations}", own_program()?.display(), agent::PLAY);
+        let most = (iterations + 1).to_string();
+        let repository = self.repository();
+        let repository = repository.to_str().context("the repository has a plain path")?;
+        self.windlass(&[
+            "control",
+            "run",
+            "a change",
+            "--repo",
+            repository,
+            "--agent",
+            &agent,
+            "--branch",
+            branch,
+            "--max-iterations",
+            &most,
+            "--patience",
+            "0",
+            "--yes",
+        ])
+        .map(drop)
     }
 
     fn make_repository(&self, files: usize) -> Result<()> {

@@ -13,7 +13,7 @@ use windlass_git_workspaces::{
 use windlass_process_supervisor::QuickCommand;
 
 pub(crate) const NOON: Moment = Moment { seconds: 1_700_000_000, offset_minutes: 60 };
-const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin";
+pub(crate) const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin";
 
 pub(crate) struct World {
     pub(crate) root: tempfile::TempDir,

@@ -42,14 +42,13 @@ pub(in super::super) fn run(
         committer: &author,
         time: moment(asked.decided_at),
     };
-    let commit = Commit { id: repository.commit(&request).map_err(git_fault)?, tree };
-    match repository.publish(&commit, &parent.tree) {
-        Ok(()) => {}
+    let commit = match repository.publish_new(&request, &parent.tree) {
+        Ok(commit) => commit,
         Err(error @ (GitError::ForgedObject { .. } | GitError::MissingObjects { .. })) => {
             return Ok(Outcome::Refused { reason: error.to_string() });
         }
         Err(error) => return Err(git_fault(error)),
-    }
+    };
     Ok(match place(context, spec, &parent, &commit)? {
         Ok(()) => Outcome::IterationCommitted {
             commit: CommitId::new(commit.id.as_str()),

@@ -1,0 +1,153 @@
+//! `cargo xtask chaos`: what is too long for every change. Each crash campaign at every single place, then a night's worth
+//! of simulation seeds. All stages run, so that one failure does not hide another.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::commands::{self, Repository};
+use crate::console;
+use crate::stopwatch::{Stopwatch, readable};
+use crate::test_command::SEEDS_VARIABLE;
+
+/// Read by the crash campaigns that usually visit only some of their places.
+const EVERY_VARIABLE: &str = "WINDLASS_CRASH_EVERY";
+const SEEDS: u32 = 100_000;
+
+#[derive(Args)]
+pub struct ChaosArgs {
+    /// Only this campaign (may be repeated)
+    #[arg(long = "campaign", value_name = "NAME")]
+    campaigns: Vec<String>,
+    /// Visit every so many places of a control loop
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    every: u32,
+    /// How many seeds the simulator plays
+    #[arg(long, value_name = "COUNT", default_value_t = SEEDS)]
+    seeds: u32,
+}
+
+/// Tests that belong together, by package and by the beginning of their names.
+struct Campaign {
+    name: &'static str,
+    what: &'static str,
+    package: &'static str,
+    target: &'static str,
+    tests: &'static str,
+}
+
+const CAMPAIGNS: &[Campaign] = &[
+    in_program("task-loop", "a task killed at every place, and again in every resume", "crash_points::"),
+    in_program("control-loop-0", "a control loop without a loop inside", "killed_at_depth_0::"),
+    in_program("control-loop-1", "a control loop with one loop inside", "killed_at_depth_1::"),
+    in_program("control-loop-2", "a control loop with two loops inside", "killed_at_depth_2::"),
+    Campaign {
+        name: "git-workspaces",
+        what: "git calls killed half way",
+        package: "windlass-git-workspaces",
+        target: "crashes",
+        tests: "",
+    },
+    Campaign {
+        name: "simulator",
+        what: "seeded worlds, as many as --seeds says",
+        package: "windlass-simulator",
+        target: "seeds",
+        tests: "",
+    },
+];
+
+const fn in_program(name: &'static str, what: &'static str, tests: &'static str) -> Campaign {
+    Campaign { name, what, package: "windlass", target: "it", tests }
+}
+
+pub fn chaos(repository: &Repository, args: &ChaosArgs) -> Result<()> {
+    let chosen = choose(&args.campaigns)?;
+    let mut rows = vec![["campaign", "result", "took"].map(str::to_owned).to_vec()];
+    let mut failed = Vec::new();
+    for (number, campaign) in chosen.iter().enumerate() {
+        console::say(&format!(
+            "\n==> {} of {}: {}: {}",
+            number + 1,
+            chosen.len(),
+            campaign.name,
+            campaign.what
+        ));
+        let stopwatch = Stopwatch::start();
+        let result = commands::stream(
+            repository
+                .cargo(&campaign.arguments())
+                .env(EVERY_VARIABLE, args.every.to_string())
+                .env(SEEDS_VARIABLE, args.seeds.to_string()),
+        );
+        if let Err(error) = &result {
+            console::complain(&format!("{error:#}"));
+            failed.push(campaign.name);
+        }
+        rows.push(row(campaign.name, result.is_ok(), stopwatch.elapsed()));
+    }
+    console::say(&format!("\n{}", console::table(&rows)));
+    if failed.is_empty() { Ok(()) } else { bail!("campaigns failed: {}", failed.join(", ")) }
+}
+
+impl Campaign {
+    /// Cargo's own runner: a share at every place takes longer than nextest lets a test take.
+    fn arguments(&self) -> Vec<&'static str> {
+        ["test", "--package", self.package, "--test", self.target, "--no-fail-fast", "--"]
+            .into_iter()
+            .chain((!self.tests.is_empty()).then_some(self.tests))
+            .collect()
+    }
+}
+
+fn choose(names: &[String]) -> Result<Vec<&'static Campaign>> {
+    if let Some(unknown) = names.iter().find(|name| CAMPAIGNS.iter().all(|one| one.name != name.as_str())) {
+        let known: Vec<&str> = CAMPAIGNS.iter().map(|campaign| campaign.name).collect();
+        bail!("no campaign is called {unknown:?}; there are: {}", known.join(", "));
+    }
+    let chosen = |campaign: &&Campaign| names.is_empty() || names.iter().any(|name| name == campaign.name);
+    Ok(CAMPAIGNS.iter().filter(chosen).collect())
+}
+
+fn row(name: &str, passed: bool, took: Duration) -> Vec<String> {
+    vec![name.to_owned(), if passed { "survived" } else { "FAILED" }.to_owned(), readable(took)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_campaign_names_tests_that_there_are() {
+        let root = Repository::of_this_build().root().to_owned();
+        let packages = [
+            ("windlass", "crates/cli/tests/it"),
+            ("windlass-git-workspaces", "crates/git-workspaces/tests"),
+            ("windlass-simulator", "crates/simulator/tests"),
+        ];
+        for campaign in CAMPAIGNS {
+            let (_, tests) = packages.iter().find(|(package, _)| *package == campaign.package).unwrap();
+            let places: &[&str] = match campaign.name {
+                "task-loop" => &["crash_points.rs"],
+                name if name.starts_with("control-loop") => &["control_loop/crashes.rs"],
+                _ => &[],
+            };
+            for place in places {
+                let text = std::fs::read_to_string(root.join(tests).join(place)).unwrap();
+                let module = campaign.tests.trim_end_matches("::");
+                assert!(place.starts_with(module) || text.contains(module), "{module} in {place}");
+            }
+            let target = root.join(tests).join(format!("{}.rs", campaign.target));
+            assert!(campaign.target == "it" || target.is_file(), "{}", target.display());
+        }
+    }
+
+    #[test]
+    fn a_campaign_is_chosen_by_name_and_a_wrong_name_is_told_the_right_ones() {
+        assert_eq!(choose(&[]).unwrap().len(), CAMPAIGNS.len());
+        assert_eq!(choose(&["simulator".to_owned()]).unwrap()[0].target, "seeds");
+        let message = choose(&["storm".to_owned()]).err().unwrap().to_string();
+        assert!(message.contains("\"storm\"") && message.contains("control-loop-2"), "{message}");
+    }
+}
