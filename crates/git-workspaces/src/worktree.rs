@@ -4,13 +4,14 @@
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::checkout::{path_from_line, short_hash};
 use crate::durable_file::{ensure, ensure_for_now, flush, read_plain, replace_for_now};
 use crate::error::GitError;
 use crate::fingerprint::Fingerprint;
 use crate::ids::{Commit, CommitId, TreeId};
-use crate::index_file::path_for_key;
+use crate::index_file::{Index, path_for_key};
 use crate::references::{ReferenceUpdate, check_name};
 use crate::repository::Repository;
 
@@ -97,6 +98,18 @@ impl Worktree {
         names.iter().map(|name| admin.join(name)).try_for_each(|path| flush(&path))?;
         flush(&self.path.join(".git"))?;
         flush(&self.path)
+    }
+
+    fn put_index(&self, content: &[u8], written: SystemTime) -> Result<(), GitError> {
+        let target = self.admin_dir.join("index");
+        // A lock left by a killed agent would stop the next one; the worktree is ours and nobody works in it now.
+        let _ = fs::remove_file(self.admin_dir.join("index.lock"));
+        replace_for_now(&target, content)?;
+        fs::File::options()
+            .write(true)
+            .open(&target)
+            .and_then(|file| file.set_modified(written))
+            .map_err(GitError::io("write", &target))
     }
 
     fn refuse_what_is_not_ours(&self) -> Result<(), GitError> {
@@ -264,7 +277,12 @@ impl Repository {
         // The administrative half first: it is what says that a directory at the path is ours.
         worktree.link(&format!("{commit}\n"))?;
         let shown = self.materialise(&worktree.path, key, tree)?;
-        self.install_worktree_index(&worktree, key)?;
+        // Of the commit, not of the tree: the user's repository has every object of the one and need not have the
+        // other's, and its `git gc` looks at the indexes of all worktrees.
+        let own = path_for_key(&self.control.indexes(), key);
+        let commit = self.resolve_commit(commit.as_str())?;
+        let index = Index::clone(&*self.listing(&commit.tree)?).with_stats_of(&Index::read(&own)?);
+        worktree.put_index(&index.to_bytes(self.format.id_bytes()), time_of(&own)?)?;
         Ok(shown)
     }
 
@@ -297,18 +315,11 @@ impl Repository {
     /// by which git tells which of its entries it must not believe.
     fn install_worktree_index(&self, worktree: &Worktree, key: &str) -> Result<(), GitError> {
         let source = path_for_key(&self.control.indexes(), key);
-        let target = worktree.admin_dir.join("index");
         let content = fs::read(&source).map_err(GitError::io("read", &source))?;
-        let written = fs::metadata(&source)
-            .and_then(|found| found.modified())
-            .map_err(GitError::io("read", &source))?;
-        // A lock left by a killed agent would stop the next one; the worktree is ours and nobody works in it now.
-        let _ = fs::remove_file(worktree.admin_dir.join("index.lock"));
-        replace_for_now(&target, &content)?;
-        fs::File::options()
-            .write(true)
-            .open(&target)
-            .and_then(|file| file.set_modified(written))
-            .map_err(GitError::io("write", &target))
+        worktree.put_index(&content, time_of(&source)?)
     }
+}
+
+fn time_of(index: &Path) -> Result<SystemTime, GitError> {
+    fs::metadata(index).and_then(|found| found.modified()).map_err(GitError::io("read", index))
 }

@@ -67,8 +67,11 @@ fn sealed_steps(run: &RunId, stored: &[Stored]) -> Result<BTreeSet<String>, Faul
     let mut sealed = BTreeSet::new();
     for row in stored {
         let Fact::EffectSettled { effect, outcome } = row.fact(run).map_err(journal_fault)? else { continue };
-        let (Outcome::AgentEnded(_) | Outcome::ChecksRan(_) | Outcome::Landed(_) | Outcome::Refused { .. }) =
-            outcome
+        let (Outcome::AgentEnded(_)
+        | Outcome::ChecksRan(_)
+        | Outcome::Measured(_)
+        | Outcome::Landed(_)
+        | Outcome::Refused { .. }) = outcome
         else {
             continue;
         };

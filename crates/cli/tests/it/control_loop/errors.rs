@@ -147,3 +147,17 @@ fn a_branch_that_somebody_moved_stops_the_loop_and_nothing_is_overwritten() {
     let because = ended["explanation"]["because"].to_string();
     assert!(because.contains("could not be committed") && because.contains("was moved to"), "{because}");
 }
+
+/// The last commit has everything, so nothing is lost but what the actuator had done since.
+#[test]
+fn a_worktree_that_somebody_took_away_is_made_again() {
+    let plant = Plant::flat(1);
+    let actuator = format!(
+        "{ADDING_ACTUATOR}\nif [ ! -e {0} ]; then touch {0}; here=$(pwd); cd /; rm -rf \"$here\"; fi",
+        plant.world.shared("once").display()
+    );
+    let ended = outcome(&plant.run(&counting_controller(1), &actuator, &[]).exits_with(0));
+    assert_eq!(ended["control"]["actuations"], 2, "the first one came to nothing: {ended}");
+    assert_eq!(plant.ends_with("value"), "1");
+    plant.assert_sound();
+}

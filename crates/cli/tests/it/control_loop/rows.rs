@@ -21,6 +21,9 @@ fn a_flat_loop_measures_plans_acts_and_commits_until_its_target_is_met() {
     }
     assert!(plant.ends_with(".ai-loop/orchestrator-output.md").contains("status: complete"));
     plant.assert_sound();
+    // What the worktrees of a loop leave in the repository must not be in the way of its user's own git.
+    plant.repository.git(&["fsck", "--strict"]);
+    plant.repository.git(&["gc", "--quiet"]);
     plant.assert_untouched(&before);
 }
 

@@ -94,3 +94,20 @@ fn a_loop_out_of_iterations_goes_on_with_more() {
     let _ = plant.world.windlass(&["resume", &run, "--rounds", "+2"]).exits_with(0);
     assert_eq!(plant.ends_with("value"), "3");
 }
+
+/// One figure that goes the other way does not undo what the others gained.
+#[test]
+fn figures_that_disagree_are_weighed_and_not_called_stagnation() {
+    let plant = Plant::flat(4);
+    plant.sensor(
+        "high",
+        "v=$(cat value); echo \"test result: FAILED. $v passed; $((9 - v)) failed\"; test $v -ge 4",
+    );
+    plant.repository.write(
+        ".claude/agents/loop-sensor-slow.md",
+        "---\nname: loop-sensor-slow\nmetric:\n  pattern: 'takes (\\d+)'\n  name: time\n  better: lower\n---\n\n# Sensor: slow\n\n## Measurement\n\n    echo takes $(cat value)\n",
+    );
+    plant.repository.commit("figures");
+    let ended = outcome(&plant.count_to(4, &["--patience", "2"]).exits_with(0));
+    assert_eq!(ended["control"]["actuations"], 4, "{ended}");
+}

@@ -5,7 +5,7 @@ use windlass_protocols::Run;
 use windlass_protocols::outcome::ReadingStatus;
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
 use windlass_protocols::protocol::feedback_control::frame::Frame;
-use windlass_protocols::protocol::feedback_control::spec::Node;
+use windlass_protocols::protocol::feedback_control::spec::{Node, Workplace};
 use windlass_protocols::protocol::feedback_control::state::State;
 use windlass_protocols::protocol::feedback_control::steadiness::Remark;
 
@@ -15,11 +15,14 @@ pub(crate) fn of(run: &Run, state: &State) -> ControlReport {
     let next_steps = if state.commits == 0 {
         Vec::new()
     } else {
-        let mut steps = vec![
+        // A branch that is checked out can be neither merged into itself nor deleted.
+        let back = (state.spec.workplace == Workplace::InPlace).then(|| format!("git switch {base_branch}"));
+        let mut steps: Vec<String> = back.into_iter().collect();
+        steps.extend([
             format!("git log --oneline {base_branch}..{branch}"),
             format!("git diff {base_branch}...{branch}"),
             format!("git merge {branch}"),
-        ];
+        ]);
         if state.end == Some(End::Complete) {
             steps.push(format!("git rebase --interactive {base_branch} {branch}"));
         }

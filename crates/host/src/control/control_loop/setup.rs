@@ -114,7 +114,7 @@ impl Reader<'_> {
         let text = match readable_text(FLOW_FILE, bytes) {
             Ok(text) => text,
             Err(faults) => {
-                self.problems.extend(faults.sentences().iter().cloned());
+                self.problems.extend(in_file(&faults));
                 return None;
             }
         };
@@ -124,7 +124,7 @@ impl Reader<'_> {
                 self.node(&flow.root)
             }
             Err(faults) => {
-                self.problems.extend(faults.sentences().iter().cloned());
+                self.problems.extend(in_file(&faults));
                 None
             }
         }
@@ -172,7 +172,7 @@ impl Reader<'_> {
         let (parsed, notes) = match AgentFile::parse(path, &file.text) {
             Ok(parsed) => parsed,
             Err(faults) => {
-                self.problems.extend(faults.sentences().iter().cloned());
+                self.problems.extend(in_file(&faults));
                 return None;
             }
         };
@@ -197,9 +197,14 @@ impl Reader<'_> {
         match readable_text(path, &bytes) {
             Ok(text) => Some(AgentText { path: path.to_owned(), text: text.to_owned() }),
             Err(faults) => {
-                self.problems.extend(faults.sentences().iter().cloned());
+                self.problems.extend(in_file(&faults));
                 None
             }
         }
     }
+}
+
+/// Sentences that say which file they are about.
+fn in_file(faults: &windlass_artifact_formats::control_loop::Faults) -> Vec<String> {
+    faults.sentences().iter().map(|sentence| format!("{}: {sentence}", faults.file())).collect()
 }

@@ -4,6 +4,8 @@ use super::files;
 use super::shown;
 use crate::context::{RunContext, git_tree};
 use crate::fault::git_fault;
+use crate::foreign::{ForeignShelf, is_real_directory};
+use std::path::Path;
 use windlass_artifact_formats::control_loop::is_loop_owned;
 use windlass_artifact_formats::control_loop::paths::AGENTS_DIRECTORY;
 use windlass_control_api::Fault;
@@ -17,6 +19,14 @@ use windlass_protocols::{Outcome, Role, Run, TreeId};
 pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome, Fault> {
     let (spec, state) = (context.control_loop()?, files::state(run)?);
     let before = shown_to_actuator(context, state, run)?;
+    let place = context.worktree(Role::Actuator);
+    if !is_real_directory(&place) {
+        // Somebody took it away, and what was done in it is gone: nothing was changed, and the loop goes on from there.
+        if place.symlink_metadata().is_ok() {
+            ForeignShelf::of(context).take(&place, Path::new("worktrees/actuator"))?;
+        }
+        shown::show(context, state, (&place, &context.index_key(Role::Actuator)), &before)?;
+    }
     let taken = match super::super::capture::take(context, Role::Actuator, &before)? {
         Ok(taken) => taken,
         Err(reason) => return Ok(Outcome::Refused { reason }),

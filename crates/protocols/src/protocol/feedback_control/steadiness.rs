@@ -49,14 +49,24 @@ enum Compared {
     Worse,
 }
 
-/// Fewer failing required sensors is better; with as many, a figure that rose where none fell.
+/// Fewer failing required sensors is better; with as many, more figures that got better than got worse.
 fn compare(new: &Point, old: &Point) -> Compared {
     match new.required_failing().cmp(&old.required_failing()) {
         core::cmp::Ordering::Less => return Compared::Better,
         core::cmp::Ordering::Greater => return Compared::Worse,
         core::cmp::Ordering::Equal => {}
     }
-    let (mut better, mut worse) = (false, false);
+    let (better, worse) = moved_figures(new, old);
+    match better.cmp(&worse) {
+        core::cmp::Ordering::Greater => Compared::Better,
+        core::cmp::Ordering::Less => Compared::Worse,
+        core::cmp::Ordering::Equal => Compared::Same,
+    }
+}
+
+/// How many figures got better, and how many worse.
+fn moved_figures(new: &Point, old: &Point) -> (usize, usize) {
+    let (mut better, mut worse) = (0, 0);
     for (reading, before) in pairs(new, old) {
         for metric in &reading.metrics {
             let Some(was) = before.metrics.iter().find(|one| one.name == metric.name) else { continue };
@@ -66,15 +76,11 @@ fn compare(new: &Point, old: &Point) -> Compared {
                 }
                 Better::Lower => (metric.thousandths < was.thousandths, metric.thousandths > was.thousandths),
             };
-            better |= gain;
-            worse |= loss;
+            better += usize::from(gain);
+            worse += usize::from(loss);
         }
     }
-    match (better, worse) {
-        (true, false) => Compared::Better,
-        (false, true) => Compared::Worse,
-        (true, true) | (false, false) => Compared::Same,
-    }
+    (better, worse)
 }
 
 fn pairs<'a>(new: &'a Point, old: &'a Point) -> impl Iterator<Item = (&'a Reading, &'a Reading)> {
@@ -150,14 +156,14 @@ impl Steadiness {
         }
         if let Some(before) = self.points.last() {
             let against_best = self.best.as_ref().map_or(Compared::Better, |best| compare(&point, best));
-            let stands = before.failing().eq(point.failing()) && compare(&point, before) != Compared::Better;
+            let stands = before.failing().eq(point.failing()) && moved_figures(&point, before).0 == 0;
             let earlier = self.points.iter().rev().skip(1);
             let back = earlier.clone().find(|one| {
                 one.plant == point.plant || (one.same_signature(&point) && !before.same_signature(&point))
             });
             let back = back.filter(|_| !idle).map(|one| one.label.clone());
             self.count(against_best, stands, back.is_some());
-            if self.unchanged > 0 && !idle {
+            if self.unchanged > 0 && !idle && point.failing().next().is_some() {
                 remarks.push(Remark::Unchanged { iterations: self.unchanged });
             }
             remarks.extend(back.map(|to| Remark::Returned { to, times: self.returns }));
