@@ -187,6 +187,24 @@ impl Stage {
         assert_eq!(self.show()["used"]["tokens"], served.input + served.output);
     }
 
+    /// Everything served is counted. Of a reply that broke off, a program may have told what stood at its opening, or not:
+    /// that depends on how far it had read when it broke.
+    #[track_caller]
+    pub(crate) fn assert_counted_but_for_what_broke(&self) {
+        let (counted, served) = (self.counted(), self.model.served_usage());
+        let broken = |request: windlass_test_support::scripted_model::ModelRequest| match request.end {
+            RequestEnd::Broken(told) => Some(told),
+            _ => None,
+        };
+        let broken: Usage = self.model.requests().into_iter().filter_map(broken).sum();
+        let fields = |usage: &Usage| [usage.input, usage.cached, usage.output, usage.reasoning];
+        let within = fields(&counted)
+            .into_iter()
+            .zip(fields(&served).into_iter().zip(fields(&broken)))
+            .all(|(counted, (served, broken))| (served..=served + broken).contains(&counted));
+        assert!(within, "{counted:?} is not {served:?} and at most {broken:?} more: {:#?}", self.turns());
+    }
+
     /// The sum over the steps in the journal.
     #[track_caller]
     pub(crate) fn counted(&self) -> Usage {
