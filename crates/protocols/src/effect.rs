@@ -106,8 +106,6 @@ pub struct SensorRun {
     pub name: String,
     pub command: String,
     pub required: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metric: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

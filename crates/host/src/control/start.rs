@@ -19,7 +19,7 @@ use windlass_engine::{Journal, Lease};
 use windlass_git_workspaces::{Checkout, Repository};
 use windlass_protocols::explain::explain;
 use windlass_protocols::outcome::VerdictWord;
-use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, Place};
 use windlass_protocols::protocol::{Protocol, Spec};
 use windlass_protocols::{Actor, Observation, Role, Run, RunId};
 
@@ -42,7 +42,7 @@ pub(crate) async fn start(
         Wanted { command: &command, settings: &settings, checkout: &checkout, repository: &repository };
     let spec = wanted.spec()?;
     if !command.dry_run {
-        for text in agents::require(host, chosen(&spec)).await? {
+        for text in agents::require(host, chosen(&spec.place)).await? {
             watcher.hear(&Event::Notice { text });
         }
     }
@@ -60,10 +60,9 @@ pub(crate) async fn start(
 }
 
 /// Every agent that may be asked, with its role.
-fn chosen(spec: &TaskSpec) -> impl Iterator<Item = (String, AgentChoice)> {
-    let first = spec.place.agents.iter().map(|(role, text)| (role.to_string(), text));
-    let others = spec
-        .place
+pub(super) fn chosen(place: &Place) -> impl Iterator<Item = (String, AgentChoice)> {
+    let first = place.agents.iter().map(|(role, text)| (role.to_string(), text));
+    let others = place
         .fallbacks
         .iter()
         .flat_map(|(role, chain)| chain.iter().map(move |text| (format!("{role}'s fallback"), text)));

@@ -295,13 +295,11 @@ fn conclude(
     let redaction = context.redaction(&choice);
     let left = (outbox(&directory), redaction);
     let answer = answer_of(context, asked, &choice, (&ended, &left), &mut evidence)?;
-    let workspace = match &asked.tree {
-        _ if asked.role.may_write() => WorkspaceAfter::MayDiffer,
-        None => WorkspaceAfter::MayDiffer,
-        Some(_) => {
-            let (tree, at) = shown(context, asked, run)?;
-            held_to_reading(context, asked, (&tree, &at), before)?
-        }
+    let workspace = if asked.role.may_write() {
+        WorkspaceAfter::MayDiffer
+    } else {
+        let (tree, at) = shown(context, asked, run)?;
+        held_to_reading(context, asked, (&tree, &at), before)?
     };
     Ok(Outcome::from(AgentReport {
         role: asked.role,
@@ -360,7 +358,7 @@ fn shown(
     match (&context.spec, &asked.tree) {
         (Spec::FeedbackControl(_), _) => {
             let head = control_loop::shown::head(context, run)?;
-            Ok((control_loop::shown::tree_for(context, asked, run)?, head.id))
+            Ok((control_loop::shown::tree_for(context, asked.role, run)?, head.id))
         }
         (Spec::JudgedTask(_), Some(tree)) => Ok((git_tree(tree)?, git_commit(&context.spec.place().base)?)),
         (Spec::JudgedTask(_), None) => Err(bug("a reader was shown no tree")),

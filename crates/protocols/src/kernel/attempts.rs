@@ -1,5 +1,6 @@
 //! How often one step may be asked for again, and why each kind of failure has its own count.
 
+use super::trouble::{OutKind, RetryKind};
 use serde::{Deserialize, Serialize};
 
 /// A step whose end nobody saw is asked for again this often before a person is asked.
@@ -32,6 +33,23 @@ impl Attempts {
     /// How often the step was asked for and did not come to its end.
     pub const fn total(&self) -> u32 {
         self.lost + self.interrupted + self.failed + self.repairs + self.unserved + self.limited
+    }
+
+    pub(crate) fn retried(&mut self, kind: RetryKind) {
+        match kind {
+            RetryKind::Lost => self.lost += 1,
+            RetryKind::Failed => self.failed += 1,
+            RetryKind::Interrupted => self.interrupted += 1,
+        }
+    }
+
+    /// A wrong key is no attempt: nothing was tried.
+    pub(crate) fn out(&mut self, kind: OutKind) {
+        match kind {
+            OutKind::Limited => self.limited += 1,
+            OutKind::Unavailable => self.unserved += 1,
+            OutKind::Misconfigured => {}
+        }
     }
 
     pub const fn may_retry_lost(&self) -> bool {

@@ -76,7 +76,6 @@ fn leaf() -> Node {
             command: None,
             target: "it looks good".to_owned(),
             required: false,
-            metric: None,
         }],
         max_iterations: 10,
         on_error: OnError::ReportToParent,
@@ -102,7 +101,6 @@ pub(crate) fn control_spec() -> ControlSpec {
                 command: Some("make test".to_owned()),
                 target: "exits 0".to_owned(),
                 required: true,
-                metric: Some("/passed (\\d+)/".to_owned()),
             }],
             max_iterations: 5,
             on_error: OnError::FailFast,
@@ -136,12 +134,8 @@ fn requests() -> Vec<Effect> {
             node: Some(NodeStep { depth: 1, label: "1.2".to_owned(), sensor: sensor.map(str::to_owned) }),
         })
     };
-    let sensor = |metric: Option<&str>| SensorRun {
-        name: "tests".to_owned(),
-        command: "make test".to_owned(),
-        required: true,
-        metric: metric.map(str::to_owned),
-    };
+    let sensor =
+        |name: &str| SensorRun { name: name.to_owned(), command: "make test".to_owned(), required: true };
     let mut requests = vec![
         agent(Role::Sensor, Some("look")),
         agent(Role::Controller, None),
@@ -150,7 +144,7 @@ fn requests() -> Vec<Effect> {
             depth: 0,
             label: "1".to_owned(),
             tree: TreeId::new("tree-1"),
-            sensors: vec![sensor(None), sensor(Some("/(\\d+)/"))],
+            sensors: vec![sensor("tests"), sensor("lint")],
             limits: LIMITS,
         }),
     ];

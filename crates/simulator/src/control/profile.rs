@@ -117,7 +117,6 @@ fn sensor(name: &str, command: Option<String>) -> Sensor {
         command,
         target: "is nothing".to_owned(),
         required: true,
-        metric: Some("count".to_owned()),
     }
 }
 

@@ -184,7 +184,6 @@ impl Reader<'_> {
             command: parsed.measurement_command(),
             target: target.or(parsed.target.as_deref()).unwrap_or(DEFAULT_TARGET).to_owned(),
             required: required && parsed.required,
-            metric: None,
             file,
         })
     }

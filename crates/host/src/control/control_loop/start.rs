@@ -4,7 +4,7 @@
 use super::InCommit;
 use super::setup::{self, Setup};
 use crate::context::RunContext;
-use crate::control::start::{begin, may_wait, new_run_id};
+use crate::control::start::{begin, chosen, may_wait, new_run_id};
 use crate::control::task_spec::{caps, chosen_agents, no_commit_yet, patience};
 use crate::control::{agents, trust};
 use crate::effect_runner::author;
@@ -13,7 +13,6 @@ use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
 use crate::settings::Settings;
 use std::collections::BTreeMap;
-use windlass_agent_drivers::AgentChoice;
 use windlass_artifact_formats::control_loop::{BRANCH_PREFIX, RunId as RunName, branch_for, slug};
 use windlass_control_api::control_loop::{KeepChoice, StartControl};
 use windlass_control_api::events::{Event, Watcher};
@@ -67,7 +66,7 @@ pub(crate) async fn start(
     if command.dry_run {
         return Ok(dry_run(&spec));
     }
-    for text in agents::require(host, chosen(&spec)).await? {
+    for text in agents::require(host, chosen(&spec.place)).await? {
         watcher.hear(&Event::Notice { text });
     }
     let run = new_run_id()?;
@@ -296,17 +295,6 @@ fn node_named<'a>(root: &'a mut Node, id: Option<&str>) -> Option<&'a mut Node> 
             Actuator::Cascade(child) => node_named(child, id),
         },
     }
-}
-
-/// Every agent that may be asked, with its role.
-fn chosen(spec: &ControlSpec) -> impl Iterator<Item = (String, AgentChoice)> {
-    let first = spec.place.agents.iter().map(|(role, text)| (role.to_string(), text));
-    let others = spec
-        .place
-        .fallbacks
-        .iter()
-        .flat_map(|(role, chain)| chain.iter().map(move |text| (format!("{role}'s fallback"), text)));
-    first.chain(others).filter_map(|(role, text)| Some((role, AgentChoice::parse(text).ok()?)))
 }
 
 fn dry_run(spec: &ControlSpec) -> RunOutcome {

@@ -10,15 +10,13 @@ use windlass_artifact_formats::control_loop::is_loop_owned;
 use windlass_artifact_formats::control_loop::paths::AGENTS_DIRECTORY;
 use windlass_control_api::Fault;
 use windlass_git_workspaces::Overlay;
-use windlass_protocols::effect::RunAgent;
 use windlass_protocols::outcome::CapturedChange;
 use windlass_protocols::protocol::feedback_control::spec::{Actuator, ControlSpec};
-use windlass_protocols::protocol::feedback_control::state::State;
 use windlass_protocols::{Outcome, Role, Run, TreeId};
 
 pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome, Fault> {
     let (spec, state) = (context.control_loop()?, files::state(run)?);
-    let before = shown_to_actuator(context, state, run)?;
+    let before = shown::tree_for(context, Role::Actuator, run)?;
     let place = context.worktree(Role::Actuator);
     if !is_real_directory(&place) {
         // Somebody took it away, and what was done in it is gone: nothing was changed, and the loop goes on from there.
@@ -55,32 +53,6 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         patch,
         reverted: owned,
     }))
-}
-
-fn shown_to_actuator(
-    context: &RunContext,
-    state: &State,
-    run: &Run,
-) -> Result<windlass_git_workspaces::TreeId, Fault> {
-    let asked = RunAgent {
-        role: Role::Actuator,
-        round: 0,
-        attempt: 0,
-        tree: state.plant.clone(),
-        ask: windlass_protocols::effect::Ask::Fresh { feedback: Vec::new(), history: Vec::new() },
-        inputs: Vec::new(),
-        limits: windlass_protocols::effect::StepLimits {
-            total: windlass_protocols::Millis(0),
-            idle: None,
-            output_bytes: None,
-            tokens: None,
-            cost_micros: None,
-        },
-        agent: None,
-        session: None,
-        node: None,
-    };
-    shown::tree_for(context, &asked, run)
 }
 
 /// Every agent file that the flow names, wherever it lies.

@@ -46,7 +46,7 @@ pub(in super::super) fn to_agent(
     asked: &RunAgent,
     run: &Run,
 ) -> Result<Option<Fingerprint>, Fault> {
-    let tree = tree_for(context, asked, run)?;
+    let tree = tree_for(context, asked.role, run)?;
     let state = files::state(run)?;
     let (path, key) = (context.worktree(asked.role), context.index_key(asked.role));
     if asked.role == Role::Actuator {
@@ -56,12 +56,13 @@ pub(in super::super) fn to_agent(
     Ok((!asked.role.may_write()).then_some(shown))
 }
 
-pub(in super::super) fn tree_for(context: &RunContext, asked: &RunAgent, run: &Run) -> Result<TreeId, Fault> {
+pub(in super::super) fn tree_for(context: &RunContext, role: Role, run: &Run) -> Result<TreeId, Fault> {
     let state = files::state(run)?;
-    let plant = asked.tree.as_ref().ok_or_else(|| bug("an agent of a control loop was given no tree"))?;
+    let plant =
+        state.plant.as_ref().ok_or_else(|| bug("an agent of a control loop before its base is known"))?;
     let mut over = Vec::new();
     let mut gone = Vec::new();
-    if asked.role == Role::Actuator {
+    if role == Role::Actuator {
         let frame = files::frame(state)?;
         let paths = files::node_paths(context.control_loop()?, frame.depth)?;
         over.push(files::node_state(context, run, NodeStatus::Running)?);

@@ -218,7 +218,6 @@ fn measure(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Next {
                 name: sensor.name.clone(),
                 command: sensor.command.clone()?,
                 required: sensor.required,
-                metric: sensor.metric.clone(),
             })
         })
         .collect();

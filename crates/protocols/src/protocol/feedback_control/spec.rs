@@ -106,9 +106,6 @@ pub struct Sensor {
     pub target: String,
     /// Whether the target can be met without it.
     pub required: bool,
-    /// How a figure is read from what it prints; opaque to every decision.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metric: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

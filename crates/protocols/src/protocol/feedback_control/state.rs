@@ -1,7 +1,7 @@
 //! Everything a control loop remembers between two observations. Folded from facts; long texts stay in sealed artifacts.
 
 use super::end::{End, NodeEnd};
-use super::facts::{Fact as ControlFact, OutKind, RetryKind};
+use super::facts::Fact as ControlFact;
 use super::frame::Frame;
 use super::spec::ControlSpec;
 use super::stage::Stage;
@@ -10,8 +10,9 @@ use crate::effect::{Ask, CommitIteration, Effect};
 use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
 use crate::kernel::availability::Availability;
+use crate::kernel::conversation::LastSession;
 use crate::kernel::trouble::{describe, with_last_words};
-use crate::outcome::{AgentReport, AgentSession, Outcome, Reading, StepEnd, Usage};
+use crate::outcome::{AgentReport, Outcome, Reading, StepEnd, Usage};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -49,14 +50,6 @@ pub struct State {
     pub waiting_until: Option<Millis>,
     pub last_outage: String,
     pub end: Option<End>,
-}
-
-/// A conversation, and with whom; one with another agent cannot be gone on with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LastSession {
-    pub role: Role,
-    pub agent: String,
-    pub session: Option<AgentSession>,
 }
 
 impl State {
@@ -146,19 +139,11 @@ impl State {
                 self.attempts.repairs += 1;
                 self.repairing = Some(faults.clone());
             }
-            ControlFact::StepRetried { kind, .. } => match kind {
-                RetryKind::Lost => self.attempts.lost += 1,
-                RetryKind::Failed => self.attempts.failed += 1,
-                RetryKind::Interrupted => self.attempts.interrupted += 1,
-            },
+            ControlFact::StepRetried { kind, .. } => self.attempts.retried(*kind),
             ControlFact::AgentOut { agent, until, kind, why, .. } => {
                 self.last_outage.clone_from(why);
                 self.availability.is_out(agent, *until);
-                match kind {
-                    OutKind::Limited => self.attempts.limited += 1,
-                    OutKind::Unavailable => self.attempts.unserved += 1,
-                    OutKind::Misconfigured => {}
-                }
+                self.attempts.out(*kind);
             }
             ControlFact::IterationCommitted { label, commit, .. } => {
                 self.head = Some(commit.clone());

@@ -299,9 +299,7 @@ fn ask_agent(draft: &Draft, role: Role, agent: Option<&str>) -> Effect {
 /// Only a repair goes on with a conversation, and only with the agent it was with; every other step begins afresh.
 fn session_to_go_on_with(state: &State, role: Role, agent: Option<&str>) -> Option<AgentSession> {
     state.repairing.as_ref()?;
-    let last =
-        state.session.as_ref().filter(|last| last.role == role && Some(last.agent.as_str()) == agent)?;
-    last.session.clone()
+    state.session.as_ref()?.with(role, agent)
 }
 
 /// What a checker is shown: sealed artifacts of this round, never files that somebody could have changed since.

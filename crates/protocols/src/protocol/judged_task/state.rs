@@ -2,7 +2,7 @@
 //! many rounds there were: long texts stay in sealed artifacts.
 
 use super::end::{Cause, End};
-use super::facts::{Fact as TaskFact, OutKind, RetryKind};
+use super::facts::Fact as TaskFact;
 use super::spec::TaskSpec;
 use super::stage::Stage;
 use crate::effect::Effect;
@@ -10,8 +10,9 @@ use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
 use crate::kernel::availability::Availability;
 use crate::kernel::budget::Dimension;
+use crate::kernel::conversation::LastSession;
 use crate::kernel::trouble::{describe, with_last_words};
-use crate::outcome::{AgentReport, AgentSession, CapturedChange, Handoff, Outcome, StepEnd, VerdictWord};
+use crate::outcome::{AgentReport, CapturedChange, Handoff, Outcome, StepEnd, VerdictWord};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -69,14 +70,6 @@ pub struct State {
     pub waiting_until: Option<Millis>,
     /// Why an agent could not be asked the last time one could not.
     pub last_outage: String,
-}
-
-/// A conversation, and with whom; one with another agent cannot be gone on with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LastSession {
-    pub role: Role,
-    pub agent: String,
-    pub session: Option<AgentSession>,
 }
 
 impl State {
@@ -189,19 +182,11 @@ impl State {
                 self.attempts.repairs += 1;
                 self.repairing = Some(faults.clone());
             }
-            TaskFact::StepRetried { kind, .. } => match kind {
-                RetryKind::Lost => self.attempts.lost += 1,
-                RetryKind::Failed => self.attempts.failed += 1,
-                RetryKind::Interrupted => self.attempts.interrupted += 1,
-            },
+            TaskFact::StepRetried { kind, .. } => self.attempts.retried(*kind),
             TaskFact::AgentOut { agent, until, kind, why, .. } => {
                 self.last_outage.clone_from(why);
                 self.availability.is_out(agent, *until);
-                match kind {
-                    OutKind::Limited => self.attempts.limited += 1,
-                    OutKind::Unavailable => self.attempts.unserved += 1,
-                    OutKind::Misconfigured => {}
-                }
+                self.attempts.out(*kind);
             }
             TaskFact::VerdictTaken { role, word, source, feedback, .. } => {
                 if *word == VerdictWord::NeedsHuman && !feedback.is_empty() {
