@@ -89,6 +89,7 @@ impl Narrator {
                 Some(note) => (format!("{by} takes it up again: {note}"), Tone::Plain),
                 None => (format!("{by} takes it up again"), Tone::Plain),
             },
+            Fact::PersonSaid { by, word } => (format!("{by} {}", word.words()), Tone::Plain),
             Fact::LandingAsked { by, .. } => (format!("{by} asks to land the accepted change"), Tone::Plain),
             // What is stopped does not go on.
             Fact::JudgedTask(TaskFact::StepRetried { kind: RetryKind::Interrupted, .. })

@@ -274,6 +274,7 @@ impl Projector {
             | Fact::EffectSettled { .. }
             | Fact::RunStarted { .. }
             | Fact::StopAsked { .. }
+            | Fact::PersonSaid { .. }
             | Fact::JudgedTask(_)
             | Fact::FeedbackControl(_)
             | Fact::RunEnded => Vec::new(),

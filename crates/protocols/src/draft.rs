@@ -51,6 +51,10 @@ pub fn decide(run: &Run, observed: &Stamped<Observation>) -> Result<Vec<Fact>, R
             require_ended(run)?;
             protocol::land(&mut draft, &observed.by, landing)?;
         }
+        Observation::PersonSaid { word } => {
+            require_ended(run)?;
+            protocol::person_said(&mut draft, &observed.by, word)?;
+        }
     }
     Ok(draft.facts)
 }

@@ -3,6 +3,7 @@
 
 use crate::effect::Effect;
 use crate::kernel::budget::CapChange;
+use crate::kernel::person::Word;
 use crate::outcome::Outcome;
 use crate::protocol::{Spec, feedback_control, judged_task};
 use crate::vocabulary::{Actor, EffectId, Millis, RunId};
@@ -43,6 +44,11 @@ pub enum Fact {
         by: Actor,
         landing: judged_task::spec::Landing,
     },
+    /// A person answered. Whether the run goes on by that is the loop's own fact.
+    PersonSaid {
+        by: Actor,
+        word: Word,
+    },
     JudgedTask(judged_task::facts::Fact),
     FeedbackControl(feedback_control::facts::Fact),
     RunEnded,
@@ -65,6 +71,7 @@ impl Fact {
             Self::StopAsked { .. } => "stop-asked",
             Self::RunReopened { .. } => "run-reopened",
             Self::LandingAsked { .. } => "landing-asked",
+            Self::PersonSaid { .. } => "person-said",
             Self::JudgedTask(fact) => fact.name(),
             Self::FeedbackControl(fact) => fact.name(),
             Self::RunEnded => "run-ended",

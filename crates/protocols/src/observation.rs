@@ -1,6 +1,7 @@
 //! Everything that can reach a run from outside, and the ways in which it can be refused.
 
 use crate::kernel::budget::CapChange;
+use crate::kernel::person::Word;
 use crate::outcome::Outcome;
 use crate::protocol::Spec;
 use crate::vocabulary::{Actor, EffectId, Millis, RunId};
@@ -27,6 +28,8 @@ pub enum Observation {
     Reopened { caps: CapChange, note: Option<String> },
     /// Somebody wants the accepted change landed after all, or again after a refusal.
     LandingRequested { landing: crate::protocol::judged_task::spec::Landing },
+    /// Somebody answers a run that waits for a person.
+    PersonSaid { word: Word },
 }
 
 /// Not allowed now. Plain data: nothing was changed and nothing is wrong with us.
@@ -54,6 +57,10 @@ pub enum Rejection {
     InvalidSpec {
         why: String,
     },
+    /// A person's word that the run does not wait for.
+    NotAsked {
+        why: String,
+    },
 }
 
 impl fmt::Display for Rejection {
@@ -68,6 +75,7 @@ impl fmt::Display for Rejection {
             Self::NothingToReopen { why } => write!(f, "nothing to take up again: {why}"),
             Self::NothingToLand { why } => write!(f, "nothing to land: {why}"),
             Self::InvalidSpec { why } => write!(f, "the run cannot be started: {why}"),
+            Self::NotAsked { why } => write!(f, "the run does not wait for that: {why}"),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::effect::Effect;
 use crate::fact::Fact;
 use crate::kernel::budget::Budget;
+use crate::kernel::person::Word;
 use crate::protocol::Protocol;
 use crate::vocabulary::{Actor, EffectId, RunId};
 use alloc::collections::BTreeMap;
@@ -17,6 +18,8 @@ pub struct Run {
     pub unsettled: BTreeMap<EffectId, Effect>,
     pub stop: Option<StopAsked>,
     pub ended: bool,
+    /// A person has seen how it ended and lets it be.
+    pub dismissed: bool,
     /// How many facts were folded; the journal's expected version.
     pub version: u64,
 }
@@ -65,6 +68,7 @@ impl Run {
             }
             Fact::RunReopened { caps, .. } => {
                 self.ended = false;
+                self.dismissed = false;
                 self.stop = None;
                 if let Some(started) = &mut self.started {
                     started.budget.extend(*caps);
@@ -72,7 +76,8 @@ impl Run {
             }
             Fact::LandingAsked { .. } => self.ended = false,
             Fact::RunEnded => self.ended = true,
-            Fact::JudgedTask(_) | Fact::FeedbackControl(_) => {}
+            Fact::PersonSaid { word: Word::Skip { .. }, .. } => self.dismissed = true,
+            Fact::PersonSaid { .. } | Fact::JudgedTask(_) | Fact::FeedbackControl(_) => {}
         }
         if let Some(started) = &mut self.started {
             started.protocol.evolve(fact);

@@ -249,5 +249,6 @@ const fn rejection_name(rejection: &Rejection) -> &'static str {
         Rejection::NothingToReopen { .. } => "nothing-to-reopen",
         Rejection::NothingToLand { .. } => "nothing-to-land",
         Rejection::InvalidSpec { .. } => "invalid-spec",
+        Rejection::NotAsked { .. } => "not-asked",
     }
 }

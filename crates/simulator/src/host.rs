@@ -373,5 +373,6 @@ fn brief(body: &Observation) -> String {
         Observation::StopRequested { reason } => format!("a request to stop: {reason}"),
         Observation::Reopened { caps, .. } => format!("a reopening: {caps:?}"),
         Observation::LandingRequested { landing } => format!("a request to land: {landing:?}"),
+        Observation::PersonSaid { word } => format!("a person's word: {word:?}"),
     }
 }

@@ -4,6 +4,7 @@ use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::fact::Fact;
 use crate::kernel::budget::{Budget, CapChange, Caps};
+use crate::kernel::person::Word;
 use crate::kernel::place::Place;
 use crate::observation::Rejection;
 use crate::outcome::{Outcome, Usage};
@@ -177,5 +178,18 @@ pub(crate) fn land(
             let why = format!("a control loop leaves its commits on {branch}; merge that");
             Err(Rejection::NothingToLand { why })
         }
+    }
+}
+
+/// A person's word to a run nobody works on.
+pub(crate) fn person_said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rejection> {
+    match (draft.protocol(), word) {
+        (Protocol::JudgedTask(_) | Protocol::FeedbackControl(_), Word::Skip { .. }) => {
+            draft.record(Fact::PersonSaid { by: by.clone(), word: word.clone() });
+            Ok(())
+        }
+        (Protocol::JudgedTask(_) | Protocol::FeedbackControl(_), _) => Err(Rejection::NotAsked {
+            why: format!("this loop has no question that {} answers", word.name()),
+        }),
     }
 }

@@ -97,7 +97,7 @@ impl<'a> Watch<'a> {
             Fact::FeedbackControl(fact) => self.control(fact),
             Fact::JudgedTask(_) | Fact::LandingAsked { .. } => self.say("a fact of another loop"),
             Fact::RunEnded if !self.closed => self.say("the run ended without its summary"),
-            Fact::RunStarted { .. } | Fact::RunEnded => {}
+            Fact::RunStarted { .. } | Fact::PersonSaid { .. } | Fact::RunEnded => {}
         }
     }
 

@@ -105,6 +105,7 @@ impl State {
             Fact::FeedbackControl(fact) => self.evolve_control(fact),
             Fact::RunStarted { .. }
             | Fact::StopAsked { .. }
+            | Fact::PersonSaid { .. }
             | Fact::LandingAsked { .. }
             | Fact::JudgedTask(_)
             | Fact::RunEnded => {}

@@ -99,7 +99,7 @@ impl<'a> Watch<'a> {
             Fact::JudgedTask(fact) => self.task(fact),
             Fact::RunEnded if !self.closed => self.say("the run ended without its summary"),
             Fact::FeedbackControl(_) => self.say("a fact of a control loop"),
-            Fact::RunStarted { .. } | Fact::RunEnded => {}
+            Fact::RunStarted { .. } | Fact::PersonSaid { .. } | Fact::RunEnded => {}
         }
     }
 

@@ -143,7 +143,11 @@ impl State {
             Fact::LandingAsked { landing, .. } => self.spec.landing = landing.clone(),
             Fact::JudgedTask(fact) => self.evolve_task(fact),
             Fact::EffectSettled { outcome, .. } => self.settle(outcome),
-            Fact::RunStarted { .. } | Fact::StopAsked { .. } | Fact::FeedbackControl(_) | Fact::RunEnded => {}
+            Fact::RunStarted { .. }
+            | Fact::StopAsked { .. }
+            | Fact::PersonSaid { .. }
+            | Fact::FeedbackControl(_)
+            | Fact::RunEnded => {}
         }
     }
 
