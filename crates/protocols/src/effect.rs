@@ -1,7 +1,7 @@
 //! Everything a run can ask the world for: a closed list. Carrying one out twice under the same id must do no harm;
 //! that is what the handlers promise and what recovery rests on.
 
-use crate::outcome::{AgentSession, ReadingStatus};
+use crate::outcome::{AgentSession, ReadingStatus, Usage};
 use crate::protocol::feedback_control::end::NodeStatus;
 use crate::protocol::judged_task::spec::Landing;
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
@@ -30,6 +30,12 @@ pub enum Effect {
     CommitIteration(CommitIteration),
     /// Make the accepted tree a commit where the user wants it.
     LandChange(LandChange),
+    /// Read the contract, the queue and the budget as people left them.
+    ReadQueue { iteration: u32 },
+    /// Run the full test suite on an exact tree and compare it with the baseline.
+    RunSuite(RunSuite),
+    /// Make a verified item a commit with the loop's files, or close the loop's files with a commit of their own.
+    CommitItem(CommitItem),
     /// Let time pass until an agent can be asked.
     Wait(Wait),
     /// Write the summary and leave the workspaces as a finished run leaves them.
@@ -57,6 +63,48 @@ pub struct RunChecks {
     pub limits: StepLimits,
 }
 
+/// What the suite is run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SuitePurpose {
+    /// Before anybody changed anything.
+    Baseline,
+    /// Once more on the same tree: what differs is flaky.
+    BaselineAgain,
+    /// On what was built for an item.
+    Item,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunSuite {
+    pub purpose: SuitePurpose,
+    pub iteration: u32,
+    pub tree: TreeId,
+    pub command: String,
+    /// What the result is compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<ArtifactRef>,
+    /// Tests that differ by themselves and are no regression.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flaky: Vec<String>,
+    pub limits: StepLimits,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitItem {
+    /// Absent for the closing commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
+    pub iteration: u32,
+    pub parent: CommitId,
+    /// The verified content, without what the engine writes into the loop's files.
+    pub tree: TreeId,
+    /// What the run had used when this was decided: it stands in the loop's files, which must come out the same again.
+    pub used: Usage,
+    /// Fixes the commit's time, so that committing twice makes the same commit.
+    pub decided_at: Millis,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunAgent {
     pub role: Role,
@@ -78,6 +126,9 @@ pub struct RunAgent {
     /// Where in a control loop it is asked; absent elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeStep>,
+    /// Which item of a goal loop it is asked about; absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
 }
 
 /// A step of one node of a control loop.
@@ -188,6 +239,9 @@ impl Effect {
             Self::Measure(_) => "measure",
             Self::CommitIteration(_) => "commit-iteration",
             Self::LandChange(_) => "land-change",
+            Self::ReadQueue { .. } => "read-queue",
+            Self::RunSuite(_) => "run-suite",
+            Self::CommitItem(_) => "commit-item",
             Self::Wait(_) => "wait",
             Self::CloseRun(_) => "close-run",
         }

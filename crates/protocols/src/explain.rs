@@ -2,7 +2,7 @@
 
 use crate::effect::{Effect, RunAgent};
 use crate::kernel::budget::{Budget, Dimension};
-use crate::protocol::{Protocol, feedback_control, judged_task};
+use crate::protocol::{Protocol, feedback_control, goal_contract, judged_task};
 use crate::run::Run;
 use crate::vocabulary::{EffectId, Millis};
 use alloc::format;
@@ -35,6 +35,10 @@ pub fn explain(run: &Run) -> Explanation {
         Protocol::FeedbackControl(state) => (
             feedback_control::explain::explain(run, state, id),
             matches!(&state.end, Some(feedback_control::end::End::Stopped { .. })),
+        ),
+        Protocol::GoalContract(state) => (
+            goal_contract::explain::explain(run, state, id),
+            matches!(&state.end, Some(goal_contract::end::End::Stopped { .. })),
         ),
     };
     let said = was_stopped && run.ended;
@@ -75,6 +79,15 @@ fn describe(request: &Effect) -> String {
         Effect::Measure(measure) => {
             format!("{} sensors of iteration {}", measure.sensors.len(), measure.label)
         }
+        Effect::RunAgent(RunAgent { role, item: Some(item), round, .. }) => {
+            format!("the {role} of {item}, iteration {round}")
+        }
+        Effect::ReadQueue { .. } => "the contract and the queue".to_string(),
+        Effect::RunSuite(suite) => format!("the test suite on tree {}", suite.tree),
+        Effect::CommitItem(commit) => match &commit.item {
+            Some(item) => format!("the commit of {item}"),
+            None => "the closing commit".to_string(),
+        },
         Effect::CommitIteration(commit) => format!("the commit of iteration {}", commit.label),
         Effect::RunAgent(agent) => {
             format!("the {} of round {}, attempt {}", agent.role, agent.round, agent.attempt)

@@ -1,7 +1,7 @@
 //! What must hold of every journal, whatever the loop: checked by the simulator after every step and by `verify`.
 
 use crate::fact::Fact;
-use crate::protocol::{feedback_control, judged_task};
+use crate::protocol::{feedback_control, goal_contract, judged_task};
 use crate::run::Run;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -15,6 +15,7 @@ pub fn violations(facts: &[Fact]) -> Vec<String> {
     ends(facts, &mut wrong);
     judged_task::invariants::violations(facts, &mut wrong);
     feedback_control::invariants::violations(facts, &mut wrong);
+    goal_contract::invariants::violations(facts, &mut wrong);
     wrong
 }
 
@@ -48,7 +49,9 @@ fn ends(facts: &[Fact], wrong: &mut Vec<String>) {
         if position > 0 && matches!(fact, Fact::RunStarted { .. }) {
             wrong.push(format!("fact {position} starts the run again"));
         }
-        if run.ended && !matches!(fact, Fact::RunReopened { .. } | Fact::LandingAsked { .. }) {
+        let by_a_person =
+            matches!(fact, Fact::RunReopened { .. } | Fact::LandingAsked { .. } | Fact::PersonSaid { .. });
+        if run.ended && !by_a_person {
             wrong.push(format!("fact {position} ({}) follows the end of the run", fact.name()));
         }
         run.evolve(fact);

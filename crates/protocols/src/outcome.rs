@@ -2,6 +2,10 @@
 
 use crate::effect::{Effect, Purpose, RunAgent};
 use crate::kernel::budget::Dimension;
+use crate::protocol::goal_contract::queue::Queue;
+pub use crate::protocol::goal_contract::reports::{
+    BuildReport, DesignReport, Evaluation, Finding, FindingKind, RootCause, SuiteReport,
+};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -21,6 +25,12 @@ pub enum Outcome {
     Landed(LandedCommit),
     Measured(Measured),
     IterationCommitted {
+        commit: CommitId,
+        tree: TreeId,
+    },
+    QueueRead(Box<Queue>),
+    SuiteRan(Box<SuiteReport>),
+    ItemCommitted {
         commit: CommitId,
         tree: TreeId,
     },
@@ -61,8 +71,12 @@ impl Outcome {
                 Effect::PrepareWorkspaces
                 | Effect::LandChange(_)
                 | Effect::CaptureChange { .. }
-                | Effect::CommitIteration(_),
+                | Effect::CommitIteration(_)
+                | Effect::ReadQueue { .. }
+                | Effect::CommitItem(_),
             )
+            | (Self::QueueRead(_), Effect::ReadQueue { .. })
+            | (Self::ItemCommitted { .. }, Effect::CommitItem(_))
             | (Self::IterationCommitted { .. }, Effect::CommitIteration(_)) => true,
             (Self::Measured(report), Effect::Measure(asked)) => {
                 report.tree == asked.tree
@@ -71,6 +85,9 @@ impl Outcome {
                         .iter()
                         .map(|reading| &reading.sensor)
                         .eq(asked.sensors.iter().map(|sensor| &sensor.name))
+            }
+            (Self::SuiteRan(report), Effect::RunSuite(asked)) => {
+                report.purpose == asked.purpose && report.tree == asked.tree
             }
             (Self::ChecksRan(report), Effect::RunChecks(asked)) => {
                 report.purpose == asked.purpose
@@ -90,6 +107,9 @@ impl Outcome {
                 | Self::Landed(_)
                 | Self::Measured(_)
                 | Self::IterationCommitted { .. }
+                | Self::QueueRead(_)
+                | Self::SuiteRan(_)
+                | Self::ItemCommitted { .. }
                 | Self::Waited
                 | Self::Closed
                 | Self::Refused { .. },
@@ -104,11 +124,14 @@ impl Outcome {
             Self::ChecksRan(report) => report.usage,
             Self::AgentEnded(report) => report.usage,
             Self::Measured(report) => report.usage,
+            Self::SuiteRan(report) => report.usage,
             Self::Interrupted { usage } | Self::Lost { usage, .. } => *usage,
             Self::Prepared { .. }
             | Self::ChangeCaptured(_)
             | Self::Landed(_)
             | Self::IterationCommitted { .. }
+            | Self::QueueRead(_)
+            | Self::ItemCommitted { .. }
             | Self::Waited
             | Self::Closed
             | Self::Refused { .. } => Usage::default(),
@@ -307,6 +330,8 @@ pub enum Trouble {
     Misconfigured { why: String },
     /// It was ended in the middle of its turn because a cap was passed.
     CapPassed { dimension: Dimension },
+    /// It was ended because it ran, or was about to run, what must never be run unattended.
+    Destructive { command: String },
     /// It failed by its own word, was cut off, or was ended because it did the same thing over and over.
     Failed { why: String },
 }
@@ -323,6 +348,9 @@ pub enum Answer {
     Decision(Decision),
     Action(Action),
     Reading(Reading),
+    Design(DesignReport),
+    Build(BuildReport),
+    Evaluation(Evaluation),
 }
 
 impl Answer {
@@ -339,7 +367,10 @@ impl Answer {
             | Self::Verdict(_)
             | Self::Audit(_)
             | Self::Decision(_)
-            | Self::Action(_) => true,
+            | Self::Action(_)
+            | Self::Design(_)
+            | Self::Build(_)
+            | Self::Evaluation(_) => true,
         }
     }
 }
@@ -504,6 +535,9 @@ pub struct CapturedChange {
     /// Files of the loop that were changed; what was done to them was undone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reverted: Vec<String>,
+    /// What the maker did beyond its item, in a goal loop.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

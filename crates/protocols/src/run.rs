@@ -77,7 +77,10 @@ impl Run {
             Fact::LandingAsked { .. } => self.ended = false,
             Fact::RunEnded => self.ended = true,
             Fact::PersonSaid { word: Word::Skip { .. }, .. } => self.dismissed = true,
-            Fact::PersonSaid { .. } | Fact::JudgedTask(_) | Fact::FeedbackControl(_) => {}
+            Fact::PersonSaid { .. }
+            | Fact::JudgedTask(_)
+            | Fact::FeedbackControl(_)
+            | Fact::GoalContract(_) => {}
         }
         if let Some(started) = &mut self.started {
             started.protocol.evolve(fact);

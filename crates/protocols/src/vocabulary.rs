@@ -129,6 +129,12 @@ pub enum Role {
     Controller,
     /// Edits files after a plan.
     Actuator,
+    /// Designs an item before it is built.
+    Planner,
+    /// Builds one item.
+    Builder,
+    /// Grades what was built for one item.
+    Evaluator,
 }
 
 impl Role {
@@ -140,14 +146,22 @@ impl Role {
             Self::Sensor => "sensor",
             Self::Controller => "controller",
             Self::Actuator => "actuator",
+            Self::Planner => "planner",
+            Self::Builder => "builder",
+            Self::Evaluator => "evaluator",
         }
     }
 
     /// Makers write; everybody else must leave tracked content as it was.
     pub const fn may_write(self) -> bool {
         match self {
-            Self::Doer | Self::Actuator => true,
-            Self::Judge | Self::Auditor | Self::Sensor | Self::Controller => false,
+            Self::Doer | Self::Actuator | Self::Builder => true,
+            Self::Judge
+            | Self::Auditor
+            | Self::Sensor
+            | Self::Controller
+            | Self::Planner
+            | Self::Evaluator => false,
         }
     }
 }

@@ -81,6 +81,9 @@ pub(crate) fn treatment(report: &AgentReport, at: Situation) -> Treatment {
             | Dimension::RepositoryTokens
             | Dimension::RepositoryMoney => Treatment::Exhausted(*dimension),
         },
+        Some(Trouble::Destructive { command }) => {
+            Treatment::Failed(format!("was ended for a destructive command: {command}"))
+        }
         Some(Trouble::Failed { why }) => Treatment::Failed(why.clone()),
         None if report.end == (StepEnd::Exited { code: 0 }) => Treatment::Sound,
         None => Treatment::Failed(describe(&report.end)),

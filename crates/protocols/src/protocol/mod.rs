@@ -15,6 +15,7 @@ use alloc::format;
 use serde::{Deserialize, Serialize};
 
 pub mod feedback_control;
+pub mod goal_contract;
 pub mod judged_task;
 
 /// What a run is asked to do, complete: nothing is looked up after the start.
@@ -23,6 +24,7 @@ pub mod judged_task;
 pub enum Spec {
     JudgedTask(Box<judged_task::spec::TaskSpec>),
     FeedbackControl(Box<feedback_control::spec::ControlSpec>),
+    GoalContract(Box<goal_contract::spec::GoalSpec>),
 }
 
 impl Spec {
@@ -30,6 +32,7 @@ impl Spec {
         match self {
             Self::JudgedTask(spec) => spec.validate(),
             Self::FeedbackControl(spec) => spec.validate(),
+            Self::GoalContract(spec) => spec.validate(),
         }
     }
 
@@ -37,6 +40,7 @@ impl Spec {
         match self {
             Self::JudgedTask(spec) => Budget { caps: spec.caps, used: Usage::default() },
             Self::FeedbackControl(spec) => Budget { caps: spec.caps, used: Usage::default() },
+            Self::GoalContract(spec) => Budget { caps: spec.caps, used: Usage::default() },
         }
     }
 
@@ -45,6 +49,7 @@ impl Spec {
         match self {
             Self::JudgedTask(spec) => &spec.place,
             Self::FeedbackControl(spec) => &spec.place,
+            Self::GoalContract(spec) => &spec.place,
         }
     }
 
@@ -52,6 +57,7 @@ impl Spec {
         match self {
             Self::JudgedTask(spec) => &mut spec.place,
             Self::FeedbackControl(spec) => &mut spec.place,
+            Self::GoalContract(spec) => &mut spec.place,
         }
     }
 
@@ -59,6 +65,7 @@ impl Spec {
         match self {
             Self::JudgedTask(spec) => &spec.task,
             Self::FeedbackControl(spec) => &spec.task,
+            Self::GoalContract(spec) => &spec.task,
         }
     }
 
@@ -66,6 +73,7 @@ impl Spec {
         match self {
             Self::JudgedTask(spec) => &spec.text,
             Self::FeedbackControl(spec) => &spec.text,
+            Self::GoalContract(spec) => &spec.text,
         }
     }
 
@@ -73,6 +81,7 @@ impl Spec {
         match self {
             Self::JudgedTask(spec) => &spec.caps,
             Self::FeedbackControl(spec) => &spec.caps,
+            Self::GoalContract(spec) => &spec.caps,
         }
     }
 }
@@ -82,6 +91,7 @@ impl Spec {
 pub enum Protocol {
     JudgedTask(Box<judged_task::state::State>),
     FeedbackControl(Box<feedback_control::state::State>),
+    GoalContract(Box<goal_contract::state::State>),
 }
 
 impl Protocol {
@@ -89,6 +99,7 @@ impl Protocol {
         match self {
             Self::JudgedTask(state) => &state.spec.place,
             Self::FeedbackControl(state) => &state.spec.place,
+            Self::GoalContract(state) => &state.spec.place,
         }
     }
 
@@ -96,6 +107,7 @@ impl Protocol {
         match self {
             Self::JudgedTask(state) => &state.spec.task,
             Self::FeedbackControl(state) => &state.spec.task,
+            Self::GoalContract(state) => &state.spec.task,
         }
     }
 
@@ -103,6 +115,7 @@ impl Protocol {
         match self {
             Self::JudgedTask(state) => &state.spec.text,
             Self::FeedbackControl(state) => &state.spec.text,
+            Self::GoalContract(state) => &state.spec.text,
         }
     }
 
@@ -111,6 +124,7 @@ impl Protocol {
         match self {
             Self::JudgedTask(state) => Spec::JudgedTask(Box::new(state.spec.clone())),
             Self::FeedbackControl(state) => Spec::FeedbackControl(Box::new(state.spec.clone())),
+            Self::GoalContract(state) => Spec::GoalContract(Box::new(state.spec.clone())),
         }
     }
 
@@ -119,6 +133,7 @@ impl Protocol {
         match self {
             Self::JudgedTask(state) => state.round,
             Self::FeedbackControl(state) => state.stack.first().map_or(0, |frame| frame.iteration),
+            Self::GoalContract(state) => state.iteration,
         }
     }
 
@@ -130,6 +145,9 @@ impl Protocol {
             Spec::FeedbackControl(spec) => {
                 Self::FeedbackControl(Box::new(feedback_control::state::State::new((**spec).clone())))
             }
+            Spec::GoalContract(spec) => {
+                Self::GoalContract(Box::new(goal_contract::state::State::new((**spec).clone())))
+            }
         }
     }
 
@@ -137,6 +155,7 @@ impl Protocol {
         match self {
             Self::JudgedTask(state) => state.evolve(fact),
             Self::FeedbackControl(state) => state.evolve(fact),
+            Self::GoalContract(state) => state.evolve(fact),
         }
     }
 }
@@ -146,6 +165,7 @@ pub(crate) fn go_on(draft: &mut Draft) {
     match draft.protocol() {
         Protocol::JudgedTask(_) => judged_task::next::go_on(draft),
         Protocol::FeedbackControl(_) => feedback_control::next::go_on(draft),
+        Protocol::GoalContract(_) => goal_contract::next::go_on(draft),
     }
 }
 
@@ -153,6 +173,7 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
     match draft.protocol() {
         Protocol::JudgedTask(_) => judged_task::decide::settled(draft, request, outcome),
         Protocol::FeedbackControl(_) => feedback_control::decide::settled(draft, request, outcome),
+        Protocol::GoalContract(_) => goal_contract::decide::settled(draft, request, outcome),
     }
 }
 
@@ -161,6 +182,9 @@ pub(crate) fn may_reopen(run: &Run, caps: CapChange) -> Result<(), Rejection> {
         Some((Protocol::JudgedTask(state), budget)) => judged_task::reopen::allowed(state, budget, caps),
         Some((Protocol::FeedbackControl(state), budget)) => {
             feedback_control::reopen::allowed(state, budget, caps)
+        }
+        Some((Protocol::GoalContract(state), budget)) => {
+            goal_contract::person::may_reopen(state, budget, caps)
         }
         None => Err(Rejection::NotStarted),
     }
@@ -178,12 +202,18 @@ pub(crate) fn land(
             let why = format!("a control loop leaves its commits on {branch}; merge that");
             Err(Rejection::NothingToLand { why })
         }
+        Protocol::GoalContract(state) => {
+            let branch = &state.spec.place.doer_branch;
+            let why = format!("a goal loop leaves its commits on {branch}; merge that");
+            Err(Rejection::NothingToLand { why })
+        }
     }
 }
 
 /// A person's word to a run nobody works on.
 pub(crate) fn person_said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rejection> {
     match (draft.protocol(), word) {
+        (Protocol::GoalContract(_), _) => goal_contract::person::said(draft, by, word),
         (Protocol::JudgedTask(_) | Protocol::FeedbackControl(_), Word::Skip { .. }) => {
             draft.record(Fact::PersonSaid { by: by.clone(), word: word.clone() });
             Ok(())

@@ -73,6 +73,7 @@ fn ask_agent(
             label: frame.label(),
             sensor: sensor.map(ToString::to_string),
         }),
+        item: None,
     })
 }
 
@@ -111,7 +112,13 @@ fn inputs(state: &State, frame: &Frame, role: Role) -> Vec<ArtifactRef> {
             inputs.extend(known.map(|reading| reading.artifact.clone()));
         }
         Role::Actuator => inputs.extend(frame.decision.iter().map(|decision| decision.artifact.clone())),
-        Role::Sensor | Role::Doer | Role::Judge | Role::Auditor => {}
+        Role::Sensor
+        | Role::Doer
+        | Role::Judge
+        | Role::Auditor
+        | Role::Planner
+        | Role::Builder
+        | Role::Evaluator => {}
     }
     inputs
 }

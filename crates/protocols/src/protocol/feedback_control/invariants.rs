@@ -95,7 +95,9 @@ impl<'a> Watch<'a> {
                 }
             }
             Fact::FeedbackControl(fact) => self.control(fact),
-            Fact::JudgedTask(_) | Fact::LandingAsked { .. } => self.say("a fact of another loop"),
+            Fact::JudgedTask(_) | Fact::GoalContract(_) | Fact::LandingAsked { .. } => {
+                self.say("a fact of another loop");
+            }
             Fact::RunEnded if !self.closed => self.say("the run ended without its summary"),
             Fact::RunStarted { .. } | Fact::PersonSaid { .. } | Fact::RunEnded => {}
         }

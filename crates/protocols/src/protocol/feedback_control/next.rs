@@ -23,7 +23,9 @@ use alloc::vec::Vec;
 pub(super) fn state(draft: &Draft) -> &State {
     match draft.protocol() {
         Protocol::FeedbackControl(state) => state,
-        Protocol::JudgedTask(_) => unreachable!("a control loop's step in a task loop"),
+        Protocol::JudgedTask(_) | Protocol::GoalContract(_) => {
+            unreachable!("a control loop's step in another loop")
+        }
     }
 }
 

@@ -20,20 +20,24 @@ impl Stage {
     pub(crate) const fn of(effect: &Effect) -> Self {
         match effect {
             Effect::PrepareWorkspaces => Self::Preparing,
-            Effect::Measure(_) | Effect::RunChecks(_) => Self::Measuring,
+            Effect::Measure(_) | Effect::RunChecks(_) | Effect::RunSuite(_) | Effect::ReadQueue { .. } => {
+                Self::Measuring
+            }
             Effect::RunAgent(agent) => Self::of_role(agent.role),
             // Waiting belongs to the step that is waited for, whose attempts go on being counted.
             Effect::Wait(wait) => Self::of_role(wait.role),
             Effect::CaptureChange { .. } => Self::Capturing,
-            Effect::CommitIteration(_) | Effect::LandChange(_) => Self::Committing,
+            Effect::CommitIteration(_) | Effect::CommitItem(_) | Effect::LandChange(_) => Self::Committing,
             Effect::CloseRun(_) => Self::Closing,
         }
     }
 
     pub(crate) const fn of_role(role: Role) -> Self {
         match role {
-            Role::Actuator | Role::Doer => Self::Acting,
-            Role::Controller | Role::Judge | Role::Auditor => Self::Deciding,
+            Role::Actuator | Role::Doer | Role::Builder => Self::Acting,
+            Role::Controller | Role::Judge | Role::Auditor | Role::Planner | Role::Evaluator => {
+                Self::Deciding
+            }
             Role::Sensor => Self::Measuring,
         }
     }

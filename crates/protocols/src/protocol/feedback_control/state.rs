@@ -108,6 +108,7 @@ impl State {
             | Fact::PersonSaid { .. }
             | Fact::LandingAsked { .. }
             | Fact::JudgedTask(_)
+            | Fact::GoalContract(_)
             | Fact::RunEnded => {}
         }
     }
@@ -259,7 +260,10 @@ impl State {
             }
             Effect::Wait(wait) => self.waiting_until = Some(wait.until),
             Effect::CommitIteration(commit) => self.unseen_commit = Some(commit.clone()),
-            Effect::PrepareWorkspaces
+            Effect::ReadQueue { .. }
+            | Effect::RunSuite(_)
+            | Effect::CommitItem(_)
+            | Effect::PrepareWorkspaces
             | Effect::RunChecks(_)
             | Effect::Measure(_)
             | Effect::CaptureChange { .. }

@@ -51,9 +51,14 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
         },
         (Effect::RunAgent(_), Outcome::AgentEnded(report)) => match report.role {
             Role::Doer => doer_ended(draft, report),
-            Role::Judge | Role::Auditor | Role::Sensor | Role::Controller | Role::Actuator => {
-                checker_ended(draft, report);
-            }
+            Role::Judge
+            | Role::Auditor
+            | Role::Sensor
+            | Role::Controller
+            | Role::Actuator
+            | Role::Planner
+            | Role::Builder
+            | Role::Evaluator => checker_ended(draft, report),
         },
         // Whoever was waited for is asked by `go_on`.
         (Effect::Wait(_), Outcome::Waited) => {}

@@ -98,7 +98,7 @@ impl<'a> Watch<'a> {
             }
             Fact::JudgedTask(fact) => self.task(fact),
             Fact::RunEnded if !self.closed => self.say("the run ended without its summary"),
-            Fact::FeedbackControl(_) => self.say("a fact of a control loop"),
+            Fact::FeedbackControl(_) | Fact::GoalContract(_) => self.say("a fact of another loop"),
             Fact::RunStarted { .. } | Fact::PersonSaid { .. } | Fact::RunEnded => {}
         }
     }
@@ -138,9 +138,11 @@ impl<'a> Watch<'a> {
                     self.say("a change is landed where nobody asked for it");
                 }
             }
-            Effect::Measure(_) | Effect::CommitIteration(_) => {
-                self.say("a step of a control loop was asked for");
-            }
+            Effect::Measure(_)
+            | Effect::CommitIteration(_)
+            | Effect::ReadQueue { .. }
+            | Effect::RunSuite(_)
+            | Effect::CommitItem(_) => self.say("a step of another loop was asked for"),
             Effect::PrepareWorkspaces
             | Effect::RunChecks(_)
             | Effect::CaptureChange { .. }

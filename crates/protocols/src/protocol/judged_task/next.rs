@@ -20,7 +20,9 @@ use alloc::vec::Vec;
 pub(crate) fn state(draft: &Draft) -> &State {
     match draft.protocol() {
         Protocol::JudgedTask(state) => state,
-        Protocol::FeedbackControl(_) => unreachable!("a task loop's step in a control loop"),
+        Protocol::FeedbackControl(_) | Protocol::GoalContract(_) => {
+            unreachable!("a task loop's step in another loop")
+        }
     }
 }
 
@@ -293,6 +295,7 @@ fn ask_agent(draft: &Draft, role: Role, agent: Option<&str>) -> Effect {
         agent: agent.map(ToString::to_string),
         session: session_to_go_on_with(state, role, agent),
         node: None,
+        item: None,
     })
 }
 

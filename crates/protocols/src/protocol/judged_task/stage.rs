@@ -29,19 +29,19 @@ impl Stage {
                 Purpose::Audit => Self::AuditChecking,
             },
             Effect::RunAgent(agent) => Self::of_role(agent.role),
-            Effect::Measure(_) => Self::Checking,
+            Effect::Measure(_) | Effect::RunSuite(_) | Effect::ReadQueue { .. } => Self::Checking,
             // Waiting belongs to the step that is waited for, whose attempts go on being counted.
             Effect::Wait(wait) => Self::of_role(wait.role),
             Effect::CaptureChange { .. } => Self::Capturing,
-            Effect::LandChange(_) | Effect::CommitIteration(_) => Self::Landing,
+            Effect::LandChange(_) | Effect::CommitIteration(_) | Effect::CommitItem(_) => Self::Landing,
             Effect::CloseRun(_) => Self::Closing,
         }
     }
 
     pub(crate) const fn of_role(role: Role) -> Self {
         match role {
-            Role::Doer | Role::Actuator => Self::Doing,
-            Role::Judge | Role::Controller | Role::Sensor => Self::Judging,
+            Role::Doer | Role::Actuator | Role::Builder => Self::Doing,
+            Role::Judge | Role::Controller | Role::Sensor | Role::Planner | Role::Evaluator => Self::Judging,
             Role::Auditor => Self::Auditing,
         }
     }

@@ -147,6 +147,7 @@ impl State {
             | Fact::StopAsked { .. }
             | Fact::PersonSaid { .. }
             | Fact::FeedbackControl(_)
+            | Fact::GoalContract(_)
             | Fact::RunEnded => {}
         }
     }
@@ -246,6 +247,9 @@ impl State {
             | Effect::RunChecks(_)
             | Effect::Measure(_)
             | Effect::CommitIteration(_)
+            | Effect::ReadQueue { .. }
+            | Effect::RunSuite(_)
+            | Effect::CommitItem(_)
             | Effect::CaptureChange { .. }
             | Effect::CloseRun(_) => {}
         }
@@ -265,6 +269,9 @@ impl State {
             | Outcome::Landed(_)
             | Outcome::Measured(_)
             | Outcome::IterationCommitted { .. }
+            | Outcome::QueueRead(_)
+            | Outcome::SuiteRan(_)
+            | Outcome::ItemCommitted { .. }
             | Outcome::Closed
             | Outcome::Refused { .. }
             | Outcome::Interrupted { .. }

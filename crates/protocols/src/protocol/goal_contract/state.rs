@@ -1,0 +1,468 @@
+//! Everything a goal loop remembers between two observations: a fold of facts, so that no counter can be lost. Long texts
+//! stay in sealed artifacts.
+
+use super::end::End;
+use super::facts::{Ending, Fact as GoalFact};
+use super::item::{ItemState, standing};
+use super::queue::{Item, Limits, Queue, Standing, Work};
+use super::spec::GoalSpec;
+use super::stage::Stage;
+use crate::effect::{CommitItem, Effect, SuitePurpose};
+use crate::fact::Fact;
+use crate::kernel::attempts::Attempts;
+use crate::kernel::availability::Availability;
+use crate::kernel::budget::CapChange;
+use crate::kernel::conversation::LastSession;
+use crate::kernel::person::Word;
+use crate::kernel::trouble::{describe, with_last_words};
+use crate::outcome::{AgentReport, BuildReport, CapturedChange, Outcome, StepEnd, SuiteReport};
+use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    pub spec: GoalSpec,
+    pub stage: Stage,
+    pub base: Option<(CommitId, TreeId)>,
+    /// The newest commit the loop knows of, and its verified content.
+    pub head: Option<(CommitId, TreeId)>,
+    pub queue: Option<Queue>,
+    /// Files that people edit are read again before anything new is begun.
+    pub queue_is_old: bool,
+    /// The first of two runs of the suite at the base.
+    pub first_baseline: Option<SuiteReport>,
+    pub baseline: Option<Baseline>,
+    pub items: BTreeMap<String, ItemState>,
+    /// Iterations begun so far.
+    pub iteration: u32,
+    pub open: Option<Iteration>,
+    /// The ledger.
+    pub past: Vec<PastIteration>,
+    pub commits: Vec<(String, CommitId)>,
+    /// More room, by people who took the run up again.
+    pub more: CapChange,
+    /// The item to go on with before any other is looked at.
+    pub same_item_next: Option<String>,
+    /// A commit whose end nobody saw may be there: it is asked for again as it was before anything else is done.
+    pub unseen_commit: Option<CommitItem>,
+    /// L1 holds here until a person lets it go on.
+    pub hold: bool,
+    pub attempts: Attempts,
+    pub availability: Availability,
+    pub session: Option<LastSession>,
+    pub repairing: Option<Vec<String>>,
+    pub left: Option<ArtifactRef>,
+    pub last_failure: Option<String>,
+    /// A person's words that no builder or planner has been told yet.
+    pub unsaid_notes: Vec<String>,
+    pub waiting_until: Option<Millis>,
+    pub last_outage: String,
+    /// The branch on which a person works in the builder's place.
+    pub taken_over: Option<String>,
+    pub end: Option<End>,
+    /// How much had happened at the last closing commit: a second one of the same would say nothing new.
+    pub summed_up_at: Option<(usize, End)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Baseline {
+    /// Absent where there is no test command.
+    pub suite: Option<SuiteReport>,
+    pub flaky: Vec<String>,
+}
+
+/// The iteration under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Iteration {
+    pub number: u32,
+    pub item: String,
+    pub work: Work,
+    pub start: TreeId,
+    pub build: Option<BuildReport>,
+    /// How the builder failed; what it left is kept all the same.
+    pub build_failed: Option<String>,
+    /// What a person handed back in the builder's place.
+    pub handed_back: Option<TreeId>,
+    pub change: Option<CapturedChange>,
+    pub suite: Option<SuiteReport>,
+    /// An evaluator passed exactly the tree of the change.
+    pub passed: Option<ArtifactRef>,
+    pub pre_commit: Option<Vec<ArtifactRef>>,
+    pub approved: bool,
+    /// How often each role was asked in this iteration.
+    pub asked: BTreeMap<Role, u32>,
+}
+
+impl Iteration {
+    /// What is judged: what was built, or what is there already.
+    pub fn tree(&self) -> &TreeId {
+        self.change.as_ref().map_or(&self.start, |change| &change.tree)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastIteration {
+    pub number: u32,
+    pub item: String,
+    pub work: Work,
+    pub ending: Ending,
+    pub tests: Option<(u32, u32)>,
+    pub commit: Option<CommitId>,
+    pub findings: Vec<String>,
+    pub evaluation: Option<ArtifactRef>,
+}
+
+impl State {
+    pub(crate) fn new(spec: GoalSpec) -> Self {
+        Self {
+            spec,
+            stage: Stage::Preparing,
+            base: None,
+            head: None,
+            queue: None,
+            queue_is_old: false,
+            first_baseline: None,
+            baseline: None,
+            items: BTreeMap::new(),
+            iteration: 0,
+            open: None,
+            past: Vec::new(),
+            commits: Vec::new(),
+            more: CapChange::default(),
+            same_item_next: None,
+            unseen_commit: None,
+            hold: false,
+            attempts: Attempts::default(),
+            availability: Availability::default(),
+            session: None,
+            repairing: None,
+            left: None,
+            last_failure: None,
+            unsaid_notes: Vec::new(),
+            waiting_until: None,
+            last_outage: String::new(),
+            taken_over: None,
+            end: None,
+            summed_up_at: None,
+        }
+    }
+
+    pub fn standing(&self, item: &Item) -> Standing {
+        let in_scope = self.queue.as_ref().is_some_and(|queue| queue.scope.contains(&item.id));
+        standing(item, self.items.get(&item.id), in_scope, self.spec.claimed)
+    }
+
+    /// The contract's caps, taken in by the command line and widened by people who took the run up again.
+    pub fn limits(&self) -> Option<Limits> {
+        let mut limits = self.queue.as_ref()?.limits;
+        let least = |cap: u32, tightened: Option<u32>| tightened.map_or(cap, |tightened| cap.min(tightened));
+        limits.iterations =
+            limits.iterations.min(self.spec.caps.rounds).saturating_add(self.more.more_rounds);
+        limits.commits =
+            least(limits.commits, self.spec.tightened.commits).saturating_add(self.more.more_rounds);
+        limits.rework = least(limits.rework, self.spec.tightened.rework).max(1);
+        limits.time = limits.time.map(|cap| Millis(cap.0.saturating_add(self.more.more_time.0)));
+        limits.tokens = limits.tokens.map(|cap| cap.saturating_add(self.more.more_tokens));
+        limits.cost_micros = limits.cost_micros.map(|cap| cap.saturating_add(self.more.more_cost_micros));
+        Some(limits)
+    }
+
+    /// Whether the closing commit of this end is settled.
+    pub(super) fn is_summed_up(&self, end: &End) -> bool {
+        self.summed_up_at.as_ref().is_some_and(|(past, summed)| *past == self.past.len() && summed == end)
+    }
+
+    /// How an item of the queue is, for whoever works on it; a fresh one is as good as none.
+    pub fn item(&self, id: &str) -> ItemState {
+        self.items.get(id).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn evolve(&mut self, fact: &Fact) {
+        match fact {
+            Fact::EffectRequested { request, .. } => {
+                let stage = Stage::of(request);
+                if stage != self.stage {
+                    self.stage = stage;
+                    self.attempts = Attempts::default();
+                }
+                self.begin_asking(request);
+            }
+            Fact::EffectSettled { outcome, .. } => self.settle(outcome),
+            Fact::RunReopened { note, caps, .. } => self.reopen(*caps, note.as_deref()),
+            Fact::PersonSaid { word, .. } => self.hear(word),
+            Fact::GoalContract(fact) => self.evolve_goal(fact),
+            Fact::RunStarted { .. }
+            | Fact::StopAsked { .. }
+            | Fact::LandingAsked { .. }
+            | Fact::JudgedTask(_)
+            | Fact::FeedbackControl(_)
+            | Fact::RunEnded => {}
+        }
+    }
+
+    fn evolve_goal(&mut self, fact: &GoalFact) {
+        match fact {
+            GoalFact::BaseFixed { commit, tree } => {
+                self.base = Some((commit.clone(), tree.clone()));
+                self.head.get_or_insert_with(|| (commit.clone(), tree.clone()));
+            }
+            GoalFact::QueueTaken { queue } => {
+                self.queue = Some((**queue).clone());
+                self.queue_is_old = false;
+            }
+            GoalFact::BaselineTaken { suite, flaky } => {
+                self.baseline = Some(Baseline { suite: suite.clone(), flaky: flaky.clone() });
+            }
+            GoalFact::IterationOpened { iteration, item, work, start } => {
+                self.open_iteration(*iteration, item, *work, start);
+            }
+            GoalFact::DesignTaken { item, design } => {
+                self.repairing = None;
+                let known = self.items.entry(item.clone()).or_default();
+                known.design = Some(design.clone());
+                known.design_approved = false;
+            }
+            GoalFact::DesignApproved { item } => {
+                self.items.entry(item.clone()).or_default().design_approved = true;
+            }
+            GoalFact::DesignRejected { item, reason } => {
+                let known = self.items.entry(item.clone()).or_default();
+                known.design = None;
+                known.designs_rejected.push(reason.clone());
+            }
+            GoalFact::BuildTaken { report } => {
+                self.repairing = None;
+                self.in_open(|open| open.build = Some(report.clone()));
+            }
+            GoalFact::BuildFailed { why } => {
+                self.repairing = None;
+                self.in_open(|open| open.build_failed = Some(why.clone()));
+            }
+            GoalFact::ChangeTaken { change } => {
+                self.in_open(|open| open.change = Some(change.clone()));
+                if let (Some(open), Some((head, _))) = (&self.open, &self.head) {
+                    let attempt = (change.tree.clone(), head.clone());
+                    self.items.entry(open.item.clone()).or_default().attempt = Some(attempt);
+                }
+            }
+            GoalFact::TestsTaken { suite } => self.in_open(|open| open.suite = Some(suite.clone())),
+            GoalFact::VerdictTaken { pass, artifact, .. } => {
+                self.repairing = None;
+                if *pass {
+                    self.in_open(|open| open.passed.clone_from(artifact));
+                }
+            }
+            GoalFact::PreCommitPassed { evidence, .. } => {
+                self.in_open(|open| open.pre_commit = Some(evidence.clone()));
+            }
+            GoalFact::ChangeApproved { .. } => self.in_open(|open| open.approved = true),
+            GoalFact::ItemCommitted { item, commit, tree } => {
+                self.unseen_commit = None;
+                self.head = Some((commit.clone(), tree.clone()));
+                self.commits.push((item.clone(), commit.clone()));
+                self.items.entry(item.clone()).or_default().committed = Some(commit.clone());
+            }
+            GoalFact::IterationEnded { iteration, item, result } => {
+                self.end_iteration(*iteration, item, result)
+            }
+            GoalFact::ItemParked { item, why } => {
+                self.items.entry(item.clone()).or_default().parked = Some(why.clone());
+                self.same_item_next = None;
+            }
+            GoalFact::RepairAsked { faults, .. } => {
+                self.attempts.repairs += 1;
+                self.repairing = Some(faults.clone());
+            }
+            GoalFact::StepRetried { kind, .. } => {
+                self.attempts.retried(*kind);
+                self.repairing = None;
+            }
+            GoalFact::AgentOut { agent, until, kind, why, .. } => {
+                self.last_outage.clone_from(why);
+                self.availability.is_out(agent, *until);
+                self.attempts.out(*kind);
+            }
+            GoalFact::Concluded { end } => self.end = Some(end.clone()),
+            GoalFact::SummaryCommitted { commit, .. } => {
+                self.unseen_commit = None;
+                self.summed_up_at = self.end.clone().map(|end| (self.past.len(), end));
+                if let (Some(commit), Some((head, _))) = (commit, &mut self.head) {
+                    head.clone_from(commit);
+                }
+            }
+        }
+    }
+
+    fn open_iteration(&mut self, number: u32, item: &str, work: Work, start: &TreeId) {
+        self.iteration = number;
+        self.hold = false;
+        self.same_item_next = None;
+        self.attempts = Attempts::default();
+        self.repairing = None;
+        self.left = None;
+        self.last_failure = None;
+        self.items.entry(item.into()).or_default().begun = work != Work::Recheck;
+        self.open = Some(Iteration {
+            number,
+            item: item.into(),
+            work,
+            start: start.clone(),
+            build: None,
+            build_failed: None,
+            handed_back: None,
+            change: None,
+            suite: None,
+            passed: None,
+            pre_commit: None,
+            approved: false,
+            asked: BTreeMap::new(),
+        });
+    }
+
+    fn end_iteration(&mut self, number: u32, id: &str, ending: &Ending) {
+        let Some(open) = self.open.take() else { return };
+        let item = self.items.entry(id.into()).or_default();
+        item.end(number, open.work, ending);
+        let commit = item.committed.clone().filter(|_| *ending == Ending::Accepted);
+        if let (Ending::Accepted, Some(suite), Some(baseline)) = (ending, &open.suite, &mut self.baseline) {
+            baseline.suite = Some(suite.clone());
+        }
+        self.past.push(PastIteration {
+            number,
+            item: id.into(),
+            work: open.work,
+            ending: ending.clone(),
+            tests: open.suite.as_ref().map(|suite| (suite.passed, suite.total)),
+            commit,
+            findings: open
+                .change
+                .iter()
+                .flat_map(|change| change.findings.iter().map(|f| f.words()))
+                .collect(),
+            evaluation: open.passed,
+        });
+        self.queue_is_old = true;
+        self.hold = self
+            .queue
+            .as_ref()
+            .is_some_and(|queue| super::next::level(queue, &self.spec).pauses_after_iteration());
+        self.same_item_next = match ending {
+            Ending::Rework { .. } | Ending::Inconclusive { .. } => Some(id.into()),
+            Ending::Accepted | Ending::Escalated { .. } => None,
+        };
+    }
+
+    fn in_open(&mut self, change: impl FnOnce(&mut Iteration)) {
+        if let Some(open) = &mut self.open {
+            change(open);
+        }
+    }
+
+    fn reopen(&mut self, caps: CapChange, note: Option<&str>) {
+        let ended = self.end.take();
+        self.attempts = Attempts::default();
+        self.availability.forget();
+        self.repairing = None;
+        self.hold = false;
+        self.queue_is_old = true;
+        if self.baseline.is_none() {
+            self.first_baseline = None;
+        }
+        self.more.more_rounds = self.more.more_rounds.saturating_add(caps.more_rounds);
+        self.more.more_time = Millis(self.more.more_time.0.saturating_add(caps.more_time.0));
+        self.more.more_tokens = self.more.more_tokens.saturating_add(caps.more_tokens);
+        self.more.more_cost_micros = self.more.more_cost_micros.saturating_add(caps.more_cost_micros);
+        // A person looked: what stopped the loop may be tried again.
+        match ended {
+            Some(End::Escalated { .. } | End::HardKill { .. }) => {
+                self.items.values_mut().for_each(ItemState::forgive);
+            }
+            Some(
+                End::Success
+                | End::AwaitsApproval { .. }
+                | End::Paused { .. }
+                | End::Stopped { .. }
+                | End::NotReady { .. },
+            )
+            | None => {}
+        }
+        if let Some(note) = note {
+            self.unsaid_notes.push(note.into());
+        }
+    }
+
+    fn hear(&mut self, word: &Word) {
+        match word {
+            Word::TakeOver { branch } => self.taken_over = Some(branch.clone()),
+            Word::HandBack { tree } => {
+                self.taken_over = None;
+                self.in_open(|open| {
+                    open.handed_back = Some(tree.clone());
+                    open.build = Some(BuildReport::default());
+                    open.build_failed = None;
+                    (open.change, open.suite, open.passed, open.pre_commit) = (None, None, None, None);
+                    open.approved = false;
+                });
+            }
+            Word::Approve { .. } | Word::Reject { .. } | Word::Skip { .. } => {}
+        }
+    }
+
+    fn begin_asking(&mut self, request: &Effect) {
+        match request {
+            Effect::RunAgent(agent) => {
+                if let Some(open) = &mut self.open {
+                    let asked = open.asked.entry(agent.role).or_default();
+                    *asked = asked.saturating_add(1);
+                }
+                if matches!(agent.role, Role::Builder | Role::Planner) {
+                    self.unsaid_notes.clear();
+                }
+                self.session = agent.agent.as_ref().map(|text| LastSession {
+                    role: agent.role,
+                    agent: text.clone(),
+                    session: agent.session.clone(),
+                });
+            }
+            Effect::Wait(wait) => self.waiting_until = Some(wait.until),
+            Effect::CommitItem(commit) => self.unseen_commit = Some(commit.clone()),
+            Effect::PrepareWorkspaces
+            | Effect::RunChecks(_)
+            | Effect::Measure(_)
+            | Effect::CommitIteration(_)
+            | Effect::LandChange(_)
+            | Effect::CaptureChange { .. }
+            | Effect::ReadQueue { .. }
+            | Effect::RunSuite(_)
+            | Effect::CloseRun(_) => {}
+        }
+    }
+
+    fn settle(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Waited => {
+                if let Some(until) = self.waiting_until.take() {
+                    self.availability.waited_until(until);
+                }
+            }
+            Outcome::AgentEnded(report) => self.remember_step(report),
+            Outcome::SuiteRan(report) if report.purpose == SuitePurpose::Baseline => {
+                self.first_baseline = Some((**report).clone());
+            }
+            // A refusal is an end that was seen: the commit is not there.
+            Outcome::Refused { .. } => self.unseen_commit = None,
+            _ => {}
+        }
+    }
+
+    fn remember_step(&mut self, report: &AgentReport) {
+        if let Some(last) = &mut self.session {
+            last.session.clone_from(&report.session);
+        }
+        self.left = report.as_left().cloned();
+        self.last_failure = (report.end != StepEnd::Exited { code: 0 })
+            .then(|| with_last_words(&describe(&report.end), &report.last_words));
+    }
+}
