@@ -1,0 +1,10 @@
+//! The goal loop's files held against their specification, through the public interface only.
+
+mod feature_edits;
+mod features;
+
+use windlass_artifact_formats::goal_loop::ItemId;
+
+fn id(text: &str) -> ItemId {
+    ItemId::parse(text).expect("an id")
+}
