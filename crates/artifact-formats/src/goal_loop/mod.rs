@@ -2,13 +2,20 @@
 //! output and changes, and the prompts of its roles. It knows formats and rules about content; it selects no item,
 //! decides no iteration and touches no disk.
 
+mod contract;
 mod features;
 mod item_id;
+mod recognised;
+mod text_lines;
 
+pub use contract::{
+    Autonomy, CONTRACT_FILE, Contract, InboxLine, OnBlocked, PARK_AND_GO_ON, Scope, ScopePart,
+};
 pub use features::{
     DefinitionChanges, EditFault, FEATURES_FILE, Feature, FeatureList, FieldChange, FieldOwner, ItemChange,
-    ItemContract, ItemStatus, NewItem, Priority, Recognised,
+    ItemContract, ItemStatus, NewItem, Priority,
 };
 pub use item_id::ItemId;
+pub use recognised::Recognised;
 
 pub use crate::faults::{Faults, Parsed};

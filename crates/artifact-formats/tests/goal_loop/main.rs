@@ -1,5 +1,6 @@
 //! The goal loop's files held against their specification, through the public interface only.
 
+mod contract;
 mod feature_edits;
 mod features;
 

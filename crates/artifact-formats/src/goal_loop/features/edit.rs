@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::{FeatureList, ItemContract, ItemStatus, Placed, Recognised};
+use super::{FeatureList, ItemContract, ItemStatus, Placed};
 use crate::faults::Faults;
 use crate::goal_loop::item_id::ItemId;
 
@@ -106,11 +106,7 @@ impl FeatureList {
     fn spliced(&self, span: Range<usize>, text: &str) -> Result<Self, EditFault> {
         let mut source = self.source.clone();
         source.replace_range(span, text);
-        match Self::recognise(&source) {
-            Recognised::Ours(list) => Ok(list),
-            Recognised::Invalid(faults) => Err(EditFault::WouldBreak(faults)),
-            Recognised::Foreign(why) => Err(EditFault::WouldBreak(Faults::one(super::FEATURES_FILE, why))),
-        }
+        Self::parse(&source).map_err(EditFault::WouldBreak)
     }
 }
 

@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::item_id::ItemId;
+use super::recognised::Recognised;
 use crate::extra_keys::ExtraKeys;
 use crate::faults::Faults;
 use crate::fields::choice;
@@ -28,16 +29,6 @@ pub struct FeatureList {
     items: Vec<Placed>,
     /// `"onboarded"` for a repository that had code before.
     pub project_type: Option<String>,
-}
-
-/// Whose file this is.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Recognised {
-    Ours(FeatureList),
-    /// Another tool's file of the same name: never written to. Says what is different.
-    Foreign(String),
-    /// Meant to be ours, and unusable. Each sentence begins with `line:column`.
-    Invalid(Faults),
 }
 
 /// An item and where its keys stand.
@@ -138,19 +129,13 @@ impl Eq for Priority {}
 
 impl FeatureList {
     /// Tells our files from those of other tools and says everything that is wrong with ours.
-    pub fn recognise(text: &str) -> Recognised {
+    pub fn recognise(text: &str) -> Recognised<Self> {
         read::recognise(text)
     }
 
     /// For callers that need one of ours: a foreign file is a fault here.
     pub fn parse(text: &str) -> Result<Self, Faults> {
-        match Self::recognise(text) {
-            Recognised::Ours(list) => Ok(list),
-            Recognised::Foreign(why) => {
-                Err(Faults::one(FEATURES_FILE, format!("it belongs to another tool: {why}")))
-            }
-            Recognised::Invalid(faults) => Err(faults),
-        }
+        Self::recognise(text).or_faults(FEATURES_FILE)
     }
 
     /// The file's text, byte for byte as it was read or edited.

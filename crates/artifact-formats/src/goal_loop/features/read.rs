@@ -4,19 +4,18 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use super::{
-    FEATURES_FILE, Feature, FeatureList, ItemContract, ItemStatus, Placed, Priority, Recognised, rules,
-};
+use super::{FEATURES_FILE, Feature, FeatureList, ItemContract, ItemStatus, Placed, Priority, rules};
 use crate::document::{self, Document, Limits, Node, Shape};
 use crate::fault::{ArtifactFault, FaultKind, excerpt, pointer_to};
 use crate::faults::Faults;
 use crate::fields::{FaultSink, Field, Fields};
 use crate::goal_loop::item_id::ItemId;
+use crate::goal_loop::recognised::Recognised;
 
 /// A queue of thousands of items with long criteria still fits.
 const LIMITS: Limits = Limits { max_bytes: 16 * 1024 * 1024, max_depth: 64, max_faults: 40 };
 
-pub(super) fn recognise(text: &str) -> Recognised {
+pub(super) fn recognise(text: &str) -> Recognised<FeatureList> {
     // A byte order mark is kept in the text and left out of the reading: editors on Windows write one.
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (document, faults) = document::read(body.as_bytes(), LIMITS);
@@ -58,7 +57,7 @@ pub(super) fn recognise(text: &str) -> Recognised {
     Recognised::Ours(FeatureList { source: text.to_owned(), list, items, project_type })
 }
 
-fn invalid(sentences: Vec<String>) -> Recognised {
+fn invalid(sentences: Vec<String>) -> Recognised<FeatureList> {
     match Faults::unless_empty::<()>(FEATURES_FILE, sentences, || None) {
         Err(faults) => Recognised::Invalid(faults),
         Ok(()) => Recognised::Foreign("it holds nothing".to_owned()),
