@@ -4,11 +4,11 @@
 use super::{
     DEFAULT_MAX_ITERATIONS, FLOW_FILE, Flow, FlowActuator, FlowBudget, FlowNode, FlowSensor, OnError,
 };
-use crate::control_loop::decimal;
-use crate::control_loop::faults::{Faults, Parsed};
-use crate::control_loop::repo_path::RepoPath;
 use crate::control_loop::yaml::Yaml;
+use crate::decimal;
 use crate::fault::excerpt;
+use crate::faults::{Faults, Parsed};
+use crate::repo_path::RepoPath;
 
 /// Longest node id: each is a folder's name, and the names of all levels make one path.
 const MAX_ID_CHARS: usize = 64;

@@ -1,4 +1,4 @@
-//! A path inside the repository, as `flow.yaml` names files. It can be read off the text alone that it never leaves
+//! A path inside the repository, as the loops' files name them. It can be read off the text alone that it never leaves
 //! the repository; whether the file exists is for the caller to find out.
 
 use std::fmt;

@@ -8,7 +8,7 @@ use std::fmt;
 
 use regex_lite::RegexBuilder;
 
-use super::decimal;
+use crate::decimal;
 
 /// The last part of a log that is searched. Totals stand at the end, and the work stays bounded.
 const SEARCHED_BYTES: usize = 256 * 1024;

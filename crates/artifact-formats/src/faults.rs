@@ -1,4 +1,4 @@
-//! What is wrong with a file of the control loop, as sentences that a person or an agent can act on.
+//! What is wrong with a file of a loop, as sentences that a person or an agent can act on.
 //! It knows no file in particular.
 
 use std::fmt;

@@ -137,6 +137,83 @@ pub(crate) fn with_closed_fence(text: &str) -> String {
     }
 }
 
+/// The text with every HTML comment blanked out, byte for byte, so that places stay what they are. Fenced code is left
+/// alone: what looks like a comment there is code. An open comment hides the rest, so its line is an error.
+pub(crate) fn without_comments(text: &str) -> Result<String, usize> {
+    let mut kept = String::with_capacity(text.len());
+    let mut fence = None;
+    let mut opened_at = None;
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let mut rest = line;
+        if opened_at.is_none() && Fence::step(&mut fence, line) {
+            kept.push_str(line);
+            continue;
+        }
+        loop {
+            if opened_at.is_some() {
+                let Some(end) = rest.find("-->") else { break };
+                blank(&mut kept, &rest[..end + 3]);
+                rest = &rest[end + 3..];
+                opened_at = None;
+            }
+            let Some(start) = rest.find("<!--") else { break };
+            kept.push_str(&rest[..start]);
+            blank(&mut kept, "<!--");
+            rest = &rest[start + 4..];
+            opened_at = Some(number + 1);
+        }
+        if opened_at.is_some() {
+            blank(&mut kept, rest);
+        } else {
+            kept.push_str(rest);
+        }
+    }
+    opened_at.map_or(Ok(kept), Err)
+}
+
+fn blank(kept: &mut String, hidden: &str) {
+    kept.extend(
+        hidden.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' }),
+    );
+}
+
+/// One item of a list, with the lines that continue it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bullet {
+    /// Words without the mark, on one line.
+    pub(crate) text: String,
+    /// Its lines, the last line break included.
+    pub(crate) span: std::ops::Range<usize>,
+}
+
+/// The items of all flat lists in a part of a text, `offset` being where the part begins. Fenced code holds none.
+pub(crate) fn bullets(part: &str, offset: usize) -> Vec<Bullet> {
+    let mut found: Vec<Bullet> = Vec::new();
+    let mut fence = None;
+    let mut open = false;
+    let mut at = offset;
+    for line in part.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        if Fence::step(&mut fence, line) {
+            open = false;
+            continue;
+        }
+        let bare = line.trim_start();
+        let words = ["- ", "* ", "+ "].iter().find_map(|mark| bare.strip_prefix(mark));
+        if let Some(words) = words {
+            found.push(Bullet { text: words.trim().to_owned(), span: start..at });
+            open = true;
+        } else if bare.is_empty() || !line.starts_with([' ', '\t']) {
+            open = false;
+        } else if let Some(last) = found.last_mut().filter(|_| open) {
+            last.text = format!("{} {}", last.text, bare.trim_end());
+            last.span.end = at;
+        }
+    }
+    found
+}
+
 fn heading(line: &str) -> Option<(usize, &str)> {
     let bare = line.trim_start_matches(' ');
     if line.len() - bare.len() > 3 {
@@ -210,6 +287,27 @@ mod tests {
         assert_eq!(first_code_block("- item\n    continued\n"), None);
         assert_eq!(first_code_block("Run it and look.\n"), None);
         assert_eq!(first_code_block("```\n```\n"), None);
+    }
+
+    #[test]
+    fn comments_are_blanked_and_code_is_not() {
+        let text = "a <!-- L3\n## no ä --> b\n```\n<!-- code -->\n```\nc<!----><!-- x -->d\n";
+        let clean = without_comments(text).unwrap();
+        assert_eq!(clean.len(), text.len());
+        assert_eq!(
+            clean.split_whitespace().collect::<Vec<_>>(),
+            ["a", "b", "```", "<!--", "code", "-->", "```", "c", "d"]
+        );
+        assert_eq!(without_comments("a\n<!-- open\n"), Err(2));
+    }
+
+    #[test]
+    fn bullets_come_with_the_lines_that_continue_them() {
+        let text = "- one\n  more\n* two\n\n  not\n```\n- code\n```\n+ three";
+        let found = bullets(text, 10);
+        let words: Vec<_> = found.iter().map(|bullet| bullet.text.as_str()).collect();
+        assert_eq!(words, ["one more", "two", "three"]);
+        assert_eq!(&text[found[0].span.start - 10..found[0].span.end - 10], "- one\n  more\n");
     }
 
     proptest! {

@@ -1,0 +1,13 @@
+//! The goal loop's files held against their specification, through the public interface only.
+
+mod budget;
+mod contract;
+mod feature_edits;
+mod features;
+mod ledgers;
+
+use windlass_artifact_formats::goal_loop::ItemId;
+
+fn id(text: &str) -> ItemId {
+    ItemId::parse(text).expect("an id")
+}
