@@ -23,6 +23,9 @@ pub enum Role {
     Sensor,
     Controller,
     Actuator,
+    Planner,
+    Builder,
+    Evaluator,
 }
 
 impl Role {
@@ -39,6 +42,9 @@ impl Role {
             Self::Sensor => "sensor",
             Self::Controller => "controller",
             Self::Actuator => "actuator",
+            Self::Planner => "planner",
+            Self::Builder => "builder",
+            Self::Evaluator => "evaluator",
         }
     }
 }

@@ -56,6 +56,7 @@ pub enum LoopKind {
     #[default]
     Task,
     Control,
+    Goal,
 }
 
 impl LoopKind {
@@ -63,7 +64,7 @@ impl LoopKind {
     pub const fn pass_word(self) -> &'static str {
         match self {
             Self::Task => "round",
-            Self::Control => "iteration",
+            Self::Control | Self::Goal => "iteration",
         }
     }
 }
@@ -123,6 +124,8 @@ pub struct RunView {
     /// Of a control loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<crate::control_loop::ControlReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<crate::goal_loop::GoalReport>,
     pub artifacts: Vec<ArtifactView>,
 }
 
@@ -188,6 +191,8 @@ pub struct RunOutcome {
     /// Of a control loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<crate::control_loop::ControlReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<crate::goal_loop::GoalReport>,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -17,6 +17,7 @@ use windlass_process_supervisor::{ChildSpec, ChildStdin, KeeperProgram, Limits, 
 use windlass_protocols::effect::StepLimits;
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::feedback_control::spec::ControlSpec;
+use windlass_protocols::protocol::goal_contract::spec::GoalSpec;
 use windlass_protocols::protocol::judged_task::spec::{Adopted, TaskSpec};
 use windlass_protocols::{EffectId, Role, RunId};
 
@@ -44,7 +45,9 @@ impl RunContext {
     pub(crate) fn task_loop(&self) -> Result<&TaskSpec, Fault> {
         match &self.spec {
             Spec::JudgedTask(spec) => Ok(spec),
-            Spec::FeedbackControl(_) => Err(bug("a step of a task loop is asked for by a control loop")),
+            Spec::FeedbackControl(_) | Spec::GoalContract(_) => {
+                Err(bug("a step of a task loop is asked for by another loop"))
+            }
         }
     }
 
@@ -52,7 +55,19 @@ impl RunContext {
     pub(crate) fn control_loop(&self) -> Result<&ControlSpec, Fault> {
         match &self.spec {
             Spec::FeedbackControl(spec) => Ok(spec),
-            Spec::JudgedTask(_) => Err(bug("a step of a control loop is asked for by a task loop")),
+            Spec::JudgedTask(_) | Spec::GoalContract(_) => {
+                Err(bug("a step of a control loop is asked for by another loop"))
+            }
+        }
+    }
+
+    /// For handlers that only a goal loop asks for.
+    pub(crate) fn goal_loop(&self) -> Result<&GoalSpec, Fault> {
+        match &self.spec {
+            Spec::GoalContract(spec) => Ok(spec),
+            Spec::JudgedTask(_) | Spec::FeedbackControl(_) => {
+                Err(bug("a step of a goal loop is asked for by another loop"))
+            }
         }
     }
 
@@ -60,7 +75,7 @@ impl RunContext {
     pub(crate) fn adopted(&self) -> Option<&Adopted> {
         match &self.spec {
             Spec::JudgedTask(spec) => spec.adopted.as_ref(),
-            Spec::FeedbackControl(_) => None,
+            Spec::FeedbackControl(_) | Spec::GoalContract(_) => None,
         }
     }
 
@@ -83,6 +98,8 @@ impl RunContext {
             (Spec::JudgedTask(_), false) => "judge",
             (Spec::FeedbackControl(_), true) => "actuator",
             (Spec::FeedbackControl(_), false) => "controller",
+            (Spec::GoalContract(_), true) => "builder",
+            (Spec::GoalContract(_), false) => "evaluator",
         }
     }
 

@@ -9,6 +9,7 @@ use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::End as ControlEnd;
 use windlass_protocols::protocol::feedback_control::frame::Frame;
+use windlass_protocols::protocol::goal_contract::end::{Cap, End as GoalEnd};
 use windlass_protocols::protocol::judged_task::end::End;
 
 /// The wording of `now`. Raised whenever a sentence about a state changes, so that a line written before the change is
@@ -65,6 +66,7 @@ pub(crate) fn of(run: &Run) -> String {
         kind: match started.protocol {
             Protocol::JudgedTask(_) => LoopKind::Task,
             Protocol::FeedbackControl(_) => LoopKind::Control,
+            Protocol::GoalContract(_) => LoopKind::Goal,
         },
         wording: WORDING,
     };
@@ -73,15 +75,24 @@ pub(crate) fn of(run: &Run) -> String {
 
 pub(crate) fn rounds(run: &Run) -> (u32, u32) {
     match &run.started {
-        Some(started) => (started.protocol.round(), started.budget.caps.rounds),
+        Some(started) => {
+            let cap = match &started.protocol {
+                Protocol::GoalContract(state) => state.limits().map(|limits| limits.iterations),
+                Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => None,
+            };
+            (started.protocol.round(), cap.unwrap_or(started.budget.caps.rounds))
+        }
         None => (0, 0),
     }
 }
 
-/// The label of the iteration a control loop is in.
+/// The label of the iteration a control or goal loop is in.
 pub(crate) fn iteration(run: &Run) -> Option<String> {
     match &run.started.as_ref()?.protocol {
         Protocol::FeedbackControl(state) => state.frame().map(Frame::label),
+        Protocol::GoalContract(state) => {
+            state.open.as_ref().map(|open| format!("{} ({})", open.number, open.item))
+        }
         Protocol::JudgedTask(_) => None,
     }
 }
@@ -106,6 +117,16 @@ pub(crate) fn status_of(run: &Run) -> Option<Status> {
             ControlEnd::Stalled { .. } | ControlEnd::NeedsHuman { .. } => Status::NeedsHuman,
             ControlEnd::Stopped { .. } => Status::Stopped,
             ControlEnd::SetupFailed { .. } => Status::Failed,
+        },
+        Protocol::GoalContract(state) => match state.end.as_ref()? {
+            GoalEnd::Success => Status::Accepted,
+            GoalEnd::HardKill { cap: Cap::Destructive { .. } }
+            | GoalEnd::Escalated { .. }
+            | GoalEnd::AwaitsApproval { .. }
+            | GoalEnd::Paused { .. } => Status::NeedsHuman,
+            GoalEnd::HardKill { .. } => Status::Exhausted,
+            GoalEnd::Stopped { .. } => Status::Stopped,
+            GoalEnd::NotReady { .. } => Status::Failed,
         },
     })
 }

@@ -21,7 +21,7 @@ use windlass_git_workspaces::{
 };
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::state::State as ControlState;
-use windlass_protocols::{Role, Run};
+use windlass_protocols::{CommitId, Role, Run};
 
 /// A maker's ignored files are work too (notes, databases, settings), but not gigabytes of build output.
 pub(super) const KEPT_IGNORED_FILES: IgnoredFiles =
@@ -104,6 +104,10 @@ fn sweep(
     let state = match protocol {
         Protocol::JudgedTask(state) => state,
         Protocol::FeedbackControl(state) => return sweep_control(context, head, state, mode, report),
+        Protocol::GoalContract(state) => {
+            let commit = state.head.as_ref().map(|(commit, _)| commit);
+            return sweep_places(context, head, commit, [Role::Builder, Role::Evaluator], mode, report);
+        }
     };
     let Some((_, base_tree)) = &state.base else { return Ok(()) };
     let base = context.base(base_tree)?;
@@ -138,19 +142,10 @@ fn sweep_control(
     mode: CleanMode,
     report: &mut CleanReport,
 ) -> Result<(), Fault> {
-    let Some(commit) = &state.head else { return Ok(()) };
-    let base = context.repository.resolve_commit(commit.as_str()).map_err(git_fault)?;
-    for role in [Role::Actuator, Role::Controller] {
-        let path = context.worktree(role);
-        if path.symlink_metadata().is_err() {
-            continue;
-        }
-        let shown = path.display().to_string();
-        match worktree_of(context, role, &base, mode)? {
-            Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
-            Err(why) => report.kept.push(item(head, "worktree", &shown, why)),
-        }
+    if state.head.is_none() {
+        return Ok(());
     }
+    sweep_places(context, head, state.head.as_ref(), [Role::Actuator, Role::Controller], mode, report)?;
     for (depth, node) in state.spec.root.chain().enumerate() {
         let depth = u32::try_from(depth).unwrap_or(u32::MAX);
         for number in 0..node.sensors.len() {
@@ -166,7 +161,32 @@ fn sweep_control(
             report.items.push(item(head, "worktree", &path.display().to_string(), why));
         }
     }
-    let branch = &state.spec.place.doer_branch;
+    Ok(())
+}
+
+/// The worktrees of a loop whose work is in commits of a branch of its own.
+fn sweep_places(
+    context: &RunContext,
+    head: &RunHead,
+    newest: Option<&CommitId>,
+    roles: [Role; 2],
+    mode: CleanMode,
+    report: &mut CleanReport,
+) -> Result<(), Fault> {
+    let Some(commit) = newest else { return Ok(()) };
+    let base = context.repository.resolve_commit(commit.as_str()).map_err(git_fault)?;
+    for role in roles {
+        let path = context.worktree(role);
+        if path.symlink_metadata().is_err() {
+            continue;
+        }
+        let shown = path.display().to_string();
+        match worktree_of(context, role, &base, mode)? {
+            Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
+            Err(why) => report.kept.push(item(head, "worktree", &shown, why)),
+        }
+    }
+    let branch = &context.spec.place().doer_branch;
     report.kept.push(item(head, "branch", branch, "it is what the loop made".to_owned()));
     Ok(())
 }
@@ -182,9 +202,14 @@ fn worktree_of(
     let key = context.index_key(role);
     let worktree = repository.worktree_at(&context.worktree(role)).map_err(git_fault)?;
     let ignored = match role {
-        Role::Doer | Role::Actuator => KEPT_IGNORED_FILES,
+        Role::Doer | Role::Actuator | Role::Builder => KEPT_IGNORED_FILES,
         // Made again for every check from the change itself: what is ignored there is output of checks.
-        Role::Judge | Role::Auditor | Role::Sensor | Role::Controller => IgnoredFiles::LeftOut,
+        Role::Judge
+        | Role::Auditor
+        | Role::Sensor
+        | Role::Controller
+        | Role::Planner
+        | Role::Evaluator => IgnoredFiles::LeftOut,
     };
     let but = match ignored {
         IgnoredFiles::Recorded(_) => "",

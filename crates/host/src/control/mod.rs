@@ -8,6 +8,7 @@ pub(crate) mod control_loop;
 pub(crate) mod cost;
 pub(crate) mod diagnose;
 pub(crate) mod find;
+pub(crate) mod goal_loop;
 pub(crate) mod legacy;
 pub(crate) mod queries;
 pub(crate) mod resume;

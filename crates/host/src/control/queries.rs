@@ -81,7 +81,11 @@ pub(crate) async fn show(host: &Host, name: &str) -> Result<RunView, Fault> {
         explanation: explanation(host, &run).await?,
         control: match protocol {
             Protocol::FeedbackControl(state) => Some(super::control_loop::report::of(&run, state)),
-            Protocol::JudgedTask(_) => None,
+            Protocol::JudgedTask(_) | Protocol::GoalContract(_) => None,
+        },
+        goal: match protocol {
+            Protocol::GoalContract(state) => Some(super::goal_loop::report::of(&run, state)),
+            Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => None,
         },
         artifacts: sealed(&head.run, &stored)?
             .into_iter()
@@ -135,6 +139,15 @@ impl Judged {
                     audit_checks: Vec::new(),
                 }
             }
+            Protocol::GoalContract(state) => Self {
+                tree: state.open.as_ref().map(|open| open.tree().to_string()),
+                landed: None,
+                verdict: "not-run".to_owned(),
+                gate: "not-run".to_owned(),
+                said_by: SaidBy::default(),
+                checks: state.spec.suite.iter().cloned().collect(),
+                audit_checks: state.spec.pre_commit.clone(),
+            },
         }
     }
 }
@@ -324,6 +337,9 @@ fn of_outcome(outcome: Outcome) -> Vec<ArtifactRef> {
                 Answer::Decision(decision) => [decision.artifact].into_iter().chain(decision.plan).collect(),
                 Answer::Action(action) => action.artifact.into_iter().collect(),
                 Answer::Reading(reading) => of_reading(reading),
+                Answer::Design(design) => vec![design.artifact],
+                Answer::Build(build) => build.artifact.into_iter().collect(),
+                Answer::Evaluation(evaluation) => vec![evaluation.artifact],
                 Answer::Missing | Answer::Malformed { .. } => Vec::new(),
             };
             report.evidence.into_iter().chain(answer).collect()
@@ -331,7 +347,10 @@ fn of_outcome(outcome: Outcome) -> Vec<ArtifactRef> {
         Outcome::ChecksRan(report) => report.evidence,
         Outcome::ChangeCaptured(change) => vec![change.patch],
         Outcome::Measured(report) => report.readings.into_iter().flat_map(of_reading).collect(),
+        Outcome::QueueRead(queue) => queue.sources,
+        Outcome::SuiteRan(report) => [report.log].into_iter().chain(report.list).collect(),
         Outcome::Prepared { .. }
+        | Outcome::ItemCommitted { .. }
         | Outcome::Landed(_)
         | Outcome::IterationCommitted { .. }
         | Outcome::Waited

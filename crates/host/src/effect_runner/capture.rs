@@ -29,6 +29,7 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
         hazards: taken.hazards.into_iter().chain(too_large).collect(),
         patch,
         reverted: Vec::new(),
+        findings: Vec::new(),
     }))
 }
 
@@ -84,7 +85,7 @@ fn comes_of_the_content(error: &GitError, worktree: &Path) -> bool {
 pub(super) fn base_tree(run: &Run) -> Result<TreeId, Fault> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::JudgedTask(state)) => state.base.as_ref().map(|(_, tree)| tree.clone()),
-        Some(Protocol::FeedbackControl(_)) | None => None,
+        Some(Protocol::FeedbackControl(_) | Protocol::GoalContract(_)) | None => None,
     }
     .ok_or_else(|| bug("a change is captured before the base is known"))
 }

@@ -52,6 +52,7 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         hazards,
         patch,
         reverted: owned,
+        findings: Vec::new(),
     }))
 }
 

@@ -4,7 +4,7 @@
 use super::end::End;
 use super::facts::{Ending, Fact as GoalFact};
 use super::item::{ItemState, standing};
-use super::queue::{Item, Limits, Queue, Standing, Work};
+use super::queue::{Autonomy, Item, Limits, Queue, Standing, Work};
 use super::spec::GoalSpec;
 use super::stage::Stage;
 use crate::effect::{CommitItem, Effect, SuitePurpose};
@@ -152,6 +152,11 @@ impl State {
     pub fn standing(&self, item: &Item) -> Standing {
         let in_scope = self.queue.as_ref().is_some_and(|queue| queue.scope.contains(&item.id));
         standing(item, self.items.get(&item.id), in_scope, self.spec.claimed)
+    }
+
+    /// What the loop may do by itself; absent before the contract was read.
+    pub fn level(&self) -> Option<Autonomy> {
+        self.queue.as_ref().map(|queue| super::next::level(queue, &self.spec))
     }
 
     /// The contract's caps, taken in by the command line and widened by people who took the run up again.
