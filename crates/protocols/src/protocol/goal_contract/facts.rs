@@ -86,6 +86,8 @@ pub enum Fact {
         iteration: u32,
         item: String,
         result: Ending,
+        /// When, for the ledger.
+        at: Millis,
     },
     /// Put aside until a person looks; the loop goes on with others.
     ItemParked {
