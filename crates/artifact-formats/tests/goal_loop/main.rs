@@ -2,8 +2,11 @@
 
 mod budget;
 mod contract;
+mod design;
+mod evaluation;
 mod feature_edits;
 mod features;
+mod guards;
 mod ledgers;
 
 use windlass_artifact_formats::goal_loop::ItemId;
