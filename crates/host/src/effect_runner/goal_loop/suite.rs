@@ -5,12 +5,14 @@ use super::super::step::{self, Counted, Told};
 use super::shown;
 use crate::context::RunContext;
 use crate::fault::bug;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_artifact_formats::goal_loop::TestRun;
+use windlass_artifact_formats::goal_loop::{TestsExit, TestsRun};
 use windlass_control_api::Fault;
 use windlass_process_supervisor::{ChildSpec, Secrets};
-use windlass_protocols::effect::RunSuite;
+use windlass_protocols::effect::{RunSuite, SuitePurpose};
 use windlass_protocols::outcome::{StepEnd, SuiteReport, Usage};
 use windlass_protocols::{ArtifactRef, EffectId, Outcome, Role, Run};
 
@@ -63,38 +65,57 @@ fn report(
         printed.push(b'\n');
     }
     printed.extend(errors);
-    let exit_code = match &end {
-        StepEnd::Exited { code } => Some(*code),
-        _ => None,
-    };
-    let found = TestRun::read(&String::from_utf8_lossy(&printed), exit_code);
-    let regressions = match &asked.baseline {
-        Some(baseline) => {
-            let baseline = read_list(context, baseline)?;
-            let compared = found.compared_with(&baseline);
-            compared.regressions.into_iter().filter(|name| !asked.flaky.contains(name)).collect()
-        }
+    let exit = if end == (StepEnd::Exited { code: 0 }) { TestsExit::Success } else { TestsExit::Failure };
+    let found = TestsRun::read(&String::from_utf8_lossy(&printed), exit);
+    let differing = match &asked.baseline {
+        Some(baseline) => differing(asked, &read_list(context, baseline)?, &found),
         None => Vec::new(),
     };
-    let list = if found.has_names() {
-        let text = serde_json::to_vec(&found).map_err(|error| bug(error.to_string()))?;
-        Some(context.evidence.seal("tests.json", &text)?)
-    } else {
-        None
-    };
-    let (passed, total) = found.counts().unwrap_or_default();
+    let list = serde_json::to_vec(&List::of(&found)).map_err(|error| bug(error.to_string()))?;
+    let (passed, total) = found.tally().unwrap_or_default();
     Ok(Outcome::SuiteRan(Box::new(SuiteReport {
         purpose: asked.purpose,
         tree: asked.tree.clone(),
         end,
         passed,
         total,
-        failing: bounded(found.failing()),
-        regressions: bounded(regressions),
-        list,
+        failing: bounded(found.failed.iter().cloned().collect()),
+        regressions: bounded(differing),
+        list: Some(context.evidence.seal("tests.json", &list)?),
         log: context.evidence.seal("tests.log", &printed)?,
         usage,
     })))
+}
+
+/// Of two runs on one tree what differs, of two trees what was green and is not.
+fn differing(asked: &RunSuite, baseline: &TestsRun, now: &TestsRun) -> Vec<String> {
+    match asked.purpose {
+        SuitePurpose::Baseline | SuitePurpose::BaselineAgain => baseline.flaky(now),
+        SuitePurpose::Item => {
+            let regressions = baseline.compared_with(now).regressions;
+            regressions.into_iter().filter(|name| !asked.flaky.contains(name)).collect()
+        }
+    }
+}
+
+/// A run of the suite as it is sealed.
+#[derive(Serialize, Deserialize)]
+struct List {
+    green: bool,
+    passed: BTreeSet<String>,
+    failed: BTreeSet<String>,
+    counts: Option<(u32, u32)>,
+}
+
+impl List {
+    fn of(run: &TestsRun) -> Self {
+        Self {
+            green: run.exit == TestsExit::Success,
+            passed: run.passed.clone(),
+            failed: run.failed.clone(),
+            counts: run.counts,
+        }
+    }
 }
 
 fn bounded(mut names: Vec<String>) -> Vec<String> {
@@ -106,7 +127,10 @@ fn bounded(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-fn read_list(context: &RunContext, artifact: &ArtifactRef) -> Result<TestRun, Fault> {
+fn read_list(context: &RunContext, artifact: &ArtifactRef) -> Result<TestsRun, Fault> {
     let bytes = context.evidence.read(artifact)?;
-    serde_json::from_slice(&bytes).map_err(|error| bug(format!("the sealed list of tests: {error}")))
+    let list: List =
+        serde_json::from_slice(&bytes).map_err(|error| bug(format!("the sealed list of tests: {error}")))?;
+    let exit = if list.green { TestsExit::Success } else { TestsExit::Failure };
+    Ok(TestsRun { passed: list.passed, failed: list.failed, counts: list.counts, exit })
 }
