@@ -61,8 +61,8 @@ pub struct State {
     pub unsaid_notes: Vec<String>,
     pub waiting_until: Option<Millis>,
     pub last_outage: String,
-    /// The branch on which a person works in the builder's place.
-    pub taken_over: Option<String>,
+    /// What a person handed back while no iteration was open: the next one begins with it.
+    pub handed_back: Option<TreeId>,
     pub end: Option<End>,
     /// How much had happened at the last closing commit: a second one of the same would say nothing new.
     pub summed_up_at: Option<(usize, End)>,
@@ -147,7 +147,7 @@ impl State {
             unsaid_notes: Vec::new(),
             waiting_until: None,
             last_outage: String::new(),
-            taken_over: None,
+            handed_back: None,
             end: None,
             summed_up_at: None,
         }
@@ -341,6 +341,7 @@ impl State {
             approved: false,
             asked: BTreeMap::new(),
         });
+        self.go_on_with_handed_back();
     }
 
     fn end_iteration(&mut self, (number, at): (u32, Millis), id: &str, ending: &Ending) {
@@ -418,20 +419,21 @@ impl State {
     }
 
     fn hear(&mut self, word: &Word) {
-        match word {
-            Word::TakeOver { branch } => self.taken_over = Some(branch.clone()),
-            Word::HandBack { tree } => {
-                self.taken_over = None;
-                self.in_open(|open| {
-                    open.handed_back = Some(tree.clone());
-                    open.build = Some(BuildReport::default());
-                    open.build_failed = None;
-                    (open.change, open.suite, open.passed, open.pre_commit) = (None, None, None, None);
-                    open.approved = false;
-                });
-            }
-            Word::Approve { .. } | Word::Reject { .. } | Word::Skip { .. } => {}
+        if let Word::HandBack { tree, .. } = word {
+            self.handed_back = Some(tree.clone());
+            self.go_on_with_handed_back();
         }
+    }
+
+    /// A person's work stands in the builder's place and has still to be looked at.
+    fn go_on_with_handed_back(&mut self) {
+        let Some(open) = &mut self.open else { return };
+        let Some(tree) = self.handed_back.take() else { return };
+        open.handed_back = Some(tree);
+        open.build = Some(BuildReport::default());
+        open.build_failed = None;
+        (open.change, open.suite, open.passed, open.pre_commit) = (None, None, None, None);
+        open.approved = false;
     }
 
     fn begin_asking(&mut self, request: &Effect) {
