@@ -5,8 +5,7 @@ use super::files;
 use crate::context::RunContext;
 use crate::fault::git_fault;
 use windlass_artifact_formats::goal_loop::{
-    Allowed, DefinitionChanges, DesignDocument, FEATURES_FILE, FeatureList, FieldOwner, ItemChange, is_test_path,
-    secrets_in_patch,
+    Allowed, DefinitionChanges, DesignDocument, FEATURES_FILE, FeatureList, FieldOwner, ItemChange, added_lines, is_test_path, scan_secrets,
 };
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Change, ChangeKind, TreeId};
@@ -48,7 +47,7 @@ pub(super) fn findings(
     let deleted = deleted.map(|change| change.path.to_string()).filter(|path| is_test_path(path));
     findings.extend(named(FindingKind::TestsDeleted, deleted.collect()));
     let patch = files::text(context, found.patch)?;
-    let secrets = secrets_in_patch(&patch).iter().map(ToString::to_string).collect();
+    let secrets = scan_secrets(&added_lines(&patch)).iter().map(ToString::to_string).collect();
     findings.extend(named(FindingKind::Secret, secrets));
     Ok(findings)
 }
@@ -63,7 +62,7 @@ fn named(kind: FindingKind, mut about: Vec<String>) -> Option<Finding> {
 }
 
 /// Which files are the item's; absent where nothing says so and the level lets it be built all the same.
-fn allowed(context: &RunContext, state: &State, open: &Iteration) -> Result<Option<Allowed>, Fault> {
+pub(super) fn allowed(context: &RunContext, state: &State, open: &Iteration) -> Result<Option<Allowed>, Fault> {
     let list = files::features(context, state, None)?;
     let Some(item) = list.get(&files::item_id(&open.item)?) else { return Ok(None) };
     let design = match &state.item(&open.item).design {
