@@ -14,6 +14,7 @@ mod progress;
 mod recognised;
 mod run_log;
 mod schemas;
+mod tests_run;
 mod text_lines;
 mod trajectory;
 
@@ -43,6 +44,7 @@ pub use run_log::{
 };
 
 pub use schemas::PUBLISHED_SCHEMAS;
+pub use tests_run::{ComparedBy, TestsComparison, TestsExit, TestsRun};
 pub use trajectory::{TRAJECTORY_FILE, ToolCall, read_trajectory};
 
 pub use crate::faults::{Faults, Parsed};

@@ -8,6 +8,7 @@ mod feature_edits;
 mod features;
 mod guards;
 mod ledgers;
+mod test_runs;
 
 use windlass_artifact_formats::goal_loop::ItemId;
 
