@@ -127,6 +127,18 @@ fn w19_a_regression_is_told_from_a_new_failing_test() {
 }
 
 #[test]
+fn tests_that_vanish_are_regressions_even_when_the_command_succeeds() {
+    let before =
+        run("test a ... ok\ntest b ... ok\ntest result: ok. 2 passed; 0 failed\n", TestsExit::Success);
+    let emptied = run("running 0 tests\n\ntest result: ok. 0 passed; 0 failed\n", TestsExit::Success);
+    assert_eq!(before.compared_with(&emptied).regressions.len(), 1);
+    let silenced = run("", TestsExit::Success);
+    assert!(before.compared_with(&silenced).regressions[0].contains("names and counts none now"));
+    let broken = before.compared_with(&run("error[E0308]: mismatched types\n", TestsExit::Failure));
+    assert_eq!((broken.regressions, broken.removed.len()), (vec!["a".to_owned(), "b".to_owned()], 2));
+}
+
+#[test]
 fn without_names_counts_decide_and_without_counts_the_exit() {
     let before = run("10 passed in 0.1s\n", TestsExit::Success);
     let fewer = run("1 failed, 8 passed in 0.1s\n", TestsExit::Failure);

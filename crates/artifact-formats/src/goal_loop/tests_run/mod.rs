@@ -85,11 +85,10 @@ impl TestsRun {
 
     /// What became of `self`, the baseline, in a later run.
     pub fn compared_with(&self, now: &Self) -> TestsComparison {
-        if self.names_passing() && (now.names_passing() || !now.failed.is_empty()) {
-            // A later run that named failures only says nothing about the others.
-            let gone = |name: &&String| {
-                now.names_passing() && !now.passed.contains(*name) && !now.failed.contains(*name)
-            };
+        let now_is_listed = now.names_passing() || !now.failed.is_empty() || now.exit == TestsExit::Failure;
+        if self.names_passing() && now_is_listed {
+            // The same command names its passing tests again, so one that is not named did not pass.
+            let gone = |name: &&String| !now.passed.contains(*name) && !now.failed.contains(*name);
             let regressions =
                 self.passed.iter().filter(|name| now.failed.contains(*name) || gone(name)).cloned().collect();
             let known = |name: &&String| self.passed.contains(*name) || self.failed.contains(*name);
@@ -105,12 +104,16 @@ impl TestsRun {
                 );
                 (ComparedBy::Counts, (lost > 0).then_some(sentence))
             }
-            _ => {
+            (Some((before, _)), None) => {
+                let sentence = format!(
+                    "{before} tests passed at the baseline, and the test command names and counts none now"
+                );
+                (ComparedBy::Counts, Some(sentence))
+            }
+            (None, _) => {
                 let broke = self.exit == TestsExit::Success && now.exit == TestsExit::Failure;
-                (
-                    ComparedBy::ExitOnly,
-                    broke.then(|| "the test command succeeded at the baseline and fails now".to_owned()),
-                )
+                let sentence = "the test command succeeded at the baseline and fails now";
+                (ComparedBy::ExitOnly, broke.then(|| sentence.to_owned()))
             }
         };
         let new_failures = now.failed.difference(&self.failed).cloned().collect();
