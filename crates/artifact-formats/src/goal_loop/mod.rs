@@ -4,6 +4,7 @@
 
 mod allowed_paths;
 mod budget;
+mod commit_subject;
 mod contract;
 mod design;
 mod destructive;
@@ -11,14 +12,18 @@ mod evaluation;
 mod features;
 mod item_id;
 mod progress;
+pub mod prompts;
 mod recognised;
 mod run_log;
 mod schemas;
+mod secrets;
+mod tests_run;
 mod text_lines;
 mod trajectory;
 
 pub use allowed_paths::{Allowed, is_always_allowed, is_test_path};
 pub use budget::{BUDGET_FILE, Budget, Caps, Control, Used};
+pub use commit_subject::{commit_subject, item_of_subject};
 pub use contract::{
     Autonomy, CONTRACT_FILE, Contract, InboxLine, OnBlocked, PARK_AND_GO_ON, Scope, ScopePart,
 };
@@ -43,6 +48,8 @@ pub use run_log::{
 };
 
 pub use schemas::PUBLISHED_SCHEMAS;
+pub use secrets::{AddedLine, SecretFinding, SecretKind, added_lines, scan_secrets};
+pub use tests_run::{ComparedBy, TestsComparison, TestsExit, TestsRun};
 pub use trajectory::{TRAJECTORY_FILE, ToolCall, read_trajectory};
 
 pub use crate::faults::{Faults, Parsed};

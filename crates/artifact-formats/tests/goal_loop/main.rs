@@ -8,6 +8,9 @@ mod feature_edits;
 mod features;
 mod guards;
 mod ledgers;
+mod prompts;
+mod secrets;
+mod test_runs;
 
 use windlass_artifact_formats::goal_loop::ItemId;
 
