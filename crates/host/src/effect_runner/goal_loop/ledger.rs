@@ -1,14 +1,14 @@
 //! The parts of the loop's files that grow: the run log, the story, the evaluations, the inbox. Each is what the newest
 //! commit has, with what the run has come to since at its end.
 
-use super::files::{self, LoopFile, end, iso, item_id, text, text_at_head};
+use super::files::{LoopFile, end, iso, item_id, text, text_at_head};
 use crate::context::RunContext;
 use crate::fault::bug;
 use windlass_artifact_formats::Reading;
 use windlass_artifact_formats::goal_loop::{
-    EVALUATION_FILE, Evaluation, EvaluationReport, InboxLine, IterationEntry, LoggedAction, LoggedVerdict, LoopSummary,
-    Of, PROGRESS_FILE, RUN_LOG_FILE, Recognised, RunEnd, RunLog, SessionEntry, StartSnapshot, append_progress,
-    commit_subject, kept_evaluation_path,
+    EVALUATION_FILE, Evaluation, EvaluationReport, InboxLine, IterationEntry, LoggedAction, LoggedVerdict,
+    LoopSummary, Of, PROGRESS_FILE, RUN_LOG_FILE, Recognised, RunEnd, RunLog, SessionEntry, StartSnapshot,
+    append_progress, commit_subject, kept_evaluation_path,
 };
 use windlass_control_api::Fault;
 use windlass_protocols::effect::CommitItem;
@@ -72,9 +72,8 @@ fn block(state: &State, past: &PastIteration) -> Result<String, Fault> {
     let limits = state.limits().ok_or_else(|| bug("an iteration before the contract was read"))?;
     let before = state.past.iter().take_while(|one| one.number <= past.number);
     let commits = before.clone().filter(|one| one.commit.is_some()).count();
-    let rework = before
-        .filter(|one| one.item == past.item && matches!(one.ending, Ending::Rework { .. }))
-        .count();
+    let rework =
+        before.filter(|one| one.item == past.item && matches!(one.ending, Ending::Rework { .. })).count();
     let count = |number: usize, cap: u32| Of { used: u32::try_from(number).unwrap_or(u32::MAX), cap };
     let (action, verdict) = match &past.ending {
         Ending::Accepted => (LoggedAction::Commit, LoggedVerdict::Pass),
@@ -218,7 +217,11 @@ pub(super) fn inbox(context: &RunContext, state: &State) -> Result<Vec<InboxLine
             (_, None) => {}
         },
         End::HardKill { cap: cap @ Cap::Rework { item } } => {
-            lines.push(line(item, format!("the cap on {} is reached", cap.words()), "answer, take it over or skip it")?);
+            lines.push(line(
+                item,
+                format!("the cap on {} is reached", cap.words()),
+                "answer, take it over or skip it",
+            )?);
         }
         _ => {}
     }
@@ -255,5 +258,5 @@ pub(super) fn subject(state: &State, id: &str) -> Result<String, Fault> {
     let built = state.open.as_ref().and_then(|open| open.build.as_ref()).map(|build| build.summary.as_str());
     let item_name = name(state, id);
     let words = built.filter(|built| !built.trim().is_empty()).unwrap_or(&item_name);
-    Ok(commit_subject(&files::item_id(id)?, words))
+    Ok(commit_subject(&item_id(id)?, words))
 }
