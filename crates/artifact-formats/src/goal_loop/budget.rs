@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::recognised::Recognised;
-use super::text_lines::line_of;
+use super::text_lines::{line_of, without_mark};
 use crate::decimal;
 use crate::faults::Faults;
 use crate::fields::choice;
@@ -79,7 +79,8 @@ struct Row {
 
 impl Budget {
     pub fn recognise(text: &str) -> Recognised<Self> {
-        let all = headings(text);
+        let visible = without_mark(text);
+        let all = headings(&visible);
         let title = all.iter().find(|heading| heading.level == 1 && heading.opens_with(TITLE));
         let Some(title) = title else {
             return Recognised::Foreign(format!("it is not titled `# {TITLE}`"));

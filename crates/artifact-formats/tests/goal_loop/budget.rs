@@ -84,6 +84,13 @@ fn missing_rows_fall_back_and_odd_ones_are_refused() {
 }
 
 #[test]
+fn a_byte_order_mark_stays_where_it_is() {
+    let text = format!("\u{feff}{EDITED}");
+    let budget = Budget::parse(&text).unwrap().with_start("now").unwrap();
+    assert_eq!(budget.text(), text.replace("2026-11-16T09:00:00Z", "now"));
+}
+
+#[test]
 fn a_budget_of_another_kind_is_foreign() {
     for text in
         ["# Budget 2026\n| Control | Cap | Used |\n|---|---|---|\n", "# Loop Budget\n\nWe spend little.\n"]

@@ -212,6 +212,13 @@ proptest! {
 }
 
 #[test]
+fn a_byte_order_mark_stays_where_it_is() {
+    let text = format!("\u{feff}{}", contract("- Include: [F001]", "L2"));
+    let put = Contract::parse(&text).unwrap().with_inbox_line(&line("F001", "c")).unwrap();
+    assert_eq!(put.without_inbox_line(&id("F001")).unwrap().text(), text);
+}
+
+#[test]
 fn a_part_of_a_scope_is_shown_as_it_is_written() {
     let parts = Scope::parse_set("F001..F003, R004, all B").unwrap();
     assert_eq!(parts.iter().map(ScopePart::to_string).collect::<Vec<_>>(), ["F001–F003", "R004", "all B"]);
