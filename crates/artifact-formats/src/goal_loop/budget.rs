@@ -105,7 +105,9 @@ impl Budget {
                 notices.push(format!("there is no row `{control}`, so its default cap holds"));
             }
         }
+        // The template's `[ISO timestamp]` is a place to be filled in, not a start.
         let started = started_span.clone().map(|span| text[span].to_owned());
+        let started = started.filter(|time| time.starts_with(|letter: char| letter.is_ascii_digit()));
         let budget = Self { source: text.to_owned(), caps, started, notices, rows, title_end, started_span };
         match Faults::unless_empty(BUDGET_FILE, faults, || Some(budget)) {
             Ok(budget) => Recognised::Ours(budget),
