@@ -504,6 +504,9 @@ pub struct CapturedChange {
     /// Files of the loop that were changed; what was done to them was undone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reverted: Vec<String>,
+    /// What the maker left and no snapshot can hold, in sentences: pipes, sockets, repositories inside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

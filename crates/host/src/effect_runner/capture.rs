@@ -29,6 +29,7 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
         hazards: taken.hazards.into_iter().chain(too_large).collect(),
         patch,
         reverted: Vec::new(),
+        left_out: Vec::new(),
     }))
 }
 

@@ -5,10 +5,10 @@ use windlass_control_api::events::Tone;
 use windlass_protocols::effect::{Measure, NodeStep};
 use windlass_protocols::kernel::availability::FOR_GOOD;
 use windlass_protocols::kernel::budget::Dimension;
-use windlass_protocols::outcome::{Action, AgentReport, Reading, ReadingStatus};
+use windlass_protocols::outcome::{Action, AgentReport, CapturedChange, Reading, ReadingStatus};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
-use windlass_protocols::protocol::feedback_control::facts::{Fact, OutKind, RetryKind};
+use windlass_protocols::protocol::feedback_control::facts::{Fact, NewLimits, OutKind, RetryKind};
 use windlass_protocols::protocol::feedback_control::frame::Frame;
 use windlass_protocols::protocol::feedback_control::state::State;
 use windlass_protocols::{Role, Run};
@@ -85,7 +85,7 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         }
         Fact::ActionTaken { action, .. } => acted(action),
         Fact::ChangeTaken { change, .. } if change.files_changed == 0 => {
-            ("nothing was changed".to_owned(), Tone::Attention)
+            (format!("nothing was changed{}", left_out(change)), Tone::Attention)
         }
         Fact::ChangeTaken { change, .. } => {
             let undone = match change.reverted.as_slice() {
@@ -93,7 +93,8 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
                 paths => format!("; what was done to the loop's own {} was undone", paths.join(", ")),
             };
             let files = if change.files_changed == 1 { "file" } else { "files" };
-            (format!("{} {files} changed{undone}", change.files_changed), Tone::Plain)
+            let tone = if change.left_out.is_empty() { Tone::Plain } else { Tone::Attention };
+            (format!("{} {files} changed{undone}{}", change.files_changed, left_out(change)), tone)
         }
         Fact::RepairAsked { role, faults } => {
             (format!("the {role}'s answer cannot be used: {}", faults.join("; ")), Tone::Attention)
@@ -125,11 +126,29 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             }
             End::Exhausted { dimension } => (format!("nothing is left of its {dimension}"), Tone::Attention),
             End::Stalled { how } => (format!("stopped early: {}", how.words()), Tone::Attention),
-            End::NeedsHuman { .. } => ("needs a person".to_owned(), Tone::Attention),
+            End::NeedsHuman { cause } => (format!("needs a person: {}", cause.words()), Tone::Attention),
             End::Stopped { by, .. } => (format!("stopped by {by}"), Tone::Attention),
             End::SetupFailed { reason } => (format!("could not be set up: {reason}"), Tone::Bad),
         },
+        Fact::LimitsChanged { limits } => (new_limits(state, limits), Tone::Plain),
     }
+}
+
+fn left_out(change: &CapturedChange) -> String {
+    change.left_out.iter().map(|what| format!("; {what}")).collect()
+}
+
+fn new_limits(state: &State, limits: &NewLimits) -> String {
+    let patience = limits.steady_limit.map(|limit| match limit {
+        0 => "any number of iterations without progress".to_owned(),
+        1 => "one iteration without progress ends it".to_owned(),
+        several => format!("{several} iterations without progress end it"),
+    });
+    let inner = limits.more_iterations.iter().map(|(depth, _)| {
+        let most = state.spec.node(*depth as usize).max_iterations;
+        format!("up to {most} actuations in {}", path(state, *depth))
+    });
+    format!("from now on: {}", patience.into_iter().chain(inner).collect::<Vec<_>>().join(", "))
 }
 
 fn acted(action: &Action) -> (String, Tone) {
@@ -155,7 +174,7 @@ fn words(end: &NodeEnd) -> String {
         NodeEnd::MaxIterations => "its iterations are used up".to_owned(),
         NodeEnd::Stalled { how } => how.words().to_owned(),
         NodeEnd::Spent { dimension } => format!("nothing is left of its {dimension}"),
-        NodeEnd::Failed { .. } => "an error".to_owned(),
+        NodeEnd::Failed { cause } => cause.words(),
     }
 }
 
