@@ -84,18 +84,7 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             (format!("the engine refuses that: {} {verb} not pass", failing.join(", ")), Tone::Bad)
         }
         Fact::ActionTaken { action, .. } => acted(action),
-        Fact::ChangeTaken { change, .. } if change.files_changed == 0 => {
-            (format!("nothing was changed{}", left_out(change)), Tone::Attention)
-        }
-        Fact::ChangeTaken { change, .. } => {
-            let undone = match change.reverted.as_slice() {
-                [] => String::new(),
-                paths => format!("; what was done to the loop's own {} was undone", paths.join(", ")),
-            };
-            let files = if change.files_changed == 1 { "file" } else { "files" };
-            let tone = if change.left_out.is_empty() { Tone::Plain } else { Tone::Attention };
-            (format!("{} {files} changed{undone}{}", change.files_changed, left_out(change)), tone)
-        }
+        Fact::ChangeTaken { change, .. } => changed(change),
         Fact::RepairAsked { role, faults } => {
             (format!("the {role}'s answer cannot be used: {}", faults.join("; ")), Tone::Attention)
         }
@@ -134,8 +123,18 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
     }
 }
 
-fn left_out(change: &CapturedChange) -> String {
-    change.left_out.iter().map(|what| format!("; {what}")).collect()
+fn changed(change: &CapturedChange) -> (String, Tone) {
+    let mut told = vec![match change.files_changed {
+        0 => "nothing was changed".to_owned(),
+        1 => "1 file changed".to_owned(),
+        several => format!("{several} files changed"),
+    }];
+    if !change.reverted.is_empty() {
+        told.push(format!("what was done to the loop's own {} was undone", change.reverted.join(", ")));
+    }
+    told.extend(change.left_out.iter().cloned());
+    let plain = change.files_changed > 0 && change.left_out.is_empty();
+    (told.join("; "), if plain { Tone::Plain } else { Tone::Attention })
 }
 
 fn new_limits(state: &State, limits: &NewLimits) -> String {

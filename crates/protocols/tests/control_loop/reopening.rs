@@ -141,7 +141,7 @@ fn every_end_explains_itself_and_names_the_way_on() {
     let script = script.fails_on("tree-1").plans().committed().closed();
     let explained = explain(script.run());
     assert_eq!(explained.now, "out of iterations after 1 actuation");
-    assert_eq!(explained.commands[0], "windlass resume run-1 --rounds +1");
+    assert_eq!(explained.commands[0], "windlass resume run-1 --max-iterations +1");
     let best = explained.because.iter().any(|line| line.starts_with("the best so far is iteration 1"));
     assert!(best, "{:?}", explained.because);
     assert_eq!(script.facts().last().map(windlass_protocols::Fact::name), Some("run-ended"));

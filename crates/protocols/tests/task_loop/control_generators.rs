@@ -238,11 +238,9 @@ pub(crate) fn fact() -> BoxedStrategy<ControlFact> {
         }),
         (small(), node_end()).prop_map(|(depth, end)| ControlFact::ChildReturned { depth, end }),
         end().prop_map(|end| ControlFact::Concluded { end }),
-        (proptest::option::of(small()), proptest::collection::vec((small(), small()), 0..3)).prop_map(
-            |(steady_limit, more_iterations)| ControlFact::LimitsChanged {
-                limits: NewLimits { steady_limit, more_iterations },
-            }
-        ),
+        (option::of(small()), vec((small(), small()), 0..3)).prop_map(|(steady_limit, more_iterations)| {
+            ControlFact::LimitsChanged { limits: NewLimits { steady_limit, more_iterations } }
+        }),
     ];
     prop_oneof![2 => work, 1 => rest].boxed()
 }

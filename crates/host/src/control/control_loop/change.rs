@@ -127,7 +127,7 @@ fn of_iteration(id: &RunId, stored: &[Stored], label: &str) -> Result<Span, Faul
             Fact::FeedbackControl(ControlFact::NodeEntered { .. } | ControlFact::IterationOpened { .. })
                 if is_at_work =>
             {
-                span = Some(Span { from: plant.clone(), to: plant })
+                span = Some(Span { from: plant.clone(), to: plant });
             }
             Fact::FeedbackControl(_) if is_at_work || state.stack.iter().any(|one| one.label() == label) => {
                 if let Some(span) = &mut span {

@@ -157,23 +157,20 @@ fn whole_run(spec: &ControlSpec, state: &State, asked: &CommitIteration) -> Resu
 /// The actuator's own report, or the engine's where it left none, and what the engine found besides.
 fn action_report(context: &RunContext, frame: &Frame) -> Result<Vec<u8>, Fault> {
     let own = frame.action.as_ref().and_then(|action| action.artifact.as_ref());
-    let mut report = match own {
-        Some(artifact) => context.evidence.read(artifact)?,
-        None => {
-            let changed = frame.change.as_ref().map_or(0, |change| change.files_changed);
-            let report = ActuatorOutput {
-                what_was_done: format!(
-                    "The actuator left no report. The engine saw {changed} changed files."
-                ),
-                files_changed: Vec::new(),
-            };
-            report.render().into_bytes()
-        }
-    };
+    let mut report = own.map(|artifact| context.evidence.read(artifact)).transpose()?.unwrap_or_else(|| {
+        let changed = frame.change.as_ref().map_or(0, |change| change.files_changed);
+        let report = ActuatorOutput {
+            what_was_done: format!("The actuator left no report. The engine saw {changed} changed files."),
+            files_changed: Vec::new(),
+        };
+        report.render().into_bytes()
+    });
     let left_out = frame.change.as_ref().map(|change| change.left_out.as_slice()).unwrap_or_default();
     if !left_out.is_empty() {
-        let lines: String = left_out.iter().map(|what| format!("- {}\n", one_line(what))).collect();
-        report.extend(format!("\n\n## Not Recorded\n\n{lines}").into_bytes());
+        report.extend(b"\n\n## Not Recorded\n\n");
+    }
+    for what in left_out {
+        report.extend(format!("- {}\n", one_line(what)).into_bytes());
     }
     Ok(report)
 }

@@ -137,7 +137,7 @@ fn resume_command(run: &Run, state: &State, id: &str) -> String {
     let mut command = format!("windlass resume {id}");
     if let Some(started) = &run.started {
         if super::reopen::needs_another_iteration(state, started.budget.caps.rounds) {
-            command.push_str(" --rounds +1");
+            command.push_str(" --max-iterations +1");
         }
         command.push_str(&room_for_more(started.budget));
     }
