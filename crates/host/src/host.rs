@@ -10,7 +10,7 @@ use crate::shutdown::ShutdownListener;
 use crate::state_dir::StateDir;
 use std::path::{Path, PathBuf};
 use windlass_control_api::agents::AgentView;
-use windlass_control_api::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun};
+use windlass_control_api::commands::{Clean, LandRun, Pass, ResumeRun, SettingValue, StartRun, StopRun};
 use windlass_control_api::compat::{Compat, MakeWorktrees};
 use windlass_control_api::control_loop::{
     ControlStatus, InitControl, InitReport, Measurements, SetupReport, StartControl,
@@ -210,8 +210,8 @@ impl Control for Host {
         Box::pin(control::queries::list(self, repository))
     }
 
-    fn show<'a>(&'a self, run: &'a str) -> Reply<'a, RunView> {
-        about(run, control::queries::show(self, run))
+    fn show<'a>(&'a self, run: &'a str, iteration: Option<&'a str>) -> Reply<'a, RunView> {
+        about(run, control::queries::show(self, run, iteration))
     }
 
     fn log<'a>(&'a self, run: &'a str, from_version: u64) -> Reply<'a, Log> {
@@ -222,8 +222,8 @@ impl Control for Host {
         about(run, control::queries::log_changed(self, run, from_version))
     }
 
-    fn diff<'a>(&'a self, run: &'a str, round: Option<u32>) -> Reply<'a, Diff> {
-        about(run, control::queries::diff(self, run, round))
+    fn diff<'a>(&'a self, run: &'a str, pass: Option<Pass>) -> Reply<'a, Diff> {
+        about(run, control::queries::diff(self, run, pass))
     }
 
     fn explain<'a>(&'a self, run: &'a str) -> Reply<'a, ExplanationView> {

@@ -163,6 +163,7 @@ impl Answering<'_> {
             tree,
             hazards,
             reverted: Vec::new(),
+            left_out: Vec::new(),
         })
     }
 

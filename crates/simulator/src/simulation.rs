@@ -12,6 +12,7 @@ use crate::planted::PlantedBug;
 use windlass_engine::{Journal, ready};
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::judged_task::spec::{Adopted, Landing};
 use windlass_protocols::{Actor, EffectId, Millis, Observation, Outcome, Rejection};
 
@@ -176,7 +177,7 @@ impl Host {
         let body = if lands {
             Observation::LandingRequested { landing: Landing::Branch("rescued".to_owned()) }
         } else if reopens {
-            Observation::Reopened { caps: plenty(), note: None }
+            Observation::Reopened { caps: plenty(), note: None, limits: NewLimits::default() }
         } else {
             return Ok(());
         };

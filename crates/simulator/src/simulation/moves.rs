@@ -11,6 +11,7 @@ use windlass_engine::{EngineError, Journal, JournalError, ready};
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::outcome::Usage;
 use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::{Actor, EffectId, Millis, Observation, Outcome, Rejection};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +139,7 @@ impl Host {
                 effect,
                 outcome: Outcome::Lost { reason: "seen by the ghost".to_owned(), usage: Usage::default() },
             },
-            None => Observation::Reopened { caps: plenty(), note: None },
+            None => Observation::Reopened { caps: plenty(), note: None, limits: NewLimits::default() },
         };
         self.story.tell(|| format!("the ghost brings {body:?}"));
         match ghost.observe(Actor::Engine, body) {
@@ -187,7 +188,11 @@ impl Host {
         };
         let note = self.choices.once_in(2).then(|| "look at the tests".to_owned());
         let fault = self.draw_fault();
-        match self.turn(person(), Observation::Reopened { caps, note }, fault)? {
+        match self.turn(
+            person(),
+            Observation::Reopened { caps, note, limits: NewLimits::default() },
+            fault,
+        )? {
             Turned::Stored => self.coverage.count("fault", "reopened"),
             Turned::Refused(_) | Turned::Unclear => {}
         }
