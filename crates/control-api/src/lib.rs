@@ -10,6 +10,7 @@ pub mod errors;
 pub mod events;
 pub mod exit_codes;
 pub mod money;
+pub mod notify;
 pub mod views;
 
 pub use control::{Control, Reply};

@@ -9,6 +9,7 @@ pub(crate) mod cost;
 pub(crate) mod diagnose;
 pub(crate) mod find;
 pub(crate) mod legacy;
+pub(crate) mod notify;
 pub(crate) mod queries;
 pub(crate) mod resume;
 mod scratch;

@@ -83,6 +83,7 @@ pub(crate) async fn show(host: &Host, name: &str) -> Result<RunView, Fault> {
             Protocol::FeedbackControl(state) => Some(super::control_loop::report::of(&run, state)),
             Protocol::JudgedTask(_) => None,
         },
+        notifications: super::notify::standing(host.courier.deliveries(), Some(head.run.as_str())),
         artifacts: sealed(&head.run, &stored)?
             .into_iter()
             .map(|(round, artifact)| ArtifactView {
