@@ -165,11 +165,8 @@ pub(crate) fn problem(settings: &Settings) -> Option<Problem> {
     if let Some(word) = settings.list(ON).iter().find(|word| event(word).is_none()) {
         return Some((ON, format!("names `{word}`; there are: needs-person, ended, budget")));
     }
-    let Some(url) = settings.text(URL) else {
-        let lonely =
-            settings.text(SECRET).map(|_| (SECRET, format!("says how to sign, but `{URL}` is not set")));
-        return lonely;
-    };
+    // A secret without an address is none of them: one file may name the first, another the second.
+    let url = settings.text(URL)?;
     refused(url).map(|why| (URL, why.to_owned()))
 }
 
