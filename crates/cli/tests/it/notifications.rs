@@ -39,7 +39,7 @@ fn doctor(played: &PlayedRun) -> String {
     let lines = played.world.windlass(&["doctor", "--json"]).json()["lines"].clone();
     let about = |line: &Value| line["what"] == "notifications";
     let lines = lines.as_array().unwrap().iter().filter(|line| about(line));
-    lines.map(|line| format!("{}: {}\n", line["state"], line["details"])).collect()
+    lines.map(|line| format!("{}: {}", line["state"], line["details"])).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -285,7 +285,8 @@ fn a_test_message_goes_through_every_channel_and_each_says_how_it_ended() {
         views
             .iter()
             .map(|view| format!("{} {}: {}", view["channel"], view["state"], view["why"]))
-            .collect::<String>()
+            .collect::<Vec<_>>()
+            .join("\n")
     };
     let said = test(&played);
     assert!(said.contains("$HOOK_SECRET is not set"), "{said}");
