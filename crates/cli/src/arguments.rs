@@ -3,7 +3,7 @@
 
 use crate::commands::{
     agents, clean, compat, completions, control, cost, demo, diff, doctor, explain, explain_error, land, log,
-    ls, resume, run, settings, show, stop, trust, verify,
+    ls, notify, resume, run, settings, show, stop, trust, verify,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
 use crate::wiring::Environment;
@@ -60,6 +60,7 @@ pub(crate) enum Command {
     Trust(trust::TrustArgs),
     Agents(agents::AgentsArgs),
     Doctor(doctor::DoctorArgs),
+    Notify(notify::NotifyArgs),
     Demo(demo::DemoArgs),
     Settings(settings::SettingsArgs),
     ExplainError(explain_error::ExplainErrorArgs),

@@ -6,6 +6,7 @@ use crate::control_loop::{ControlStatus, InitControl, InitReport, Measurements, 
 use crate::errors::Fault;
 use crate::events::Watcher;
 use crate::money::{AskCost, CostReport};
+use crate::notify::NotifyReport;
 use crate::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
     TrustView, Verification,
@@ -57,6 +58,12 @@ pub trait Control {
     fn agents<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<AgentView>>;
     /// What agents used, added up as asked.
     fn cost(&self, question: AskCost) -> Reply<'_, CostReport>;
+    /// Tries every channel for notifications that is set.
+    fn notify_test<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, NotifyReport>;
+    /// Sends once more what was given up.
+    fn notify_retry(&self) -> Reply<'_, NotifyReport>;
+    /// Lets be what was given up.
+    fn notify_forget(&self) -> Reply<'_, NotifyReport>;
     fn settings<'a>(
         &'a self,
         repository: Option<&'a Path>,

@@ -12,6 +12,7 @@ pub mod events;
 pub mod exit_codes;
 pub mod goal_loop;
 pub mod money;
+pub mod notify;
 pub mod views;
 
 pub use control::{Control, Reply};

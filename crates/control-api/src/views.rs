@@ -130,6 +130,9 @@ pub struct RunView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeView>,
     pub artifacts: Vec<ArtifactView>,
+    /// Notifications about it that have not arrived.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notifications: Vec<crate::notify::DeliveryView>,
 }
 
 #[derive(Clone, Debug, Serialize)]

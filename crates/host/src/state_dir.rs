@@ -50,6 +50,11 @@ impl StateDir {
         self.0.join("trust.json")
     }
 
+    /// Notifications on their way.
+    pub(crate) fn notify(&self) -> PathBuf {
+        self.0.join("notify")
+    }
+
     pub(crate) fn run(&self, run: &RunId) -> PathBuf {
         self.0.join("runs").join(run.as_str())
     }

@@ -38,6 +38,7 @@ pub(crate) async fn run(args: DiffArgs, control: &dyn Control, output: &mut Outp
         output.talk(match (&diff.iteration, control.show(&diff.run, None).await?.line.kind) {
             (Some(label), _) => format!("iteration {label} changed nothing"),
             (None, LoopKind::Control) => String::from("the run has changed nothing"),
+            (None, LoopKind::Goal) => format!("iteration {} changed nothing", diff.round),
             (None, LoopKind::Task) => format!("round {} changed nothing", diff.round),
         });
     } else if output.look().colour {

@@ -5,6 +5,7 @@ use super::outcome::{explanation, short, word};
 use crate::output::{Fields, Output, Paint, ago, cost, duration, printable};
 use clap::Args;
 use jiff::Timestamp;
+use windlass_control_api::notify::DeliveryView;
 use windlass_control_api::views::{ArtifactView, ChangeView, LoopKind, RunView, Used};
 use windlass_control_api::{Control, Fault, exit_codes};
 
@@ -71,6 +72,7 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
     fields.add_all(checks, view.checks.iter().map(|check| printable(check)));
     fields.add_all("audit checks", view.audit_checks.iter().map(|check| printable(check)));
     fields.add_all("artifacts", view.artifacts.iter().map(|one| artifact(one, view.line.kind)));
+    fields.add_all("not notified", view.notifications.iter().map(delivery));
     for line in fields.lines() {
         output.line(line);
     }
@@ -107,6 +109,12 @@ fn used(used: &Used) -> String {
     parts.push(format!("{} bytes of output", used.output_bytes));
     parts.push(format!("{} facts", used.facts));
     parts.join(", ")
+}
+
+fn delivery(delivery: &DeliveryView) -> String {
+    let why = if delivery.why.is_empty() { String::new() } else { format!(": {}", printable(&delivery.why)) };
+    let (event, channel, state) = (&delivery.event, &delivery.channel, delivery.state.word());
+    format!("{event} through {channel}: {state}{why}")
 }
 
 fn artifact(artifact: &ArtifactView, kind: LoopKind) -> String {

@@ -10,6 +10,7 @@ pub(crate) mod diagnose;
 pub(crate) mod find;
 pub(crate) mod goal_loop;
 pub(crate) mod legacy;
+pub(crate) mod notify;
 pub(crate) mod queries;
 pub(crate) mod resume;
 mod scratch;

@@ -100,6 +100,7 @@ pub(crate) async fn show(host: &Host, name: &str, iteration: Option<&str>) -> Re
             Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => None,
         },
         change,
+        notifications: super::notify::standing(host.courier.deliveries(), Some(head.run.as_str())),
         artifacts: sealed(&head.run, &stored)?
             .into_iter()
             .filter(|(round, _)| of_pass(*round))

@@ -70,13 +70,13 @@ pub(super) fn from_file(text: &str, origin: Origin) -> Result<Layer, Fault> {
             .hint("mend the file; `windlass settings` lists every key there is")
     })?;
     let mut layer = Layer { values: Vec::new(), warnings: Vec::new() };
-    for (name, value) in &table {
-        let Some(key) = Key::find(name) else {
-            if is_a_slip(name) {
-                return Err(Fault::new(Code::BadSettings, unknown(name, &origin))
+    for (name, value) in flat(&table, "") {
+        let Some(key) = Key::find(&name) else {
+            if is_a_slip(&name) {
+                return Err(Fault::new(Code::BadSettings, unknown(&name, &origin))
                     .hint("mend the key; `windlass settings` lists every key there is"));
             }
-            layer.warnings.push(unknown(name, &origin));
+            layer.warnings.push(unknown(&name, &origin));
             continue;
         };
         let value = from_toml(key, value)
@@ -111,6 +111,21 @@ pub(super) fn from_arguments(given: &[(String, SettingValue)]) -> Result<Layer, 
         layer.values.push((key, value.clone(), Origin::Argument));
     }
     Ok(layer)
+}
+
+/// `on` in the table `notify` is the key `notify.on`.
+fn flat<'a>(table: &'a toml::Table, prefix: &str) -> Vec<(String, &'a toml::Value)> {
+    let mut values = Vec::new();
+    for (name, value) in table {
+        let name = format!("{prefix}{name}");
+        match value {
+            toml::Value::Table(inner) if !inner.is_empty() && Key::find(&name).is_none() => {
+                values.extend(flat(inner, &format!("{name}.")));
+            }
+            _ => values.push((name, value)),
+        }
+    }
+    values
 }
 
 fn from_toml(key: &Key, value: &toml::Value) -> Option<SettingValue> {
