@@ -13,7 +13,7 @@ mod text_lines;
 
 pub use budget::{BUDGET_FILE, Budget, Caps, Control, Used};
 pub use contract::{
-    Autonomy, CONTRACT_FILE, Contract, InboxLine, OnBlocked, PARK_AND_GO_ON, Scope, ScopePart,
+    Autonomy, CONTRACT_FILE, Contract, InboxLine, OnBlocked, PARK_AND_GO_ON, PinnedCommands, Scope, ScopePart,
 };
 pub use features::{
     DefinitionChanges, EditFault, FEATURES_FILE, Feature, FeatureList, FieldChange, FieldOwner, ItemChange,
