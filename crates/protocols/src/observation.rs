@@ -4,7 +4,7 @@ use crate::kernel::budget::CapChange;
 use crate::kernel::person::Word;
 use crate::outcome::Outcome;
 use crate::protocol::Spec;
-use crate::vocabulary::{Actor, EffectId, Millis, RunId};
+use crate::vocabulary::{Actor, EffectId, Millis, RunId, TreeId};
 use alloc::string::String;
 use core::fmt;
 
@@ -61,6 +61,16 @@ pub enum Rejection {
     NotAsked {
         why: String,
     },
+    /// A person has the work in hand.
+    TakenOver {
+        by: Actor,
+        branch: String,
+    },
+    /// An approval names one tree and the run waits with another.
+    OtherTree {
+        named: TreeId,
+        waits: TreeId,
+    },
 }
 
 impl fmt::Display for Rejection {
@@ -76,6 +86,12 @@ impl fmt::Display for Rejection {
             Self::NothingToLand { why } => write!(f, "nothing to land: {why}"),
             Self::InvalidSpec { why } => write!(f, "the run cannot be started: {why}"),
             Self::NotAsked { why } => write!(f, "the run does not wait for that: {why}"),
+            Self::TakenOver { by, branch } => {
+                write!(f, "{by} took the work over on {branch} and has not handed it back")
+            }
+            Self::OtherTree { named, waits } => {
+                write!(f, "the run waits with tree {waits}, not with tree {named}")
+            }
         }
     }
 }

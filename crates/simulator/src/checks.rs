@@ -11,7 +11,7 @@ use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, Source};
 use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, TaskSpec};
 use windlass_protocols::protocol::{Protocol, Spec};
-use windlass_protocols::{Fact, Role, Run, TreeId, explain, invariants};
+use windlass_protocols::{Fact, Role, Run, TreeId, explain, inbox, invariants};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Check {
@@ -123,7 +123,7 @@ impl Checker {
                 return Err(Violation::new(Check::Replay, sentence));
             }
             // Whatever the state, there is a sentence for it; this must not panic.
-            let _ = explain::explain(live);
+            let _ = (explain::explain(live), inbox::waiting(live));
         }
         Ok(())
     }
@@ -148,7 +148,7 @@ impl Checker {
 
 fn ended_stays_ended(ended_before: bool, new: &[Fact]) -> Result<(), Violation> {
     match new.first() {
-        Some(Fact::RunReopened { .. } | Fact::LandingAsked { .. }) | None => Ok(()),
+        Some(Fact::RunReopened { .. } | Fact::LandingAsked { .. } | Fact::PersonSaid { .. }) | None => Ok(()),
         Some(fact) if ended_before => {
             Err(Violation::new(Check::EndedStaysEnded, format!("{} follows the end", fact.name())))
         }

@@ -15,7 +15,7 @@ pub struct Coverage {
 }
 
 /// Everything that must occur in a task loop, by kind.
-const OF_THE_TASK_LOOP: [(&str, &[&str]); 6] = [
+const OF_THE_TASK_LOOP: [(&str, &[&str]); 8] = [
     (
         "effect",
         &[
@@ -74,6 +74,8 @@ const OF_THE_TASK_LOOP: [(&str, &[&str]); 6] = [
         ],
     ),
     ("fault", &["landing-asked"]),
+    ("said", &["approve", "skip", "take-over", "hand-back", "let-go"]),
+    ("rejection", &["taken-over", "other-tree"]),
 ];
 
 /// Everything that must occur whatever the loop.
@@ -90,6 +92,7 @@ const OF_EVERY_LOOP: [(&str, &[&str]); 2] = [
             "nothing-to-reopen",
             "nothing-to-land",
             "invalid-spec",
+            "not-asked",
         ],
     ),
     (
@@ -139,6 +142,7 @@ impl Coverage {
                     }
                 }
                 Fact::FeedbackControl(fact) => control::coverage::count(self, fact),
+                Fact::PersonSaid { word, .. } => self.count("said", word.name()),
                 _ => {}
             }
         }
@@ -250,5 +254,7 @@ const fn rejection_name(rejection: &Rejection) -> &'static str {
         Rejection::NothingToLand { .. } => "nothing-to-land",
         Rejection::InvalidSpec { .. } => "invalid-spec",
         Rejection::NotAsked { .. } => "not-asked",
+        Rejection::TakenOver { .. } => "taken-over",
+        Rejection::OtherTree { .. } => "other-tree",
     }
 }

@@ -2,6 +2,7 @@
 //! come to its end, then the ways on that an ended run must still have. What may happen in the first is in `moves`.
 
 mod moves;
+mod people;
 
 use crate::answers::Season;
 use crate::checks::{Check, Violation, is_done, waits_to_be_landed};
@@ -164,6 +165,7 @@ impl Host {
 
     /// Accepted work can be landed, and everything else can be taken up by somebody who gives it enough room.
     fn way_on(&mut self) -> Result<(), Violation> {
+        self.give_back()?;
         let (lands, reopens) = {
             let ledger = self.ledger.borrow();
             let lands = waits_to_be_landed(&ledger.facts);

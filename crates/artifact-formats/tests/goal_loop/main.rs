@@ -2,9 +2,15 @@
 
 mod budget;
 mod contract;
+mod design;
+mod evaluation;
 mod feature_edits;
 mod features;
+mod guards;
 mod ledgers;
+mod prompts;
+mod secrets;
+mod test_runs;
 
 use windlass_artifact_formats::goal_loop::ItemId;
 

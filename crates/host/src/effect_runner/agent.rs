@@ -6,7 +6,7 @@ use super::agent_end;
 use super::answer;
 use super::control_loop;
 use super::goal_loop;
-use super::listen::{SpendLimits, Watch};
+use super::listen::{Guard, SpendLimits, Watch};
 use super::prompt;
 use super::step::{self, Counted, Told};
 use crate::clock::SystemClock;
@@ -54,7 +54,7 @@ pub(super) async fn run(
     }
     let so_far = asked.session.as_ref().map(|session| agent_end::totals_of(&session.so_far));
     let listening = (context.prices.clone(), context.most_repeats);
-    let watch = Watch::new(choice, &directory, limits, listening, so_far).telling(live);
+    let watch = Watch::new(choice, &directory, limits, listening, so_far).telling(live).guarded(Guard::of(&context.spec));
     let before: Arc<Mutex<Option<Fingerprint>>> = Arc::default();
     let end = {
         let (begin_context, begin_asked, begin_run) = (Arc::clone(&context), asked.clone(), Arc::clone(&run));

@@ -212,14 +212,9 @@ pub(crate) fn land(
 
 /// A person's word to a run nobody works on.
 pub(crate) fn person_said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rejection> {
-    match (draft.protocol(), word) {
-        (Protocol::GoalContract(_), _) => goal_contract::person::said(draft, by, word),
-        (Protocol::JudgedTask(_) | Protocol::FeedbackControl(_), Word::Skip { .. }) => {
-            draft.record(Fact::PersonSaid { by: by.clone(), word: word.clone() });
-            Ok(())
-        }
-        (Protocol::JudgedTask(_) | Protocol::FeedbackControl(_), _) => Err(Rejection::NotAsked {
-            why: format!("this loop has no question that {} answers", word.name()),
-        }),
+    match draft.protocol() {
+        Protocol::JudgedTask(_) => judged_task::person::said(draft, by, word),
+        Protocol::FeedbackControl(_) => feedback_control::reopen::person_said(draft, by, word),
+        Protocol::GoalContract(_) => goal_contract::person::said(draft, by, word),
     }
 }

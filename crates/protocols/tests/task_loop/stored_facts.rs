@@ -10,6 +10,7 @@ use windlass_protocols::effect::{
 };
 use windlass_protocols::fact::FACT_VERSION;
 use windlass_protocols::kernel::budget::{CapChange, Dimension};
+use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
     AgentSession, Answer, CheckResult, ChecksReport, LandedCommit, Outcome, StepEnd, TokenKinds, Trouble,
     Usage, VerdictWord, WorkspaceAfter,
@@ -60,7 +61,24 @@ fn examples() -> Vec<Fact> {
     facts.extend(ends().into_iter().map(|end| Fact::JudgedTask(TaskFact::Concluded { end })));
     facts.extend(of_outages());
     facts.extend(control_facts::examples());
+    facts.extend(people());
     facts
+}
+
+/// What came with the inbox: every word a person can say.
+fn people() -> Vec<Fact> {
+    let tree = || TreeId::new("tree-1");
+    let reason = || "not now".to_owned();
+    let words = [
+        Word::Approve { tree: tree() },
+        Word::Reject { reason: reason() },
+        Word::Skip { reason: reason() },
+        Word::TakeOver { branch: "windlass/take-over/run-1".to_owned() },
+        Word::HandBack { tree: tree(), report: artifact("handoff.json") },
+        Word::LetGo,
+    ];
+    let said = |word| Fact::PersonSaid { by: Actor::Human("ada".to_owned()), word };
+    words.map(said).into_iter().collect()
 }
 
 /// What came when agents got providers: limits, chains, conversations, kinds of tokens.
@@ -367,11 +385,12 @@ const fn variant(fact: &Fact) -> usize {
             TaskFact::Landed { .. } => 18,
             TaskFact::AgentOut { .. } => 19,
         },
-        Fact::FeedbackControl(fact) => 20 + control_facts::variant(fact),
+        Fact::PersonSaid { .. } => 20,
+        Fact::FeedbackControl(fact) => 21 + control_facts::variant(fact),
     }
 }
 
-const COUNT: usize = 20 + control_facts::COUNT;
+const COUNT: usize = 21 + control_facts::COUNT;
 
 fn stored() -> Vec<Fact> {
     let read = |(number, line): (usize, &str)| {

@@ -30,6 +30,7 @@ enum Move {
     StartAgain,
     Reopen,
     Land,
+    Say,
 }
 
 impl Host {
@@ -58,6 +59,7 @@ impl Host {
             (1, Move::StartAgain),
             (1 + 16 * over, Move::Reopen),
             (1 + 16 * over, Move::Land),
+            (1 + 16 * over, Move::Say),
         ]);
         match chosen {
             Move::Rest => return Ok(false),
@@ -77,6 +79,7 @@ impl Host {
             }
             Move::Reopen => self.reopen()?,
             Move::Land => self.land()?,
+            Move::Say => self.say()?,
         }
         Ok(true)
     }

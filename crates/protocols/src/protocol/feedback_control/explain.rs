@@ -37,7 +37,7 @@ fn under_way(run: &Run, state: &State, id: &str) -> Explanation {
 }
 
 /// One node in one line.
-fn standing(state: &State, frame: &Frame) -> String {
+pub(super) fn standing(state: &State, frame: &Frame) -> String {
     let node = state.spec.node(frame.depth as usize);
     let path = state.spec.node_path(frame.depth as usize).join(" > ");
     let sensors: Vec<String> = node
@@ -126,7 +126,7 @@ fn counted(count: u32, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
-fn resume_command(run: &Run, state: &State, id: &str) -> String {
+pub(super) fn resume_command(run: &Run, state: &State, id: &str) -> String {
     let mut command = format!("windlass resume {id}");
     if let Some(started) = &run.started {
         if super::reopen::needs_another_iteration(state, started.budget.caps.rounds) {
@@ -137,7 +137,7 @@ fn resume_command(run: &Run, state: &State, id: &str) -> String {
     command
 }
 
-fn human(cause: &Cause) -> String {
+pub(super) fn human(cause: &Cause) -> String {
     match cause {
         Cause::NoReadableAnswer { role, faults } => {
             format!("the {role} left no readable answer, also when asked again: {}", faults.join("; "))

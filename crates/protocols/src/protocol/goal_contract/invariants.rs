@@ -51,7 +51,8 @@ struct Watch<'a> {
     known_cause: Option<String>,
     stop_asked: bool,
     concluded: Option<End>,
-    taken_over: bool,
+    /// The next iteration is a person's own.
+    handed_back: bool,
     closed: bool,
 }
 
@@ -79,7 +80,7 @@ impl<'a> Watch<'a> {
             known_cause: None,
             stop_asked: false,
             concluded: None,
-            taken_over: false,
+            handed_back: false,
             closed: false,
         }
     }
@@ -128,9 +129,8 @@ impl<'a> Watch<'a> {
             Word::Approve { tree } => {
                 self.approved.insert(tree.as_str().to_string());
             }
-            Word::TakeOver { .. } => self.taken_over = true,
-            Word::HandBack { .. } => self.taken_over = false,
-            Word::Reject { .. } | Word::Skip { .. } => {}
+            Word::HandBack { .. } => self.handed_back = true,
+            Word::TakeOver { .. } | Word::LetGo | Word::Reject { .. } | Word::Skip { .. } => {}
         }
     }
 
@@ -144,8 +144,8 @@ impl<'a> Watch<'a> {
             request,
             Effect::RunAgent(_) | Effect::RunSuite(_) | Effect::RunChecks(_) | Effect::Wait(_)
         );
-        if begins_work && (self.stop_asked || self.concluded.is_some() || self.taken_over) {
-            self.say("work was begun after the end, after a request to stop or under a person's hands");
+        if begins_work && (self.stop_asked || self.concluded.is_some()) {
+            self.say("work was begun after the end or after a request to stop");
         }
         match request {
             Effect::RunAgent(agent) => {
@@ -240,7 +240,8 @@ impl<'a> Watch<'a> {
         }
         let cap = queue.map_or(0, |queue| queue.limits.iterations.min(self.spec.caps.rounds));
         // A person who hands work back is not held up by a cap on agents.
-        if iteration > cap.saturating_add(self.more) && !self.taken_over {
+        let of_a_person = core::mem::take(&mut self.handed_back);
+        if iteration > cap.saturating_add(self.more) && !of_a_person {
             self.say("more iterations than the cap");
         }
         self.at_work = Some((item.to_string(), work));

@@ -118,6 +118,14 @@ impl ItemState {
         lines
     }
 
+    /// Tests that the last try broke.
+    pub fn last_regressions(&self) -> Vec<String> {
+        let last = self.causes.last().filter(|failed| failed.by == RejectedBy::Regression);
+        last.and_then(|failed| failed.key.strip_prefix("regression:"))
+            .map(|names| names.split(',').map(String::from).collect())
+            .unwrap_or_default()
+    }
+
     pub(super) fn design(&self, item: &Item) -> Design {
         match (&self.design, self.design_approved) {
             (Some(_), true) => Design::Approved,

@@ -8,6 +8,7 @@ pub(crate) mod decide;
 pub mod end;
 pub(crate) mod explain;
 pub mod facts;
+pub(crate) mod inbox;
 pub(crate) mod invariants;
 pub mod item;
 pub(crate) mod next;

@@ -213,6 +213,7 @@ fn in_iteration(draft: &Draft, queue: &Queue, open: &Iteration) -> Next {
             iteration: open.number,
             item: open.item.clone(),
             result: super::facts::Ending::Accepted,
+            at: draft.now(),
         });
     }
     if open.pre_commit.is_none() {
@@ -251,7 +252,7 @@ fn before_verdict(draft: &Draft, queue: &Queue, open: &Iteration) -> Option<Next
         }
         return Some(Next::Ask(agent(draft, open, Role::Builder)));
     }
-    open.change.is_none().then(|| Next::Ask(Effect::CaptureChange { round: open.number }))
+    open.change.is_none().then_some(Next::Ask(Effect::CaptureChange { round: open.number }))
 }
 
 enum Designed {

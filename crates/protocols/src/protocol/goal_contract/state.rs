@@ -15,7 +15,7 @@ use crate::kernel::budget::CapChange;
 use crate::kernel::conversation::LastSession;
 use crate::kernel::person::Word;
 use crate::kernel::trouble::{describe, with_last_words};
-use crate::outcome::{AgentReport, BuildReport, CapturedChange, Outcome, StepEnd, SuiteReport};
+use crate::outcome::{AgentReport, BuildReport, CapturedChange, Finding, Outcome, StepEnd, SuiteReport};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -31,6 +31,8 @@ pub struct State {
     pub queue: Option<Queue>,
     /// Files that people edit are read again before anything new is begun.
     pub queue_is_old: bool,
+    /// A person has just let the run begin or go on: what the contract says now is what they want.
+    pub person_looked: bool,
     /// The first of two runs of the suite at the base.
     pub first_baseline: Option<SuiteReport>,
     pub baseline: Option<Baseline>,
@@ -59,8 +61,8 @@ pub struct State {
     pub unsaid_notes: Vec<String>,
     pub waiting_until: Option<Millis>,
     pub last_outage: String,
-    /// The branch on which a person works in the builder's place.
-    pub taken_over: Option<String>,
+    /// What a person handed back while no iteration was open: the next one begins with it.
+    pub handed_back: Option<TreeId>,
     pub end: Option<End>,
     /// How much had happened at the last closing commit: a second one of the same would say nothing new.
     pub summed_up_at: Option<(usize, End)>,
@@ -105,6 +107,7 @@ impl Iteration {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastIteration {
     pub number: u32,
+    pub at: Millis,
     pub item: String,
     pub work: Work,
     pub ending: Ending,
@@ -123,6 +126,7 @@ impl State {
             head: None,
             queue: None,
             queue_is_old: false,
+            person_looked: true,
             first_baseline: None,
             baseline: None,
             items: BTreeMap::new(),
@@ -143,7 +147,7 @@ impl State {
             unsaid_notes: Vec::new(),
             waiting_until: None,
             last_outage: String::new(),
-            taken_over: None,
+            handed_back: None,
             end: None,
             summed_up_at: None,
         }
@@ -216,6 +220,7 @@ impl State {
             GoalFact::QueueTaken { queue } => {
                 self.queue = Some((**queue).clone());
                 self.queue_is_old = false;
+                self.person_looked = false;
             }
             GoalFact::BaselineTaken { suite, flaky } => {
                 self.baseline = Some(Baseline { suite: suite.clone(), flaky: flaky.clone() });
@@ -245,13 +250,7 @@ impl State {
                 self.repairing = None;
                 self.in_open(|open| open.build_failed = Some(why.clone()));
             }
-            GoalFact::ChangeTaken { change } => {
-                self.in_open(|open| open.change = Some(change.clone()));
-                if let (Some(open), Some((head, _))) = (&self.open, &self.head) {
-                    let attempt = (change.tree.clone(), head.clone());
-                    self.items.entry(open.item.clone()).or_default().attempt = Some(attempt);
-                }
-            }
+            GoalFact::ChangeTaken { change } => self.take_change(change),
             GoalFact::TestsTaken { suite } => self.in_open(|open| open.suite = Some(suite.clone())),
             GoalFact::VerdictTaken { pass, artifact, .. } => {
                 self.repairing = None;
@@ -269,13 +268,38 @@ impl State {
                 self.commits.push((item.clone(), commit.clone()));
                 self.items.entry(item.clone()).or_default().committed = Some(commit.clone());
             }
-            GoalFact::IterationEnded { iteration, item, result } => {
-                self.end_iteration(*iteration, item, result)
+            GoalFact::IterationEnded { iteration, item, result, at } => {
+                self.end_iteration((*iteration, *at), item, result);
             }
             GoalFact::ItemParked { item, why } => {
                 self.items.entry(item.clone()).or_default().parked = Some(why.clone());
                 self.same_item_next = None;
             }
+            GoalFact::Concluded { end } => self.end = Some(end.clone()),
+            GoalFact::SummaryCommitted { commit, .. } => {
+                self.unseen_commit = None;
+                self.summed_up_at = self.end.clone().map(|end| (self.past.len(), end));
+                if let (Some(commit), Some((head, _))) = (commit, &mut self.head) {
+                    head.clone_from(commit);
+                }
+            }
+            GoalFact::RepairAsked { .. } | GoalFact::StepRetried { .. } | GoalFact::AgentOut { .. } => {
+                self.step_came_to_nothing(fact);
+            }
+        }
+    }
+
+    fn take_change(&mut self, change: &CapturedChange) {
+        self.in_open(|open| open.change = Some(change.clone()));
+        if let (Some(open), Some((head, _))) = (&self.open, &self.head) {
+            let attempt = (change.tree.clone(), head.clone());
+            self.items.entry(open.item.clone()).or_default().attempt = Some(attempt);
+        }
+    }
+
+    /// The step is to be asked for again, of the same or of another agent.
+    fn step_came_to_nothing(&mut self, fact: &GoalFact) {
+        match fact {
             GoalFact::RepairAsked { faults, .. } => {
                 self.attempts.repairs += 1;
                 self.repairing = Some(faults.clone());
@@ -289,14 +313,7 @@ impl State {
                 self.availability.is_out(agent, *until);
                 self.attempts.out(*kind);
             }
-            GoalFact::Concluded { end } => self.end = Some(end.clone()),
-            GoalFact::SummaryCommitted { commit, .. } => {
-                self.unseen_commit = None;
-                self.summed_up_at = self.end.clone().map(|end| (self.past.len(), end));
-                if let (Some(commit), Some((head, _))) = (commit, &mut self.head) {
-                    head.clone_from(commit);
-                }
-            }
+            _ => {}
         }
     }
 
@@ -324,9 +341,10 @@ impl State {
             approved: false,
             asked: BTreeMap::new(),
         });
+        self.go_on_with_handed_back();
     }
 
-    fn end_iteration(&mut self, number: u32, id: &str, ending: &Ending) {
+    fn end_iteration(&mut self, (number, at): (u32, Millis), id: &str, ending: &Ending) {
         let Some(open) = self.open.take() else { return };
         let item = self.items.entry(id.into()).or_default();
         item.end(number, open.work, ending);
@@ -336,6 +354,7 @@ impl State {
         }
         self.past.push(PastIteration {
             number,
+            at,
             item: id.into(),
             work: open.work,
             ending: ending.clone(),
@@ -344,7 +363,7 @@ impl State {
             findings: open
                 .change
                 .iter()
-                .flat_map(|change| change.findings.iter().map(|f| f.words()))
+                .flat_map(|change| change.findings.iter().map(Finding::words))
                 .collect(),
             evaluation: open.passed,
         });
@@ -372,6 +391,7 @@ impl State {
         self.repairing = None;
         self.hold = false;
         self.queue_is_old = true;
+        self.person_looked = true;
         if self.baseline.is_none() {
             self.first_baseline = None;
         }
@@ -399,20 +419,21 @@ impl State {
     }
 
     fn hear(&mut self, word: &Word) {
-        match word {
-            Word::TakeOver { branch } => self.taken_over = Some(branch.clone()),
-            Word::HandBack { tree } => {
-                self.taken_over = None;
-                self.in_open(|open| {
-                    open.handed_back = Some(tree.clone());
-                    open.build = Some(BuildReport::default());
-                    open.build_failed = None;
-                    (open.change, open.suite, open.passed, open.pre_commit) = (None, None, None, None);
-                    open.approved = false;
-                });
-            }
-            Word::Approve { .. } | Word::Reject { .. } | Word::Skip { .. } => {}
+        if let Word::HandBack { tree, .. } = word {
+            self.handed_back = Some(tree.clone());
+            self.go_on_with_handed_back();
         }
+    }
+
+    /// A person's work stands in the builder's place and has still to be looked at.
+    fn go_on_with_handed_back(&mut self) {
+        let Some(open) = &mut self.open else { return };
+        let Some(tree) = self.handed_back.take() else { return };
+        open.handed_back = Some(tree);
+        open.build = Some(BuildReport::default());
+        open.build_failed = None;
+        (open.change, open.suite, open.passed, open.pre_commit) = (None, None, None, None);
+        open.approved = false;
     }
 
     fn begin_asking(&mut self, request: &Effect) {
