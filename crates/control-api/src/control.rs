@@ -5,6 +5,7 @@ use crate::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun
 use crate::control_loop::{ControlStatus, InitControl, InitReport, Measurements, SetupReport, StartControl};
 use crate::errors::Fault;
 use crate::events::Watcher;
+use crate::goal_setup::{AddItem, AddedItem, GoalInitReport, GoalSetup, GoalStatus, InitGoal, StartGoal};
 use crate::money::{AskCost, CostReport};
 use crate::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
@@ -28,6 +29,20 @@ pub trait Control {
     /// One control loop, or the newest of the repository.
     fn control_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, ControlStatus>;
     fn measurements<'a>(&'a self, run: &'a str) -> Reply<'a, Measurements>;
+    /// Starts a goal loop and drives it until it ends or waits for a person, or until it is interrupted.
+    fn start_goal<'a>(&'a self, command: StartGoal, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Writes the files a goal loop needs where they are missing.
+    fn init_goal(&self, command: InitGoal) -> Reply<'_, GoalInitReport>;
+    /// What a goal loop would work on here; settings are as for `start_goal`.
+    fn goal_setup<'a>(
+        &'a self,
+        repository: &'a Path,
+        given: Vec<(String, SettingValue)>,
+    ) -> Reply<'a, GoalSetup>;
+    /// Puts a new item at the end of the queue.
+    fn add_item(&self, command: AddItem) -> Reply<'_, AddedItem>;
+    /// One goal loop, or the newest of the repository.
+    fn goal_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, GoalStatus>;
     /// Takes an unfinished or ended run up again and drives it.
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
     /// The unfinished runs nobody drives, as `resume` takes them.

@@ -49,6 +49,9 @@ codes! {
     UnknownAgent = "WL-AGENT-001", USAGE;
     LegacyRun = "WL-LEGACY-001", USAGE;
     NotVerified = "WL-VERIFY-001", NOT_VERIFIED;
+    GoalFiles = "WL-GOAL-001", USAGE;
+    NotConfirmed = "WL-GOAL-002", REFUSED;
+    WouldWiden = "WL-GOAL-003", USAGE;
     Bug = "WL-BUG-001", FAULT;
 }
 

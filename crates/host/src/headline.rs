@@ -9,7 +9,7 @@ use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::End as ControlEnd;
 use windlass_protocols::protocol::feedback_control::frame::Frame;
-use windlass_protocols::protocol::goal_contract::end::{Cap, End as GoalEnd};
+use windlass_protocols::protocol::goal_contract::end::{Cap, End as GoalEnd, NotReady};
 use windlass_protocols::protocol::judged_task::end::End;
 
 /// The wording of `now`. Raised whenever a sentence about a state changes, so that a line written before the change is
@@ -126,6 +126,7 @@ pub(crate) fn status_of(run: &Run) -> Option<Status> {
             | GoalEnd::Paused { .. } => Status::NeedsHuman,
             GoalEnd::HardKill { .. } => Status::Exhausted,
             GoalEnd::Stopped { .. } => Status::Stopped,
+            GoalEnd::NotReady { why: NotReady::RedBaseline { .. } } => Status::RedBaseline,
             GoalEnd::NotReady { .. } => Status::Failed,
         },
     })
@@ -168,13 +169,14 @@ pub(crate) fn common_dir(head: &RunHead) -> Option<String> {
 }
 
 fn status_from_word(word: &str) -> Option<Status> {
-    const ENDS: [Status; 6] = [
+    const ENDS: [Status; 7] = [
         Status::Accepted,
         Status::Rejected,
         Status::NeedsHuman,
         Status::Exhausted,
         Status::Stopped,
         Status::Failed,
+        Status::RedBaseline,
     ];
     ENDS.into_iter().find(|status| status.word() == word)
 }

@@ -16,6 +16,9 @@ use windlass_control_api::control_loop::{
     ControlStatus, InitControl, InitReport, Measurements, SetupReport, StartControl,
 };
 use windlass_control_api::events::Watcher;
+use windlass_control_api::goal_setup::{
+    AddItem, AddedItem, GoalInitReport, GoalSetup, GoalStatus, InitGoal, StartGoal,
+};
 use windlass_control_api::money::{AskCost, CostReport};
 use windlass_control_api::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
@@ -188,6 +191,30 @@ impl Control for Host {
 
     fn measurements<'a>(&'a self, run: &'a str) -> Reply<'a, Measurements> {
         Box::pin(control::control_loop::look::measurements(self, run))
+    }
+
+    fn start_goal<'a>(&'a self, command: StartGoal, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        Box::pin(control::goal_loop::start::start(self, command, watcher))
+    }
+
+    fn init_goal(&self, command: InitGoal) -> Reply<'_, GoalInitReport> {
+        Box::pin(async move { control::goal_loop::init::init(&command) })
+    }
+
+    fn goal_setup<'a>(
+        &'a self,
+        repository: &'a Path,
+        given: Vec<(String, SettingValue)>,
+    ) -> Reply<'a, GoalSetup> {
+        Box::pin(async move { control::goal_loop::look::setup(self, repository, &given).await })
+    }
+
+    fn add_item(&self, command: AddItem) -> Reply<'_, AddedItem> {
+        Box::pin(async move { control::goal_loop::add::add(&command) })
+    }
+
+    fn goal_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, GoalStatus> {
+        Box::pin(control::goal_loop::look::status(self, run, repository))
     }
 
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {

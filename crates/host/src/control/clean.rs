@@ -204,12 +204,9 @@ fn worktree_of(
     let ignored = match role {
         Role::Doer | Role::Actuator | Role::Builder => KEPT_IGNORED_FILES,
         // Made again for every check from the change itself: what is ignored there is output of checks.
-        Role::Judge
-        | Role::Auditor
-        | Role::Sensor
-        | Role::Controller
-        | Role::Planner
-        | Role::Evaluator => IgnoredFiles::LeftOut,
+        Role::Judge | Role::Auditor | Role::Sensor | Role::Controller | Role::Planner | Role::Evaluator => {
+            IgnoredFiles::LeftOut
+        }
     };
     let but = match ignored {
         IgnoredFiles::Recorded(_) => "",

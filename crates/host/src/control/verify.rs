@@ -12,11 +12,11 @@ use windlass_control_api::views::{Verification, VerificationCheck};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, JournalError, RunHead, Stored, chain, engine};
 use windlass_git_workspaces::{Commit, Repository};
+use windlass_protocols::kernel::place::Place;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
 use windlass_protocols::protocol::goal_contract::facts::Fact as GoalFact;
 use windlass_protocols::protocol::judged_task::state::State;
-use windlass_protocols::kernel::place::Place;
 use windlass_protocols::{ArtifactRef, CommitId, Fact, Run, RunId};
 
 pub(crate) async fn verify(host: &Host, name: &str, moved_to: Option<&Path>) -> Result<Verification, Fault> {
@@ -278,7 +278,8 @@ fn check_commits(
         .filter_map(|fact| match fact {
             Fact::FeedbackControl(ControlFact::IterationCommitted { commit, .. })
             | Fact::GoalContract(
-                GoalFact::ItemCommitted { commit, .. } | GoalFact::SummaryCommitted { commit: Some(commit), .. },
+                GoalFact::ItemCommitted { commit, .. }
+                | GoalFact::SummaryCommitted { commit: Some(commit), .. },
             ) => Some(commit.as_str()),
             _ => None,
         })

@@ -54,7 +54,9 @@ pub(super) async fn run(
     }
     let so_far = asked.session.as_ref().map(|session| agent_end::totals_of(&session.so_far));
     let listening = (context.prices.clone(), context.most_repeats);
-    let watch = Watch::new(choice, &directory, limits, listening, so_far).telling(live).guarded(Guard::of(&context.spec));
+    let watch = Watch::new(choice, &directory, limits, listening, so_far)
+        .telling(live)
+        .guarded(Guard::of(&context.spec));
     let before: Arc<Mutex<Option<Fingerprint>>> = Arc::default();
     let end = {
         let (begin_context, begin_asked, begin_run) = (Arc::clone(&context), asked.clone(), Arc::clone(&run));

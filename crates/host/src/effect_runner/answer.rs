@@ -80,12 +80,10 @@ pub(super) fn interpret(
         | Role::Actuator
         | Role::Planner
         | Role::Builder
-        | Role::Evaluator => {
-            match VerdictReport::parse(bytes, &reading) {
-                Ok(file) => Ok(Answer::Verdict(verdict(context, &file)?)),
-                Err(faults) => Err(Faults::from(faults)),
-            }
-        }
+        | Role::Evaluator => match VerdictReport::parse(bytes, &reading) {
+            Ok(file) => Ok(Answer::Verdict(verdict(context, &file)?)),
+            Err(faults) => Err(Faults::from(faults)),
+        },
         Role::Auditor => match AuditReport::parse(bytes, &reading) {
             Ok(file) => Ok(Answer::Audit(audit(context, &file)?)),
             Err(faults) => Err(Faults::from(faults)),

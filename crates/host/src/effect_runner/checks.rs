@@ -70,11 +70,7 @@ pub(super) async fn run(
     step::blocking(move || report(&context, effect, &asked, results, used)).await
 }
 
-fn show(
-    context: &RunContext,
-    run: &Run,
-    tree: &windlass_protocols::TreeId,
-) -> Result<Fingerprint, Fault> {
+fn show(context: &RunContext, run: &Run, tree: &windlass_protocols::TreeId) -> Result<Fingerprint, Fault> {
     match &context.spec {
         Spec::GoalContract(_) => super::goal_loop::shown::to_checks(context, run, tree),
         Spec::JudgedTask(_) | Spec::FeedbackControl(_) => super::agent::show_tree(context, tree),

@@ -19,10 +19,13 @@ pub(super) fn testing(asked: &RunSuite) -> (String, Tone) {
 }
 
 pub(super) fn tested(report: &SuiteReport) -> (String, Tone) {
-    let count = if report.total > 0 { format!(": {}/{}", report.passed, report.total) } else { String::new() };
+    let count =
+        if report.total > 0 { format!(": {}/{}", report.passed, report.total) } else { String::new() };
     match (report.is_green(), report.regressions.is_empty()) {
         (true, true) => (format!("tests green{count}"), Tone::Good),
-        (_, false) => (format!("tests that were green are not: {}", report.regressions.join(", ")), Tone::Bad),
+        (_, false) => {
+            (format!("tests that were green are not: {}", report.regressions.join(", ")), Tone::Bad)
+        }
         (false, true) if report.failing.is_empty() => {
             (format!("tests red{count}: the suite {}", super::ended(&report.end)), Tone::Bad)
         }
@@ -73,7 +76,9 @@ pub(super) fn sentence(fact: &Fact) -> (String, Tone) {
         Fact::BuildFailed { why } => (format!("the builder {why}"), Tone::Bad),
         Fact::ChangeTaken { change } => changed(change),
         Fact::TestsTaken { .. } | Fact::PreCommitPassed { .. } => quiet(),
-        Fact::VerdictTaken { item, pass: true, .. } => (format!("the evaluator says PASS for {item}"), Tone::Good),
+        Fact::VerdictTaken { item, pass: true, .. } => {
+            (format!("the evaluator says PASS for {item}"), Tone::Good)
+        }
         Fact::VerdictTaken { item, why, artifact: Some(_), .. } => {
             (format!("the evaluator says FAIL for {item}: {why}"), Tone::Bad)
         }
@@ -149,7 +154,9 @@ fn ended(iteration: u32, item: &str, result: &Ending) -> (String, Tone) {
         Ending::Inconclusive { why } => {
             (format!("iteration {iteration}: {item} is undecided: {why}"), Tone::Attention)
         }
-        Ending::Escalated { why } => (format!("iteration {iteration}: {item} is given to a person: {why}"), Tone::Bad),
+        Ending::Escalated { why } => {
+            (format!("iteration {iteration}: {item} is given to a person: {why}"), Tone::Bad)
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a face can ask of a control loop.
 
-mod detect;
+pub(crate) mod detect;
 pub(crate) mod init;
 mod known;
 pub(crate) mod look;

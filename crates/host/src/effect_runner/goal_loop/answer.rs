@@ -85,8 +85,7 @@ fn evaluated(context: &RunContext, id: &str, bytes: &[u8]) -> Result<Answer, Fau
     let fix = Some(file.fix.trim()).filter(|fix| !fix.is_empty()).map(|fix| format!("fix: {fix}"));
     Ok(Answer::Evaluation(Evaluation {
         pass,
-        cause: (!pass)
-            .then(|| RootCause { key: file.cause.key().to_string(), text: file.cause.sentence() }),
+        cause: (!pass).then(|| RootCause { key: file.cause.key().to_string(), text: file.cause.sentence() }),
         issues: issues.chain(fix).collect(),
         artifact: context.evidence.seal(EvaluationFile::FILE_NAME, file.render().as_bytes())?,
     }))

@@ -39,7 +39,8 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
     }
     let plant = files::plant(context, &taken.tree)?;
     let (patch, too_large) = super::super::capture::patch(context, &head_plant, &plant)?;
-    let changes = scope::Changes { before: &before, after: &taken.tree, changes: &taken.changes, patch: &patch };
+    let changes =
+        scope::Changes { before: &before, after: &taken.tree, changes: &taken.changes, patch: &patch };
     let mut findings = scope::findings(context, state, open, &changes)?;
     if taken.committed {
         findings.push(scope::committed());

@@ -64,7 +64,9 @@ fn message(context: &RunContext, state: &State, asked: &CommitItem) -> Result<St
     let open = state.open.as_ref();
     let evaluation = open.and_then(|open| open.passed.as_ref());
     let evaluation = evaluation.map(|artifact| format!("Windlass-Evaluation: sha256:{}\n", artifact.digest));
-    let tests = open.and_then(|open| open.suite.as_ref()).map(|suite| format!("Windlass-Tests: sha256:{}\n", suite.log.digest));
+    let tests = open
+        .and_then(|open| open.suite.as_ref())
+        .map(|suite| format!("Windlass-Tests: sha256:{}\n", suite.log.digest));
     let approved = if open.is_some_and(|open| open.approved) { "Windlass-Approved: yes\n" } else { "" };
     Ok(format!(
         "{subject}\n\nWindlass-Run: {run}\nWindlass-Item: {id}\nWindlass-Iteration: {}\nWindlass-Tree: {}\n{}{}{approved}",

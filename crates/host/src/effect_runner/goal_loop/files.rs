@@ -5,8 +5,8 @@ use super::shown;
 use crate::context::RunContext;
 use crate::fault::{bug, git_fault};
 use windlass_artifact_formats::goal_loop::{
-    BUDGET_FILE, Budget, CONTRACT_FILE, Caps, Contract, DesignDocument, DesignStatus, EVALUATION_FILE, FEATURES_FILE,
-    FeatureList, ItemId, ItemStatus, PROGRESS_FILE, RUN_LOG_FILE, Used, design_path,
+    BUDGET_FILE, Budget, CONTRACT_FILE, Caps, Contract, DesignDocument, DesignStatus, EVALUATION_FILE,
+    FEATURES_FILE, FeatureList, ItemId, ItemStatus, PROGRESS_FILE, RUN_LOG_FILE, Used, design_path,
 };
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Overlay, TreeId};
@@ -94,7 +94,11 @@ pub(super) fn item_id(id: &str) -> Result<ItemId, Fault> {
 }
 
 /// The queue's text with everything the engine knows of its items written into it.
-pub(super) fn features(context: &RunContext, state: &State, complete: Option<&str>) -> Result<FeatureList, Fault> {
+pub(super) fn features(
+    context: &RunContext,
+    state: &State,
+    complete: Option<&str>,
+) -> Result<FeatureList, Fault> {
     let text = source(context, state, FEATURES_FILE)?.ok_or_else(|| bug("a goal loop without a queue"))?;
     let mut list = FeatureList::parse(&text).map_err(|faults| bug(faults.to_string()))?;
     for (id, known) in &state.items {
@@ -138,7 +142,8 @@ const fn written(status: Status) -> ItemStatus {
 
 /// What a planner or a builder finds: the queue with its item in progress, the ledger, the designs.
 pub(super) fn before_building(context: &RunContext, state: &State) -> Result<Vec<LoopFile>, Fault> {
-    let mut files = vec![(FEATURES_FILE.to_owned(), features(context, state, None)?.text().as_bytes().to_vec())];
+    let mut files =
+        vec![(FEATURES_FILE.to_owned(), features(context, state, None)?.text().as_bytes().to_vec())];
     files.extend(designs(context, state)?);
     if let Some(text) = source(context, state, CONTRACT_FILE)? {
         files.push((CONTRACT_FILE.to_owned(), text.into_bytes()));
@@ -160,7 +165,11 @@ fn designs(context: &RunContext, state: &State) -> Result<Vec<LoopFile>, Fault> 
 }
 
 /// Everything of the loop that goes into this commit.
-pub(super) fn of_commit(context: &RunContext, state: &State, asked: &CommitItem) -> Result<Vec<LoopFile>, Fault> {
+pub(super) fn of_commit(
+    context: &RunContext,
+    state: &State,
+    asked: &CommitItem,
+) -> Result<Vec<LoopFile>, Fault> {
     let complete = asked.item.as_deref();
     let mut files =
         vec![(FEATURES_FILE.to_owned(), features(context, state, complete)?.text().as_bytes().to_vec())];

@@ -6,9 +6,9 @@ use crate::context::RunContext;
 use crate::fault::bug;
 use windlass_artifact_formats::Reading;
 use windlass_artifact_formats::goal_loop::{
-    EVALUATION_FILE, Evaluation, EvaluationReport, InboxLine, IterationEntry, LoggedAction, LoggedVerdict, LoopSummary,
-    Of, PROGRESS_FILE, RUN_LOG_FILE, Recognised, RunEnd, RunLog, SessionEntry, StartSnapshot, append_progress,
-    commit_subject, kept_evaluation_path,
+    EVALUATION_FILE, Evaluation, EvaluationReport, InboxLine, IterationEntry, LoggedAction, LoggedVerdict,
+    LoopSummary, Of, PROGRESS_FILE, RUN_LOG_FILE, Recognised, RunEnd, RunLog, SessionEntry, StartSnapshot,
+    append_progress, commit_subject, kept_evaluation_path,
 };
 use windlass_control_api::Fault;
 use windlass_protocols::effect::CommitItem;
@@ -72,9 +72,8 @@ fn block(state: &State, past: &PastIteration) -> Result<String, Fault> {
     let limits = state.limits().ok_or_else(|| bug("an iteration before the contract was read"))?;
     let before = state.past.iter().take_while(|one| one.number <= past.number);
     let commits = before.clone().filter(|one| one.commit.is_some()).count();
-    let rework = before
-        .filter(|one| one.item == past.item && matches!(one.ending, Ending::Rework { .. }))
-        .count();
+    let rework =
+        before.filter(|one| one.item == past.item && matches!(one.ending, Ending::Rework { .. })).count();
     let count = |number: usize, cap: u32| Of { used: u32::try_from(number).unwrap_or(u32::MAX), cap };
     let (action, verdict) = match &past.ending {
         Ending::Accepted => (LoggedAction::Commit, LoggedVerdict::Pass),
@@ -218,7 +217,11 @@ pub(super) fn inbox(context: &RunContext, state: &State) -> Result<Vec<InboxLine
             (_, None) => {}
         },
         End::HardKill { cap: cap @ Cap::Rework { item } } => {
-            lines.push(line(item, format!("the cap on {} is reached", cap.words()), "answer, take it over or skip it")?);
+            lines.push(line(
+                item,
+                format!("the cap on {} is reached", cap.words()),
+                "answer, take it over or skip it",
+            )?);
         }
         _ => {}
     }

@@ -35,7 +35,11 @@ pub(in super::super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
     }
     let plant = files::plant(context, &base.tree)?;
     repository
-        .show_worktree((&context.worktree(Role::Builder), &context.index_key(Role::Builder)), &base.tree, &base.id)
+        .show_worktree(
+            (&context.worktree(Role::Builder), &context.index_key(Role::Builder)),
+            &base.tree,
+            &base.id,
+        )
         .map_err(git_fault)?;
     Ok(Outcome::Prepared { base: CommitId::new(base.id.as_str()), base_tree: TreeId::new(plant.as_str()) })
 }

@@ -9,8 +9,8 @@ use std::path::Path;
 use windlass_agent_drivers::AnswerBy;
 use windlass_artifact_formats::data_block;
 use windlass_artifact_formats::goal_loop::prompts::{
-    BuilderPrompt, EarlierAttempt, EvaluatorPrompt, GoesOn, Places, PlannerPrompt, RepairPrompt, RepairedAnswer,
-    SPOKEN_ANSWER, TestEvidence,
+    BuilderPrompt, EarlierAttempt, EvaluatorPrompt, GoesOn, Places, PlannerPrompt, RepairPrompt,
+    RepairedAnswer, SPOKEN_ANSWER, TestEvidence,
 };
 use windlass_artifact_formats::goal_loop::{BuilderReport, Feature, FeatureList, ItemId};
 use windlass_control_api::Fault;
@@ -45,7 +45,9 @@ pub(in super::super) fn render(
         (Role::Builder, Ask::Fresh { .. }) => told.builder()?,
         (Role::Builder, Ask::Repair { faults }) => told.report_again(faults),
         (Role::Evaluator, Ask::Fresh { .. }) => told.evaluator()?,
-        (Role::Evaluator, Ask::Repair { faults }) => told.repair(asked, RepairedAnswer::Evaluation, faults)?,
+        (Role::Evaluator, Ask::Repair { faults }) => {
+            told.repair(asked, RepairedAnswer::Evaluation, faults)?
+        }
         (Role::Planner, Ask::Fresh { .. }) => told.planner()?,
         (Role::Planner, Ask::Repair { faults }) => told.repair(asked, RepairedAnswer::Design, faults)?,
         (role, _) => return Err(bug(format!("a goal loop asks for a {role}"))),
@@ -140,14 +142,16 @@ impl Told<'_> {
         let tail = suite.map(|suite| self.tail(suite)).transpose()?.unwrap_or_default();
         let summary = suite.map(summary).unwrap_or_default();
         let command = self.state.spec.suite.as_deref().unwrap_or_default();
-        let tests = suite.map(|_| TestEvidence {
-            command,
-            summary: &summary,
-            comparison: None,
-            output_tail: &tail,
-        });
-        Ok(EvaluatorPrompt { item: self.item, places: self.places, diff: &diff, tests, earlier: &self.earlier() }
-            .render())
+        let tests =
+            suite.map(|_| TestEvidence { command, summary: &summary, comparison: None, output_tail: &tail });
+        Ok(EvaluatorPrompt {
+            item: self.item,
+            places: self.places,
+            diff: &diff,
+            tests,
+            earlier: &self.earlier(),
+        }
+        .render())
     }
 
     fn tail(&self, suite: &SuiteReport) -> Result<String, Fault> {
@@ -186,8 +190,13 @@ impl Told<'_> {
 }
 
 fn summary(suite: &SuiteReport) -> String {
-    let count = if suite.total > 0 { format!("{} of {} passed", suite.passed, suite.total) } else { String::new() };
+    let count =
+        if suite.total > 0 { format!("{} of {} passed", suite.passed, suite.total) } else { String::new() };
     let word = if suite.is_green() { "green" } else { "red" };
-    let failing = if suite.failing.is_empty() { String::new() } else { format!("; failing: {}", suite.failing.join(", ")) };
+    let failing = if suite.failing.is_empty() {
+        String::new()
+    } else {
+        format!("; failing: {}", suite.failing.join(", "))
+    };
     if count.is_empty() { format!("{word}{failing}") } else { format!("{word}, {count}{failing}") }
 }

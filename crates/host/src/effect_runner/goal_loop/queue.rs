@@ -7,8 +7,8 @@ use crate::context::{RunContext, git_commit};
 use crate::fault::git_fault;
 use std::path::Path;
 use windlass_artifact_formats::goal_loop::{
-    Autonomy as Level, BUDGET_FILE, Budget, CONTRACT_FILE, Caps, Contract, DesignDocument, FEATURES_FILE, Feature,
-    FeatureList, ItemStatus, OnBlocked, Priority, Recognised, RunLog,
+    Autonomy as Level, BUDGET_FILE, Budget, CONTRACT_FILE, Caps, Contract, DesignDocument, FEATURES_FILE,
+    Feature, FeatureList, ItemStatus, OnBlocked, Priority, Recognised, RunLog,
 };
 use windlass_control_api::Fault;
 use windlass_protocols::protocol::goal_contract::queue::{Autonomy, Design, Item, Limits, Queue, Status};
@@ -35,7 +35,9 @@ fn read(context: &RunContext, state: &State) -> Result<Result<Queue, String>, Fa
         });
     }
     let [Some(features), Some(contract), budget] = texts.as_slice() else {
-        return Ok(Err(format!("{FEATURES_FILE} and {CONTRACT_FILE} are needed; `windlass goal init` makes them")));
+        return Ok(Err(format!(
+            "{FEATURES_FILE} and {CONTRACT_FILE} are needed; `windlass goal init` makes them"
+        )));
     };
     let features_text = features;
     let list = match FeatureList::parse(features) {
@@ -123,7 +125,9 @@ fn in_checkout(context: &RunContext, path: &str) -> Result<Option<Vec<u8>>, Stri
     if found.len() > MAX_FILE_BYTES {
         return Err(format!("{path} in your checkout is larger than {MAX_FILE_BYTES} bytes"));
     }
-    std::fs::read(&place).map(Some).map_err(|error| format!("{path} in your checkout cannot be read: {error}"))
+    std::fs::read(&place)
+        .map(Some)
+        .map_err(|error| format!("{path} in your checkout cannot be read: {error}"))
 }
 
 fn run_log(context: &RunContext, state: &State) -> Result<RunLog, Fault> {

@@ -5,7 +5,8 @@ use super::files;
 use crate::context::RunContext;
 use crate::fault::git_fault;
 use windlass_artifact_formats::goal_loop::{
-    Allowed, DefinitionChanges, DesignDocument, FEATURES_FILE, FeatureList, FieldOwner, ItemChange, added_lines, is_test_path, scan_secrets,
+    Allowed, DefinitionChanges, DesignDocument, FEATURES_FILE, FeatureList, FieldOwner, ItemChange,
+    added_lines, is_test_path, scan_secrets,
 };
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Change, ChangeKind, TreeId};
@@ -62,7 +63,11 @@ fn named(kind: FindingKind, mut about: Vec<String>) -> Option<Finding> {
 }
 
 /// Which files are the item's; absent where nothing says so and the level lets it be built all the same.
-pub(super) fn allowed(context: &RunContext, state: &State, open: &Iteration) -> Result<Option<Allowed>, Fault> {
+pub(super) fn allowed(
+    context: &RunContext,
+    state: &State,
+    open: &Iteration,
+) -> Result<Option<Allowed>, Fault> {
     let list = files::features(context, state, None)?;
     let Some(item) = list.get(&files::item_id(&open.item)?) else { return Ok(None) };
     let design = match &state.item(&open.item).design {

@@ -38,7 +38,8 @@ pub(super) fn tree(
 pub(in super::super) fn tree_for(context: &RunContext, asked: &RunAgent, run: &Run) -> Result<TreeId, Fault> {
     let state = files::state(run)?;
     let content = asked.tree.as_ref().ok_or_else(|| bug("an agent of a goal loop without a tree"))?;
-    let over = if asked.role == Role::Evaluator { Vec::new() } else { files::before_building(context, state)? };
+    let over =
+        if asked.role == Role::Evaluator { Vec::new() } else { files::before_building(context, state)? };
     tree(context, state, content, &over)
 }
 
