@@ -108,7 +108,7 @@ fn removal(arguments: &[&str]) -> Option<Destroys> {
             "--no-preserve-root" if options => return Some(Destroys::WholeFolder),
             word if options && word.starts_with("--") => {}
             word if options && word.starts_with('-') && word.len() > 1 => {
-                recursive |= word.contains(['r', 'R'])
+                recursive |= word.contains(['r', 'R']);
             }
             word => places.push(word),
         }
@@ -141,15 +141,13 @@ fn is_whole(place: &str) -> bool {
             "var",
         ];
         return match parts.as_slice() {
-            [] => true,
+            [] | ["home", _] => true,
             [one] => system.contains(one),
-            ["home", _] => true,
             _ => false,
         };
     }
     match parts.as_slice() {
-        [] => true,
-        [".git"] => true,
+        [] | [".git"] => true,
         [home] if home.starts_with('~') => true,
         parts => parts.iter().all(|part| *part == ".."),
     }
@@ -209,12 +207,12 @@ fn shell_argument(program: &str, arguments: &[&str]) -> Option<String> {
     if program == "eval" {
         return Some(arguments.join(" "));
     }
-    let is_flag = |word: &&str| {
+    let is_flag = |word: &str| {
         let lower = word.to_ascii_lowercase();
         matches!(lower.as_str(), "/c" | "/k" | "-command")
             || (lower.starts_with('-') && !lower.starts_with("--") && lower.ends_with('c'))
     };
-    let position = arguments.iter().position(|word| is_flag(&word))?;
+    let position = arguments.iter().position(|word| is_flag(word))?;
     let rest = &arguments[position + 1..];
     // `cmd /c` takes the rest of the line, the others one word.
     if program.starts_with("cmd") || program.ends_with("sh") && program.starts_with('p') {
@@ -275,7 +273,7 @@ fn double_quoted(letters: &mut Peekable<Chars<'_>>, word: &mut String) -> Vec<St
         match letter {
             '"' => break,
             '\\' if letters.peek().is_some_and(|next| "\"\\$`\n".contains(*next)) => {
-                word.extend(letters.next())
+                word.extend(letters.next());
             }
             '`' => substituted.push(letters.by_ref().take_while(|inner| *inner != '`').collect()),
             '$' if letters.peek() == Some(&'(') => {

@@ -309,7 +309,7 @@ impl EvaluationReport<'_> {
         let scores = self.items.iter().flat_map(|(_, _, evaluation)| evaluation.scores.all());
         let (sum, count) =
             scores.fold((0_u32, 0_u32), |(sum, count), (_, score)| (sum + u32::from(score.score), count + 1));
-        let tenths = if count == 0 { 0 } else { sum * 10 / count };
+        let tenths = (sum * 10).checked_div(count).unwrap_or_default();
         let all_passed = count > 0 && self.items.iter().all(|(_, _, evaluation)| evaluation.passed());
         match (all_passed, tenths) {
             (true, 45..) => 'A',

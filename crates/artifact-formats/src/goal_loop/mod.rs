@@ -4,6 +4,7 @@
 
 mod allowed_paths;
 mod budget;
+mod builder_report;
 mod commit_subject;
 mod contract;
 mod design;
@@ -23,6 +24,7 @@ mod trajectory;
 
 pub use allowed_paths::{Allowed, is_always_allowed, is_test_path};
 pub use budget::{BUDGET_FILE, Budget, Caps, Control, Used};
+pub use builder_report::BuilderReport;
 pub use commit_subject::{commit_subject, item_of_subject};
 pub use contract::{
     Autonomy, CONTRACT_FILE, Contract, InboxLine, OnBlocked, PARK_AND_GO_ON, PinnedCommands, Scope, ScopePart,

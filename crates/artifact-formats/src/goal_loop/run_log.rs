@@ -218,7 +218,7 @@ fn found(number: u32, time: &str, block: &str) -> FoundIteration {
         let value = value.trim();
         match label.trim().to_ascii_lowercase().as_str() {
             "feature" => {
-                iteration.id = ItemId::parse(value.split([' ', '—', '-']).next().unwrap_or_default())
+                iteration.id = ItemId::parse(value.split([' ', '—', '-']).next().unwrap_or_default());
             }
             "action" => value.clone_into(&mut iteration.action),
             "evaluator verdict" => iteration.verdict = verdict(value),

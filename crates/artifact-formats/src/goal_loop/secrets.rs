@@ -58,7 +58,7 @@ struct Patterns {
 
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let regex = |text: &str| Regex::new(text).expect("a fixed expression that the tests compile");
-    let name = r#"(?:pass(?:word|wd|phrase)|pwd|api[_-]?key|secret(?:[_-]?key)?|token|access[_-]?key|private[_-]?key|credentials?)"#;
+    let name = r"(?:pass(?:word|wd|phrase)|pwd|api[_-]?key|secret(?:[_-]?key)?|token|access[_-]?key|private[_-]?key|credentials?)";
     Patterns {
         quoted: regex(&format!(
             r#"(?i){name}["'\]]*\s*(?::\s*[&\w<>\[\]' ]+\s*=|:=|=>|=|:)\s*[rbuf]?["'`]([^"'`\s]{{6,}})["'`]"#

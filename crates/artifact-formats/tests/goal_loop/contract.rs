@@ -19,7 +19,7 @@ fn contract(scope: &str, level: &str) -> String {
 }
 
 fn parsed(scope: &str, level: &str) -> Contract {
-    Contract::parse(&contract(scope, level)).unwrap()
+    Contract::parse(&contract(scope, level)).expect("a contract")
 }
 
 fn faults(text: &str) -> String {

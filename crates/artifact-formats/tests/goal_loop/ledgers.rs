@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use windlass_artifact_formats::goal_loop::{
-    DesignApproval, DesignEntry, IterationEntry, LoggedAction, LoggedVerdict, LoopSummary, Of, Recognised,
-    RunEnd, RunLog, SessionEntry, StartSnapshot, append_progress, has_summary_since, progress_headings,
+    DesignApproval, DesignEntry, ItemId, IterationEntry, LoggedAction, LoggedVerdict, LoopSummary, Of,
+    Recognised, RunEnd, RunLog, SessionEntry, StartSnapshot, append_progress, has_summary_since,
+    progress_headings,
 };
 
 use crate::id;
@@ -15,10 +16,7 @@ fn log(text: &str) -> RunLog {
     }
 }
 
-fn entry<'a>(
-    item: &'a windlass_artifact_formats::goal_loop::ItemId,
-    verdict: LoggedVerdict,
-) -> IterationEntry<'a> {
+fn entry(item: &ItemId, verdict: LoggedVerdict) -> IterationEntry<'_> {
     IterationEntry {
         number: 3,
         time: "2026-11-16T10:20:00Z",

@@ -15,10 +15,10 @@ const PLACES: Places<'static> = Places { worktree: "/run/tree", outbox: "/run/ou
 
 fn item() -> Feature {
     let mut item = ours(ONBOARDED).get(&id("R001")).expect("an item of the example").clone();
-    item.description = HOSTILE.to_owned();
+    HOSTILE.clone_into(&mut item.description);
     item.acceptance_criteria = vec!["first criterion".to_owned(), HOSTILE.to_owned()];
-    item.contract.deliverable = "the deliverable".to_owned();
-    item.contract.verification = "the verification".to_owned();
+    "the deliverable".clone_into(&mut item.contract.deliverable);
+    "the verification".clone_into(&mut item.contract.verification);
     item.design_doc = Some("docs/designs/R001-design.md".to_owned());
     item
 }

@@ -246,6 +246,7 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
         },
         would_run: Vec::new(),
         control: None,
+        goal: None,
     };
     match protocol {
         Protocol::JudgedTask(state) => {

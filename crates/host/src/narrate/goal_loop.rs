@@ -91,7 +91,7 @@ pub(super) fn sentence(fact: &Fact) -> (String, Tone) {
         Fact::ItemCommitted { item, commit, .. } => {
             (format!("{item} is committed as {}", short(commit.as_str())), Tone::Good)
         }
-        Fact::IterationEnded { iteration, item, result } => ended(*iteration, item, result),
+        Fact::IterationEnded { iteration, item, result, .. } => ended(*iteration, item, result),
         Fact::ItemParked { item, why } => (format!("{item} is put aside: {why}"), Tone::Attention),
         Fact::RepairAsked { role, faults } => {
             (format!("the {role}'s answer cannot be used: {}", faults.join("; ")), Tone::Attention)
@@ -121,8 +121,11 @@ pub(super) fn sentence(fact: &Fact) -> (String, Tone) {
 
 fn queue_taken(queue: &Queue) -> (String, Tone) {
     let limits = &queue.limits;
-    let notices = queue.notices.iter().map(|notice| format!("; {notice}")).collect::<String>();
+    let mut notices = queue.notices.join("; ");
     let tone = if notices.is_empty() { Tone::Plain } else { Tone::Attention };
+    if !notices.is_empty() {
+        notices.insert_str(0, "; ");
+    }
     let words = format!(
         "{} of {} items in scope, {}, at most {} iterations and {} commits{notices}",
         queue.scope.len(),

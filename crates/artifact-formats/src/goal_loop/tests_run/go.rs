@@ -52,16 +52,16 @@ impl Go {
 
 fn event(endings: &mut Endings, line: &str) -> bool {
     let Ok(event) = serde_json::from_str::<Value>(line) else { return false };
-    let text = |key: &str| event.get(key).and_then(Value::as_str);
-    let ending = match text("Action") {
+    let value = |key: &str| event.get(key).and_then(Value::as_str);
+    let ending = match value("Action") {
         Some("pass") => Ending::Passed,
         Some("fail") => Ending::Failed,
         Some("skip") => Ending::Aside,
         Some(_) => return true,
         None => return false,
     };
-    let Some(package) = text("Package") else { return true };
-    match text("Test") {
+    let Some(package) = value("Package") else { return true };
+    match value("Test") {
         Some(test) => endings.add(&format!("{package} {test}"), ending),
         // A package without tests is skipped, which is no result.
         None if ending != Ending::Aside => endings.add(package, ending),

@@ -146,7 +146,7 @@ fn pytest(endings: &mut Endings, line: &str) -> bool {
         && let Some(ending) = ending_of(word)
     {
         let name = rest.split(" - ").next().unwrap_or(rest).trim();
-        let is_name = name.contains("::") || name.ends_with(".py");
+        let is_name = name.contains("::") || is_python(name);
         if is_name {
             endings.add(name, ending);
         }
@@ -162,13 +162,17 @@ fn pytest(endings: &mut Endings, line: &str) -> bool {
         if let Some((name, word)) = text.rsplit_once(' ')
             && let Some(ending) = ending_of(word)
             && name.contains("::")
-            && name.split("::").next().is_some_and(|file| file.ends_with(".py"))
+            && name.split("::").next().is_some_and(is_python)
         {
             endings.add(name, ending);
             return true;
         }
     }
     false
+}
+
+fn is_python(file: &str) -> bool {
+    file.rsplit_once('.').is_some_and(|(_, extension)| extension == "py")
 }
 
 /// `ok 1 - name` and `not ok 2 - name # TODO later`; the numbers shift when tests are added.

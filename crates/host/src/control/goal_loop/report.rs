@@ -6,9 +6,10 @@ use windlass_control_api::goal_loop::{
 use windlass_protocols::Run;
 use windlass_protocols::protocol::goal_contract::end::{End, Proposed};
 use windlass_protocols::protocol::goal_contract::facts::Ending;
+use windlass_protocols::protocol::goal_contract::iteration::PastIteration;
 use windlass_protocols::protocol::goal_contract::queue::{Queue, Work};
 use windlass_protocols::protocol::goal_contract::spec::Home;
-use windlass_protocols::protocol::goal_contract::state::{PastIteration, State};
+use windlass_protocols::protocol::goal_contract::state::State;
 
 pub(crate) fn of(run: &Run, state: &State) -> GoalReport {
     let limits = state.limits();

@@ -12,7 +12,8 @@ use std::path::Path;
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Change, TreeId};
 use windlass_protocols::outcome::CapturedChange;
-use windlass_protocols::protocol::goal_contract::state::{Iteration, State};
+use windlass_protocols::protocol::goal_contract::iteration::Iteration;
+use windlass_protocols::protocol::goal_contract::state::State;
 use windlass_protocols::{Outcome, Role, Run};
 
 pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome, Fault> {
@@ -40,17 +41,17 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
     let plant = files::plant(context, &taken.tree)?;
     let (patch, too_large) = super::super::capture::patch(context, &head_plant, &plant)?;
     let changes =
-        scope::Changes { before: &before, after: &taken.tree, changes: &taken.changes, patch: &patch };
+        scope::Changes { before: &before, after: &taken.tree, differing: &taken.changes, patch: &patch };
     let mut findings = scope::findings(context, state, open, &changes)?;
     if taken.committed {
         findings.push(scope::committed());
     }
-    let (owned, changed): (Vec<String>, Vec<String>) =
+    let (owned, edited): (Vec<String>, Vec<String>) =
         taken.changes.iter().map(|change| change.path.to_string()).partition(|path| files::is_owned(path));
     Ok(Outcome::ChangeCaptured(CapturedChange {
         round,
         tree: windlass_protocols::TreeId::new(plant.as_str()),
-        files_changed: changed.len() as u64,
+        files_changed: edited.len() as u64,
         hazards: taken.hazards.into_iter().chain(too_large).collect(),
         patch,
         reverted: owned,

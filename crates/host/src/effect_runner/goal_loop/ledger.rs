@@ -1,7 +1,7 @@
 //! The parts of the loop's files that grow: the run log, the story, the evaluations, the inbox. Each is what the newest
 //! commit has, with what the run has come to since at its end.
 
-use super::files::{self, LoopFile, end, iso, item_id, text, text_at_head};
+use super::files::{LoopFile, end, iso, item_id, text, text_at_head};
 use crate::context::RunContext;
 use crate::fault::bug;
 use windlass_artifact_formats::Reading;
@@ -14,7 +14,8 @@ use windlass_control_api::Fault;
 use windlass_protocols::effect::CommitItem;
 use windlass_protocols::protocol::goal_contract::end::{Cap, Cause, End};
 use windlass_protocols::protocol::goal_contract::facts::Ending;
-use windlass_protocols::protocol::goal_contract::state::{PastIteration, State};
+use windlass_protocols::protocol::goal_contract::iteration::PastIteration;
+use windlass_protocols::protocol::goal_contract::state::State;
 
 /// Everything up to the last iteration that ended. The one that is being committed comes with the next commit, which
 /// knows this one's id.
@@ -22,19 +23,17 @@ pub(super) fn run_log(context: &RunContext, state: &State) -> Result<String, Fau
     let spec = context.goal_loop()?;
     let text = text_at_head(context, state, RUN_LOG_FILE)?.unwrap_or_default();
     let mut log = ours(&text);
-    let told = match log.starts.iter().rposition(|(began, _)| *began == spec.began) {
-        Some(position) => log.iterations.len() - log.starts[position].1,
-        None => {
-            let start = StartSnapshot {
-                started: &spec.began,
-                branch: &spec.place.base_ref,
-                head: spec.place.base.as_str(),
-                baseline: &baseline(state),
-            };
-            log = ours(&log.with(&start.render()));
-            0
-        }
-    };
+    let begun = log.starts.iter().rposition(|(began, _)| *began == spec.began);
+    let told = begun.map_or(0, |position| log.iterations.len() - log.starts[position].1);
+    if begun.is_none() {
+        let start = StartSnapshot {
+            started: &spec.began,
+            branch: &spec.place.base_ref,
+            head: spec.place.base.as_str(),
+            baseline: &baseline(state),
+        };
+        log = ours(&log.with(&start.render()));
+    }
     for past in state.past.iter().skip(told) {
         log = ours(&log.with(&block(state, past)?));
     }
@@ -258,5 +257,5 @@ pub(super) fn subject(state: &State, id: &str) -> Result<String, Fault> {
     let built = state.open.as_ref().and_then(|open| open.build.as_ref()).map(|build| build.summary.as_str());
     let item_name = name(state, id);
     let words = built.filter(|built| !built.trim().is_empty()).unwrap_or(&item_name);
-    Ok(commit_subject(&files::item_id(id)?, words))
+    Ok(commit_subject(&item_id(id)?, words))
 }

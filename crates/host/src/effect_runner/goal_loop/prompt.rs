@@ -7,7 +7,7 @@ use crate::context::RunContext;
 use crate::fault::bug;
 use std::path::Path;
 use windlass_agent_drivers::AnswerBy;
-use windlass_artifact_formats::data_block;
+use windlass_artifact_formats::data_block::data_block;
 use windlass_artifact_formats::goal_loop::prompts::{
     BuilderPrompt, EarlierAttempt, EvaluatorPrompt, GoesOn, Places, PlannerPrompt, RepairPrompt,
     RepairedAnswer, SPOKEN_ANSWER, TestEvidence,
@@ -17,7 +17,8 @@ use windlass_control_api::Fault;
 use windlass_protocols::effect::{Ask, RunAgent};
 use windlass_protocols::outcome::SuiteReport;
 use windlass_protocols::protocol::goal_contract::item::ItemState;
-use windlass_protocols::protocol::goal_contract::state::{Iteration, State};
+use windlass_protocols::protocol::goal_contract::iteration::Iteration;
+use windlass_protocols::protocol::goal_contract::state::State;
 use windlass_protocols::{Role, Run};
 
 /// Of the suite's output, so much is quoted.

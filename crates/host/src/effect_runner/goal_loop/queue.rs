@@ -2,7 +2,6 @@
 //! counts as it is there; every other one as the loop last committed it. What cannot be read is refused and never written.
 
 use super::files;
-use super::shown;
 use crate::context::{RunContext, git_commit};
 use crate::fault::git_fault;
 use std::path::Path;

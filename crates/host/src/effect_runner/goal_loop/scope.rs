@@ -12,7 +12,8 @@ use windlass_control_api::Fault;
 use windlass_git_workspaces::{Change, ChangeKind, TreeId};
 use windlass_protocols::ArtifactRef;
 use windlass_protocols::outcome::{Finding, FindingKind};
-use windlass_protocols::protocol::goal_contract::state::{Iteration, State};
+use windlass_protocols::protocol::goal_contract::iteration::Iteration;
+use windlass_protocols::protocol::goal_contract::state::State;
 
 /// More of one kind than this say nothing new.
 const MAX_NAMED: usize = 20;
@@ -20,7 +21,7 @@ const MAX_NAMED: usize = 20;
 pub(super) struct Changes<'a> {
     pub(super) before: &'a TreeId,
     pub(super) after: &'a TreeId,
-    pub(super) changes: &'a [Change],
+    pub(super) differing: &'a [Change],
     /// Of the content without the loop's files.
     pub(super) patch: &'a ArtifactRef,
 }
@@ -35,7 +36,7 @@ pub(super) fn findings(
     open: &Iteration,
     found: &Changes<'_>,
 ) -> Result<Vec<Finding>, Fault> {
-    let paths: Vec<String> = found.changes.iter().map(|change| change.path.to_string()).collect();
+    let paths: Vec<String> = found.differing.iter().map(|change| change.path.to_string()).collect();
     let (owned, own): (Vec<String>, Vec<String>) = paths.into_iter().partition(|path| files::is_owned(path));
     let mut findings = queue_findings(context, open, found, owned.iter().any(|path| path == FEATURES_FILE))?;
     let others: Vec<String> = owned.into_iter().filter(|path| path != FEATURES_FILE).collect();
@@ -44,7 +45,7 @@ pub(super) fn findings(
         let outside = allowed.outside(&own).into_iter().map(ToOwned::to_owned).collect();
         findings.extend(named(FindingKind::OutsidePaths, outside));
     }
-    let deleted = found.changes.iter().filter(|change| change.kind == ChangeKind::Deleted);
+    let deleted = found.differing.iter().filter(|change| change.kind == ChangeKind::Deleted);
     let deleted = deleted.map(|change| change.path.to_string()).filter(|path| is_test_path(path));
     findings.extend(named(FindingKind::TestsDeleted, deleted.collect()));
     let patch = files::text(context, found.patch)?;

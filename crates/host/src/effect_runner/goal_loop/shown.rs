@@ -26,21 +26,21 @@ pub(super) fn newest(context: &RunContext, state: &State) -> Result<Commit, Faul
 pub(super) fn tree(
     context: &RunContext,
     state: &State,
-    content: &windlass_protocols::TreeId,
+    plant: &windlass_protocols::TreeId,
     over: &[files::LoopFile],
 ) -> Result<TreeId, Fault> {
     let head = newest(context, state)?;
     let replaced = files::owned_from(Some(&head.tree));
-    let parts = Overlay { content: &git_tree(content)?, replaced: &replaced, removed: &[], files: over };
+    let parts = Overlay { content: &git_tree(plant)?, replaced: &replaced, removed: &[], files: over };
     context.repository.overlay(&parts).map_err(git_fault)
 }
 
 pub(in super::super) fn tree_for(context: &RunContext, asked: &RunAgent, run: &Run) -> Result<TreeId, Fault> {
     let state = files::state(run)?;
-    let content = asked.tree.as_ref().ok_or_else(|| bug("an agent of a goal loop without a tree"))?;
+    let plant = asked.tree.as_ref().ok_or_else(|| bug("an agent of a goal loop without a tree"))?;
     let over =
         if asked.role == Role::Evaluator { Vec::new() } else { files::before_building(context, state)? };
-    tree(context, state, content, &over)
+    tree(context, state, plant, &over)
 }
 
 /// What this agent is shown. A reader's comes with the fingerprint by which changes are told.
@@ -69,10 +69,10 @@ fn stands(context: &RunContext, path: &Path) -> Result<bool, Fault> {
 pub(in super::super) fn to_checks(
     context: &RunContext,
     run: &Run,
-    content: &windlass_protocols::TreeId,
+    plant: &windlass_protocols::TreeId,
 ) -> Result<Fingerprint, Fault> {
     let state = files::state(run)?;
-    let tree = tree(context, state, content, &[])?;
+    let tree = tree(context, state, plant, &[])?;
     let (path, key) = (context.worktree(Role::Evaluator), context.index_key(Role::Evaluator));
     show(context, state, (&path, &key), &tree)
 }

@@ -135,7 +135,7 @@ fn tested(draft: &mut Draft, report: &SuiteReport) {
     if !report.regressions.is_empty() {
         let key = format!("regression:{}", report.regressions.join(","));
         let cause = format!("these tests were green: {}", report.regressions.join(", "));
-        rework(draft, RejectedBy::Regression, key, cause, Vec::new());
+        rework(draft, RejectedBy::Regression, key, cause, report.regressions.clone());
     }
 }
 

@@ -121,9 +121,7 @@ impl ItemState {
     /// Tests that the last try broke.
     pub fn last_regressions(&self) -> Vec<String> {
         let last = self.causes.last().filter(|failed| failed.by == RejectedBy::Regression);
-        last.and_then(|failed| failed.key.strip_prefix("regression:"))
-            .map(|names| names.split(',').map(String::from).collect())
-            .unwrap_or_default()
+        last.map(|failed| failed.issues.clone()).unwrap_or_default()
     }
 
     pub(super) fn design(&self, item: &Item) -> Design {

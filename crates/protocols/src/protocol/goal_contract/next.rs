@@ -5,10 +5,11 @@
 use super::asking::{agent, limits};
 use super::end::{Cap, Cause, End, NotReady};
 use super::facts::Fact as GoalFact;
+use super::iteration::Iteration;
 use super::queue::{Autonomy, Design, Item, Queue, Selection, Work};
 use super::spec::{DesignRule, GoalSpec};
 use super::stage::Stage;
-use super::state::{Iteration, State};
+use super::state::State;
 use crate::draft::Draft;
 use crate::effect::{CloseRun, CommitItem, Effect, Purpose, RunChecks, RunSuite, SuitePurpose};
 use crate::fact::Fact;

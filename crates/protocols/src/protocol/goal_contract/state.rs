@@ -4,6 +4,7 @@
 use super::end::End;
 use super::facts::{Ending, Fact as GoalFact};
 use super::item::{ItemState, standing};
+use super::iteration::{Baseline, Iteration, PastIteration};
 use super::queue::{Autonomy, Item, Limits, Queue, Standing, Work};
 use super::spec::GoalSpec;
 use super::stage::Stage;
@@ -15,7 +16,7 @@ use crate::kernel::budget::CapChange;
 use crate::kernel::conversation::LastSession;
 use crate::kernel::person::Word;
 use crate::kernel::trouble::{describe, with_last_words};
-use crate::outcome::{AgentReport, BuildReport, CapturedChange, Finding, Outcome, StepEnd, SuiteReport};
+use crate::outcome::{AgentReport, BuildReport, CapturedChange, Outcome, StepEnd, SuiteReport};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -66,55 +67,6 @@ pub struct State {
     pub end: Option<End>,
     /// How much had happened at the last closing commit: a second one of the same would say nothing new.
     pub summed_up_at: Option<(usize, End)>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Baseline {
-    /// Absent where there is no test command.
-    pub suite: Option<SuiteReport>,
-    pub flaky: Vec<String>,
-}
-
-/// The iteration under way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Iteration {
-    pub number: u32,
-    pub item: String,
-    pub work: Work,
-    pub start: TreeId,
-    pub build: Option<BuildReport>,
-    /// How the builder failed; what it left is kept all the same.
-    pub build_failed: Option<String>,
-    /// What a person handed back in the builder's place.
-    pub handed_back: Option<TreeId>,
-    pub change: Option<CapturedChange>,
-    pub suite: Option<SuiteReport>,
-    /// An evaluator passed exactly the tree of the change.
-    pub passed: Option<ArtifactRef>,
-    pub pre_commit: Option<Vec<ArtifactRef>>,
-    pub approved: bool,
-    /// How often each role was asked in this iteration.
-    pub asked: BTreeMap<Role, u32>,
-}
-
-impl Iteration {
-    /// What is judged: what was built, or what is there already.
-    pub fn tree(&self) -> &TreeId {
-        self.change.as_ref().map_or(&self.start, |change| &change.tree)
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastIteration {
-    pub number: u32,
-    pub at: Millis,
-    pub item: String,
-    pub work: Work,
-    pub ending: Ending,
-    pub tests: Option<(u32, u32)>,
-    pub commit: Option<CommitId>,
-    pub findings: Vec<String>,
-    pub evaluation: Option<ArtifactRef>,
 }
 
 impl State {
@@ -326,21 +278,7 @@ impl State {
         self.left = None;
         self.last_failure = None;
         self.items.entry(item.into()).or_default().begun = work != Work::Recheck;
-        self.open = Some(Iteration {
-            number,
-            item: item.into(),
-            work,
-            start: start.clone(),
-            build: None,
-            build_failed: None,
-            handed_back: None,
-            change: None,
-            suite: None,
-            passed: None,
-            pre_commit: None,
-            approved: false,
-            asked: BTreeMap::new(),
-        });
+        self.open = Some(Iteration::begin(number, item, work, start));
         self.go_on_with_handed_back();
     }
 
@@ -352,21 +290,7 @@ impl State {
         if let (Ending::Accepted, Some(suite), Some(baseline)) = (ending, &open.suite, &mut self.baseline) {
             baseline.suite = Some(suite.clone());
         }
-        self.past.push(PastIteration {
-            number,
-            at,
-            item: id.into(),
-            work: open.work,
-            ending: ending.clone(),
-            tests: open.suite.as_ref().map(|suite| (suite.passed, suite.total)),
-            commit,
-            findings: open
-                .change
-                .iter()
-                .flat_map(|change| change.findings.iter().map(Finding::words))
-                .collect(),
-            evaluation: open.passed,
-        });
+        self.past.push(open.ended((number, at), ending, commit));
         self.queue_is_old = true;
         self.hold = self
             .queue
