@@ -2,7 +2,7 @@
 //! mean is the command's own business.
 
 use crate::commands::{
-    agents, clean, compat, completions, control, cost, demo, diff, doctor, explain, explain_error, land, log,
+    agents, clean, compat, completions, control, cost, demo, diff, doctor, explain, explain_error, goal, land, log,
     ls, resume, run, settings, show, stop, trust, verify,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
@@ -46,6 +46,7 @@ pub(crate) struct GlobalArgs {
 pub(crate) enum Command {
     Run(Box<run::RunArgs>),
     Control(control::ControlArgs),
+    Goal(goal::GoalArgs),
     Ls(ls::LsArgs),
     Show(show::ShowArgs),
     Log(log::LogArgs),

@@ -12,6 +12,7 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod explain_error;
+pub(crate) mod goal;
 pub(crate) mod land;
 pub(crate) mod log;
 pub(crate) mod ls;
