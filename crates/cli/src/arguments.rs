@@ -2,8 +2,8 @@
 //! mean is the command's own business.
 
 use crate::commands::{
-    agents, clean, compat, completions, control, cost, demo, diff, doctor, explain, explain_error, goal, land, log,
-    ls, resume, run, settings, show, stop, trust, verify,
+    agents, clean, compat, completions, control, cost, demo, diff, doctor, explain, explain_error, goal,
+    land, log, ls, resume, run, settings, show, stop, trust, verify,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
 use crate::wiring::Environment;

@@ -77,7 +77,8 @@ pub(crate) fn rounds(run: &Run) -> (u32, u32) {
     match &run.started {
         Some(started) => {
             let cap = match &started.protocol {
-                Protocol::GoalContract(state) => state.limits().map(|limits| limits.iterations),
+                // The contract caps; before it was read nobody knows.
+                Protocol::GoalContract(state) => Some(state.limits().map_or(0, |limits| limits.iterations)),
                 Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => None,
             };
             (started.protocol.round(), cap.unwrap_or(started.budget.caps.rounds))

@@ -64,7 +64,12 @@ pub(super) async fn run(args: AddArgs, control: &dyn Control, output: &mut Outpu
     }
     let look = output.look();
     let id = look.paint(Paint::Name, &added.id);
-    output.line(format!("{} {id} {} stands in {}", look.mark(Tone::Good), printable(&added.name), added.file));
+    output.line(format!(
+        "{} {id} {} stands in {}",
+        look.mark(Tone::Good),
+        printable(&added.name),
+        added.file
+    ));
     if !added.in_scope {
         let words = "the contract does not include it yet: edit the scope in docs/LOOP.md";
         output.line(format!("{} {words}", look.mark(Tone::Attention)));

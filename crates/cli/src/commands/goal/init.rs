@@ -82,7 +82,9 @@ fn feature(words: &str) -> Result<(String, Vec<String>), String> {
     let criteria: Vec<String> =
         criteria.split(';').map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect();
     if name.trim().is_empty() || criteria.is_empty() {
-        return Err("expected a name, a colon and criteria, such as \"Greeting: says hello; has a test\"".to_owned());
+        return Err(
+            "expected a name, a colon and criteria, such as \"Greeting: says hello; has a test\"".to_owned()
+        );
     }
     Ok((name.trim().to_owned(), criteria))
 }

@@ -42,8 +42,10 @@ fn times(count: u32) -> String {
 }
 
 fn iteration_line(iteration: &IterationView) -> String {
-    let mut line =
-        format!("iteration {}: {} of {}, {}", iteration.number, iteration.work, iteration.item, iteration.result);
+    let mut line = format!(
+        "iteration {}: {} of {}, {}",
+        iteration.number, iteration.work, iteration.item, iteration.result
+    );
     if let Some(tests) = iteration.tests {
         line.push_str(&format!(", tests {}/{}", tests.passed, tests.total));
     }
