@@ -37,7 +37,7 @@ impl Allowed {
         let mut paths: Vec<String> = Vec::new();
         for name in named {
             // `src/a.rs:12` and `src/a.rs (new)` are how people list files.
-            let name = name.trim().split([' ', ':']).next().unwrap_or_default().trim_matches('`');
+            let name = without_remark(name);
             let Ok(path) = RepoPath::parse(name) else { continue };
             let path = if name.ends_with('/') { format!("{path}/") } else { path.to_string() };
             if !paths.contains(&path) {
@@ -64,9 +64,22 @@ impl Allowed {
 
 /// Tests, and the loop's own documents.
 pub fn is_always_allowed(path: &str) -> bool {
-    LOOP_FILES.contains(&path)
-        || LOOP_FOLDERS.iter().any(|folder| path.starts_with(folder))
-        || is_test_path(path)
+    is_loop_file(path) || is_test_path(path)
+}
+
+/// Documents that the engine writes; what an agent does to them is no part of its change.
+pub fn is_loop_file(path: &str) -> bool {
+    LOOP_FILES.contains(&path) || LOOP_FOLDERS.iter().any(|folder| path.starts_with(folder))
+}
+
+fn without_remark(name: &str) -> &str {
+    let name =
+        [" (", " — ", " - ", " # "].iter().fold(name, |name, mark| name.split(mark).next().unwrap_or(name));
+    let name = match name.split_once(':') {
+        Some((path, rest)) if rest.starts_with(|letter: char| letter.is_ascii_digit()) => path,
+        _ => name,
+    };
+    name.trim().trim_matches('`')
 }
 
 /// By folder or by the file names that test runners look for.

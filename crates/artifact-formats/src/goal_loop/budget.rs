@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::recognised::Recognised;
-use super::text_lines::line_of;
+use super::text_lines::{line_of, without_mark};
 use crate::decimal;
 use crate::faults::Faults;
 use crate::fields::choice;
@@ -79,7 +79,8 @@ struct Row {
 
 impl Budget {
     pub fn recognise(text: &str) -> Recognised<Self> {
-        let all = headings(text);
+        let visible = without_mark(text);
+        let all = headings(&visible);
         let title = all.iter().find(|heading| heading.level == 1 && heading.opens_with(TITLE));
         let Some(title) = title else {
             return Recognised::Foreign(format!("it is not titled `# {TITLE}`"));
@@ -104,7 +105,9 @@ impl Budget {
                 notices.push(format!("there is no row `{control}`, so its default cap holds"));
             }
         }
+        // The template's `[ISO timestamp]` is a place to be filled in, not a start.
         let started = started_span.clone().map(|span| text[span].to_owned());
+        let started = started.filter(|time| time.starts_with(|letter: char| letter.is_ascii_digit()));
         let budget = Self { source: text.to_owned(), caps, started, notices, rows, title_end, started_span };
         match Faults::unless_empty(BUDGET_FILE, faults, || Some(budget)) {
             Ok(budget) => Recognised::Ours(budget),

@@ -51,8 +51,7 @@ fn in_words(words: &[String], depth: usize) -> Option<Destroys> {
     match program {
         "rm" => removal(&arguments),
         "rmdir" | "rd" | "del" | "erase" => windows_removal(&arguments),
-        "find" => (arguments.contains(&"-delete") && arguments.first().is_some_and(|place| is_whole(place)))
-            .then_some(Destroys::WholeFolder),
+        "find" => found_and_deleted(&arguments),
         "git" => git(&arguments),
         "dd" => arguments.iter().any(|word| word.starts_with("of=/dev/")).then_some(Destroys::Disk),
         "format" | "format.com" => {
@@ -114,6 +113,17 @@ fn removal(arguments: &[&str]) -> Option<Destroys> {
         }
     }
     (recursive && places.iter().any(|place| is_whole(place))).then_some(Destroys::WholeFolder)
+}
+
+/// `find . -delete`; with a test on names, ages or kinds it is how caches are cleaned.
+fn found_and_deleted(arguments: &[&str]) -> Option<Destroys> {
+    let tests = [
+        "-name", "-iname", "-path", "-ipath", "-regex", "-mtime", "-mmin", "-newer", "-empty", "-size",
+        "-user",
+    ];
+    let chooses = arguments.iter().any(|word| tests.contains(word));
+    let whole = arguments.first().is_some_and(|place| is_whole(place));
+    (whole && !chooses && arguments.contains(&"-delete")).then_some(Destroys::WholeFolder)
 }
 
 fn windows_removal(arguments: &[&str]) -> Option<Destroys> {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::item_id::ItemId;
 use super::recognised::Recognised;
-use super::text_lines::appended;
+use super::text_lines::{appended, without_mark};
 use crate::markdown::{bullets, headings};
 use crate::one_line::one_line;
 
@@ -159,7 +159,8 @@ impl RunLog {
 
     pub fn recognise(text: &str) -> Recognised<Self> {
         let mut log = Self { source: text.to_owned(), iterations: Vec::new(), starts: Vec::new() };
-        let all = headings(text);
+        let visible = without_mark(text);
+        let all = headings(&visible);
         for (position, heading) in all.iter().enumerate() {
             let end = all.get(position + 1).map_or(text.len(), |next| next.line_start);
             if let Some((number, time)) = iteration_title(heading.title).filter(|_| heading.level == 3) {

@@ -61,7 +61,7 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let name = r"(?:pass(?:word|wd|phrase)|pwd|api[_-]?key|secret(?:[_-]?key)?|token|access[_-]?key|private[_-]?key|credentials?)";
     Patterns {
         quoted: regex(&format!(
-            r#"(?i){name}["'\]]*\s*(?::\s*[&\w<>\[\]' ]+\s*=|:=|=>|=|:)\s*[rbuf]?["'`]([^"'`\s]{{6,}})["'`]"#
+            r#"(?i)({name})["'\]]*\s*(?::\s*[&\w<>\[\]' ]+\s*=|:=|=>|=|:)\s*[rbuf]?["'`]([^"'`\s]{{6,}})["'`]"#
         )),
         bare: regex(&format!(
             r#"(?i)^\s*(?:export\s+|-\s+)?["']?[\w.-]*{name}["']?\s*[:=]\s*([^\s"'#;,]{{8,}})\s*(?:#.*)?$"#
@@ -106,7 +106,7 @@ fn finding(line: &AddedLine) -> Option<SecretFinding> {
     if let Some(value) = value_of(&patterns.bearer) {
         return Some(found(SecretKind::Bearer, &value));
     }
-    if let Some(value) = value_of(&patterns.quoted) {
+    if let Some(value) = quoted_value(&patterns.quoted, line) {
         return Some(found(SecretKind::Assignment, &value));
     }
     // Without quotes the value may be code, so it must stand in a configuration file and look like no word.
@@ -117,6 +117,30 @@ fn finding(line: &AddedLine) -> Option<SecretFinding> {
     };
     let bare = value_of(&patterns.bare).filter(|value| is_configuration(&line.file) && mixed(value));
     bare.map(|value| found(SecretKind::Assignment, &value))
+}
+
+/// A text in quotes behind a telling name. A token or secret of plain letters is a word of a grammar or a label.
+fn quoted_value(pattern: &Regex, line: &AddedLine) -> Option<String> {
+    let is_word = |value: &str| {
+        value.len() < 20 && value.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+    };
+    let mut found = pattern.captures_iter(&line.text).filter_map(|captures| {
+        let name = captures.get(1)?.as_str().to_ascii_lowercase();
+        Some((name, captures.get(2)?.as_str().to_owned()))
+    });
+    let secret = found.find(|(name, value)| {
+        let often_a_label = ["token", "secret", "credential", "credentials"].contains(&name.as_str());
+        let harmless = is_type_name(value) || (often_a_label && is_word(value));
+        !harmless && !is_exempt(value, &line.file)
+    });
+    secret.map(|(_, value)| value)
+}
+
+/// What stands behind `password:` in descriptions of types and forms.
+fn is_type_name(value: &str) -> bool {
+    let words =
+        ["string", "password", "passwd", "number", "boolean", "hidden", "required", "optional", "undefined"];
+    words.iter().any(|word| value.eq_ignore_ascii_case(word))
 }
 
 /// Places to be filled in are exempt everywhere, obvious fakes in tests only.

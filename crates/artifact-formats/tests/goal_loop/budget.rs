@@ -56,6 +56,9 @@ fn counters_and_start_change_only_their_own_bytes() {
     assert_eq!(budget.text(), expected);
     let again = budget.with_start("2026-11-17T08:00:00Z").unwrap();
     assert_eq!(again.text(), expected.replace("2026-11-16T09:00:00Z", "2026-11-17T08:00:00Z"));
+    let unfilled = Budget::parse(&EDITED.replace("2026-11-16T09:00:00Z", "[ISO timestamp]")).unwrap();
+    assert_eq!(unfilled.started, None);
+    assert_eq!(unfilled.with_start("2026-11-16T09:00:00Z").unwrap().text(), EDITED);
     let bare = Budget::parse(&EDITED.replace(" — run started 2026-11-16T09:00:00Z", "")).unwrap();
     assert_eq!(bare.started, None);
     assert_eq!(bare.with_start("2026-11-16T09:00:00Z").unwrap().text(), EDITED);
@@ -81,6 +84,13 @@ fn missing_rows_fall_back_and_odd_ones_are_refused() {
         let found = Budget::parse(&text.replace("| Commits | 3 | 0 |", row)).unwrap_err().to_string();
         assert!(found.contains(part), "{row}: {found}");
     }
+}
+
+#[test]
+fn a_byte_order_mark_stays_where_it_is() {
+    let text = format!("\u{feff}{EDITED}");
+    let budget = Budget::parse(&text).unwrap().with_start("now").unwrap();
+    assert_eq!(budget.text(), text.replace("2026-11-16T09:00:00Z", "now"));
 }
 
 #[test]

@@ -40,14 +40,15 @@ fn line(item: &str, cause: &str) -> InboxLine {
 }
 
 #[test]
-fn the_untouched_template_is_l1_and_fully_enforced_but_for_its_exclusions() {
+fn the_untouched_template_is_l1_and_fully_enforced() {
     let scope = Scope::parse_set("F001-F006, all R").unwrap();
     let text = Contract::template(&scope);
     let contract = Contract::parse(&text).unwrap();
     assert_eq!(contract.autonomy, Autonomy::L1);
     assert_eq!(contract.scope.include, scope);
     assert_eq!(contract.on_blocked, OnBlocked::Stop);
-    assert_eq!(contract.not_enforced(), contract.scope.exclude_prose);
+    assert_eq!(contract.scope.exclude_prose.len(), 3);
+    assert_eq!(contract.not_enforced(), Vec::<String>::new());
     assert_eq!(contract.inbox, []);
     assert!(contract.goal.starts_with("Every item in scope"), "{}", contract.goal);
     assert_eq!(contract.text(), text);
@@ -121,6 +122,7 @@ fn scopes_are_sets_of_ids_ranges_and_prefixes() {
         ("F001..F006", "F003", "F000"),
         ("[F001 – F006, R002]", "R002", "R001"),
         ("[all F]", "F999", "E001"),
+        ("[All F]", "F001", "R001"),
         ("[all R; B001]", "B001", "F001"),
         ("[F001,\n  F004]", "F004", "F002"),
         ("[F001] <!-- or [F002] -->", "F001", "F002"),
@@ -242,6 +244,13 @@ proptest! {
             prop_assert_eq!(contract.inbox.iter().any(|line| line.id == id(item)), *put);
         }
     }
+}
+
+#[test]
+fn a_byte_order_mark_stays_where_it_is() {
+    let text = format!("\u{feff}{}", contract("- Include: [F001]", "L2"));
+    let put = Contract::parse(&text).unwrap().with_inbox_line(&line("F001", "c")).unwrap();
+    assert_eq!(put.without_inbox_line(&id("F001")).unwrap().text(), text);
 }
 
 #[test]

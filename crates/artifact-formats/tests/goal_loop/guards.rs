@@ -17,8 +17,14 @@ fn owned(paths: &[&str]) -> Vec<String> {
 
 #[test]
 fn w12_files_come_from_design_affected_files_and_location() {
-    let refactoring = Allowed::for_item(&item("R001"), &owned(&["src/new.rs", "web/**/*.ts", "../up.rs"]));
-    assert_eq!(refactoring, Allowed::Paths(owned(&["src/new.rs", "web/**/*.ts", "src/a.rs", "src/b/"])));
+    let refactoring = Allowed::for_item(
+        &item("R001"),
+        &owned(&["src/new.rs:12", "web/**/*.ts", "../up.rs", "`docs/my notes.md` (new)"]),
+    );
+    assert_eq!(
+        refactoring,
+        Allowed::Paths(owned(&["src/new.rs", "web/**/*.ts", "docs/my notes.md", "src/a.rs", "src/b/"]))
+    );
     let changed = owned(&[
         "src/a.rs",
         "src/ab.rs",
@@ -102,6 +108,7 @@ fn w23_destructive_commands_are_known_in_every_spelling() {
         ("echo $(rm -rf /)", Destroys::WholeFolder),
         ("echo \"now $(rm -rf /) then\"", Destroys::WholeFolder),
         ("X=\"`git reset --hard`\"", Destroys::LocalWork),
+        ("find . -delete", Destroys::WholeFolder),
         ("find / -delete", Destroys::WholeFolder),
         ("rmdir /s /q c:", Destroys::WholeFolder),
         ("del /f /s /q C:\\*", Destroys::WholeFolder),
@@ -155,6 +162,7 @@ fn w23_harmless_commands_pass() {
         "python -c 'print(\"rm -rf /\")'",
         "find . -name x",
         "find build -delete",
+        "find . -name '*.pyc' -delete",
         "rm -rf \"unterminated",
         "dd if=a of=b",
         "prettier --check format.c",

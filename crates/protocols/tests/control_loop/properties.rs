@@ -149,7 +149,11 @@ fn fitting(request: &Effect, how: u8, tree: u8) -> Outcome {
         },
         Effect::Wait(_) => Outcome::Waited,
         Effect::CloseRun(_) => Outcome::Closed,
-        Effect::RunChecks(_) | Effect::LandChange(_) => unreachable!("a step of another loop"),
+        Effect::RunChecks(_)
+        | Effect::LandChange(_)
+        | Effect::ReadQueue { .. }
+        | Effect::RunSuite(_)
+        | Effect::CommitItem(_) => unreachable!("a step of another loop"),
     }
 }
 

@@ -225,7 +225,9 @@ impl Script {
         let started = self.run.started.as_ref().expect("the run has started");
         match &started.protocol {
             Protocol::FeedbackControl(state) => state,
-            Protocol::JudgedTask(_) => panic!("a script of the control loop runs the control loop"),
+            Protocol::JudgedTask(_) | Protocol::GoalContract(_) => {
+                panic!("a script of the control loop runs the control loop")
+            }
         }
     }
 

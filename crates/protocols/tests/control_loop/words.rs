@@ -232,5 +232,6 @@ pub(crate) fn change(round: u32, tree: &str) -> CapturedChange {
         hazards: Vec::new(),
         patch: artifact("patch.diff"),
         reverted: Vec::new(),
+        findings: Vec::new(),
     }
 }

@@ -289,7 +289,9 @@ impl Script {
         let started = self.run.started.as_ref().expect("the run has started");
         match &started.protocol {
             Protocol::JudgedTask(state) => state,
-            Protocol::FeedbackControl(_) => panic!("a script of the task loop runs the task loop"),
+            Protocol::FeedbackControl(_) | Protocol::GoalContract(_) => {
+                panic!("a script of the task loop runs the task loop")
+            }
         }
     }
 

@@ -170,6 +170,7 @@ pub(crate) fn change(round: u32, tree: &str) -> CapturedChange {
         hazards: Vec::new(),
         patch: artifact("patch.diff"),
         reverted: Vec::new(),
+        findings: Vec::new(),
     }
 }
 

@@ -132,6 +132,7 @@ fn requests() -> Vec<Effect> {
             agent: None,
             session: None,
             node: Some(NodeStep { depth: 1, label: "1.2".to_owned(), sensor: sensor.map(str::to_owned) }),
+            item: None,
         })
     };
     let sensor =

@@ -1,6 +1,7 @@
 //! Arbitrary stored values, for properties that must hold whatever a journal says: facts in any order, sense or not.
 
 use crate::control_generators;
+use crate::goal_generators;
 use crate::harness::words::{change, full_spec, lines, spec, taken_over};
 use proptest::collection::vec;
 use proptest::option;
@@ -56,13 +57,23 @@ pub(crate) fn artifact() -> BoxedStrategy<ArtifactRef> {
         .boxed()
 }
 
-fn artifacts() -> BoxedStrategy<Vec<ArtifactRef>> {
+pub(crate) fn artifacts() -> BoxedStrategy<Vec<ArtifactRef>> {
     vec(artifact(), 0..3).boxed()
 }
 
 pub(crate) fn role() -> BoxedStrategy<Role> {
-    select(vec![Role::Doer, Role::Judge, Role::Auditor, Role::Sensor, Role::Controller, Role::Actuator])
-        .boxed()
+    select(vec![
+        Role::Doer,
+        Role::Judge,
+        Role::Auditor,
+        Role::Sensor,
+        Role::Controller,
+        Role::Actuator,
+        Role::Planner,
+        Role::Builder,
+        Role::Evaluator,
+    ])
+    .boxed()
 }
 
 fn word() -> BoxedStrategy<VerdictWord> {
@@ -101,7 +112,7 @@ fn told(tokens: u64, cost_micros: u64) -> Told {
     }
 }
 
-fn step_end() -> BoxedStrategy<StepEnd> {
+pub(crate) fn step_end() -> BoxedStrategy<StepEnd> {
     prop_oneof![
         4 => Just(StepEnd::Exited { code: 0 }),
         1 => any::<i32>().prop_map(|code| StepEnd::Exited { code }),
@@ -149,6 +160,7 @@ fn answer() -> BoxedStrategy<Answer> {
         verdict().prop_map(Answer::Verdict),
         audit().prop_map(Answer::Audit),
         control_generators::answer(),
+        goal_generators::answer(),
     ]
     .boxed()
 }
@@ -203,6 +215,7 @@ fn trouble() -> BoxedStrategy<Trouble> {
         text().prop_map(|why| Trouble::Misconfigured { why }),
         dimension.prop_map(|dimension| Trouble::CapPassed { dimension }),
         text().prop_map(|why| Trouble::Failed { why }),
+        text().prop_map(|command| Trouble::Destructive { command }),
     ]
     .boxed()
 }
@@ -243,6 +256,7 @@ pub(crate) fn outcome() -> BoxedStrategy<Outcome> {
         usage().prop_map(|usage| Outcome::Interrupted { usage }),
         (text(), usage()).prop_map(|(reason, usage)| Outcome::Lost { reason, usage }),
         control_generators::outcome(),
+        goal_generators::outcome(),
     ]
     .boxed()
 }
@@ -264,7 +278,11 @@ fn effect() -> BoxedStrategy<Effect> {
         (texts(), texts()).prop_map(|(feedback, history)| Ask::Fresh { feedback, history }),
         texts().prop_map(|faults| Ask::Repair { faults }),
     ];
-    let place = (option::of(session()), option::of(control_generators::node_step()));
+    let place = (
+        option::of(session()),
+        option::of(control_generators::node_step()),
+        option::of(goal_generators::id()),
+    );
     let agent = (role(), small(), option::of(tree()), ask, artifacts(), limits(), place);
     prop_oneof![
         Just(Effect::PrepareWorkspaces),
@@ -279,7 +297,8 @@ fn effect() -> BoxedStrategy<Effect> {
             }
         ),
         control_generators::effect(),
-        agent.prop_map(|(role, round, tree, ask, inputs, limits, (session, node))| {
+        goal_generators::effect(),
+        agent.prop_map(|(role, round, tree, ask, inputs, limits, (session, node, item))| {
             let (attempt, agent) = (round, session.as_ref().map(|session| session.id.clone()));
             Effect::RunAgent(RunAgent {
                 role,
@@ -292,6 +311,7 @@ fn effect() -> BoxedStrategy<Effect> {
                 agent,
                 session,
                 node,
+                item,
             })
         }),
         small().prop_map(|round| Effect::CaptureChange { round }),
@@ -452,6 +472,7 @@ pub(crate) fn started() -> BoxedStrategy<Fact> {
     let spec = prop_oneof![
         task_spec().prop_map(|spec| Spec::JudgedTask(Box::new(spec))),
         control_generators::spec().prop_map(|spec| Spec::FeedbackControl(Box::new(spec))),
+        goal_generators::spec().prop_map(|spec| Spec::GoalContract(Box::new(spec))),
     ];
     (small(), text(), spec, actor())
         .prop_map(|(version, run, spec, by)| Fact::RunStarted { version, run: RunId::new(run), spec, by })
@@ -470,6 +491,8 @@ pub(crate) fn fact() -> BoxedStrategy<Fact> {
         1 => (actor(), landing()).prop_map(|(by, landing)| Fact::LandingAsked { by, landing }),
         8 => task_fact().prop_map(Fact::JudgedTask),
         8 => control_generators::fact().prop_map(Fact::FeedbackControl),
+        8 => goal_generators::fact().prop_map(Fact::GoalContract),
+        2 => (actor(), goal_generators::word()).prop_map(|(by, word)| Fact::PersonSaid { by, word }),
         1 => Just(Fact::RunEnded),
     ]
     .boxed()

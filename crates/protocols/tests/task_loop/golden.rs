@@ -159,7 +159,10 @@ fn sentence(fact: &Fact) -> String {
                 | Effect::CaptureChange { .. }
                 | Effect::Wait(_)
                 | Effect::Measure(_)
-                | Effect::CommitIteration(_) => String::new(),
+                | Effect::CommitIteration(_)
+                | Effect::ReadQueue { .. }
+                | Effect::RunSuite(_)
+                | Effect::CommitItem(_) => String::new(),
             };
             format!("{name} {effect} {}{what}", request.name())
         }

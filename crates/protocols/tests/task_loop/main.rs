@@ -11,6 +11,8 @@ mod control_generators;
 mod evidence;
 mod explained;
 mod generators;
+mod goal_facts;
+mod goal_generators;
 mod golden;
 mod landing;
 mod lost_steps;

@@ -133,7 +133,12 @@ fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
             let answer = match asked.role {
                 Role::Doer => doer_answer(how),
                 Role::Judge | Role::Auditor => checker_answer(asked.role, how),
-                Role::Sensor | Role::Controller | Role::Actuator => unreachable!("a role of another loop"),
+                Role::Sensor
+                | Role::Controller
+                | Role::Actuator
+                | Role::Planner
+                | Role::Builder
+                | Role::Evaluator => unreachable!("a role of another loop"),
             };
             let mut report = agent_report(asked.role, end, answer, usage);
             if how.is_multiple_of(11) {
@@ -153,7 +158,11 @@ fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
         }),
         Effect::Wait(_) => Outcome::Waited,
         Effect::CloseRun(_) => Outcome::Closed,
-        Effect::Measure(_) | Effect::CommitIteration(_) => unreachable!("a step of another loop"),
+        Effect::Measure(_)
+        | Effect::CommitIteration(_)
+        | Effect::ReadQueue { .. }
+        | Effect::RunSuite(_)
+        | Effect::CommitItem(_) => unreachable!("a step of another loop"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The stored form: lines written by version 1 are read for ever, and mean what they meant.
 
 use crate::control_facts;
+use crate::goal_facts;
 use crate::harness::words::{
     AUDIT_CHECK, STEP, agent_report, artifact, audit, change, full_spec, handoff, lines, taken_over, verdict,
 };
@@ -62,6 +63,7 @@ fn examples() -> Vec<Fact> {
     facts.extend(of_outages());
     facts.extend(control_facts::examples());
     facts.extend(people());
+    facts.extend(goal_facts::examples());
     facts
 }
 
@@ -107,6 +109,7 @@ fn of_outages() -> Vec<Fact> {
                 agent: Some("codex".to_owned()),
                 session: Some(session.clone()),
                 node: None,
+                item: None,
             }),
         },
         Fact::EffectRequested {
@@ -189,6 +192,7 @@ fn requests() -> Vec<Effect> {
             agent: None,
             session: None,
             node: None,
+            item: None,
         })
     };
     let repair = Ask::Repair { faults: lines(&["not JSON"]) };
@@ -385,12 +389,22 @@ const fn variant(fact: &Fact) -> usize {
             TaskFact::Landed { .. } => 18,
             TaskFact::AgentOut { .. } => 19,
         },
-        Fact::PersonSaid { .. } => 20,
-        Fact::FeedbackControl(fact) => 21 + control_facts::variant(fact),
+        Fact::FeedbackControl(fact) => 20 + control_facts::variant(fact),
+        Fact::PersonSaid { .. } => 20 + control_facts::COUNT,
+        Fact::GoalContract(fact) => 21 + control_facts::COUNT + goal_facts::variant(fact),
     }
 }
 
-const COUNT: usize = 21 + control_facts::COUNT;
+const COUNT: usize = 21 + control_facts::COUNT + goal_facts::COUNT;
+
+/// Two loops may give one name to what is the same in both.
+const fn family(fact: &Fact) -> u8 {
+    match fact {
+        Fact::FeedbackControl(_) => 1,
+        Fact::GoalContract(_) => 2,
+        _ => 0,
+    }
+}
 
 fn stored() -> Vec<Fact> {
     let read = |(number, line): (usize, &str)| {
@@ -426,8 +440,7 @@ fn every_variant_has_a_stored_line() {
     assert!(missing.is_empty(), "append to facts-v1.jsonl:\n{}", missing.join("\n"));
     let seen: BTreeSet<_> = stored.iter().map(variant).collect();
     assert_eq!(seen, (0..COUNT).collect());
-    let of_control = |fact: &Fact| matches!(fact, Fact::FeedbackControl(_));
-    let names: BTreeSet<_> = stored.iter().map(|fact| (of_control(fact), fact.name())).collect();
+    let names: BTreeSet<_> = stored.iter().map(|fact| (family(fact), fact.name())).collect();
     assert_eq!(names.len(), COUNT, "names tell the variants apart");
 }
 

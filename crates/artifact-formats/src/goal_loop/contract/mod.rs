@@ -86,6 +86,15 @@ const ENFORCED_ESCALATION: [&str; 9] = [
     "the loop is in doubt",
 ];
 
+/// Exclusions in words that the rules of scope, queue and files hold to anyway.
+const ENFORCED_EXCLUSIONS: [&str; 5] = [
+    "anything not listed",
+    "no new features",
+    "no new items",
+    "no edits outside the active feature's files",
+    "no edits outside the active item's files",
+];
+
 impl Contract {
     pub fn recognise(text: &str) -> Recognised<Self> {
         read::recognise(text)
@@ -130,7 +139,7 @@ impl Contract {
         let verification = verification.filter(|sentence| !commands::pins(sentence));
         let escalation = self.escalation.iter().filter(unknown(&ENFORCED_ESCALATION));
         let escalation = escalation.filter(|sentence| !is_among(sentence, &[PARK_AND_GO_ON]));
-        let exclusions = self.scope.exclude_prose.iter();
+        let exclusions = self.scope.exclude_prose.iter().filter(unknown(&ENFORCED_EXCLUSIONS));
         verification.chain(escalation).chain(exclusions).map(|sentence| one_line(sentence, 200)).collect()
     }
 }

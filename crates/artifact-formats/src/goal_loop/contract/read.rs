@@ -11,11 +11,11 @@ use super::{
 };
 use crate::faults::Faults;
 use crate::goal_loop::recognised::Recognised;
-use crate::goal_loop::text_lines::line_of;
+use crate::goal_loop::text_lines::{line_of, without_mark};
 use crate::markdown::{Bullet, Heading, bullets, headings, without_comments};
 
 pub(super) fn recognise(text: &str) -> Recognised<Contract> {
-    let visible = match without_comments(text) {
+    let visible = match without_comments(&without_mark(text)) {
         Ok(visible) => visible,
         Err(line) => {
             return match looks_ours(text) {
@@ -61,7 +61,6 @@ pub(super) fn recognise(text: &str) -> Recognised<Contract> {
 }
 
 fn looks_ours(visible: &str) -> Result<(), String> {
-    let visible = visible.strip_prefix('\u{feff}').unwrap_or(visible);
     let all = headings(visible);
     if !all.iter().any(|heading| heading.level == 1 && heading.is("Loop Contract")) {
         return Err("it is not titled `# Loop Contract`".to_owned());

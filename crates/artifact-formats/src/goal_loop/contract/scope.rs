@@ -98,7 +98,10 @@ pub(super) fn exclusions(text: &str) -> (Vec<ScopePart>, Vec<String>) {
 
 fn all_of(text: &str) -> Option<char> {
     let mut words = text.split_whitespace();
-    let (Some("all"), Some(prefix), None) = (words.next(), words.next(), words.next()) else { return None };
+    let (Some(all), Some(prefix), None) = (words.next(), words.next(), words.next()) else { return None };
+    if !all.eq_ignore_ascii_case("all") {
+        return None;
+    }
     let mut letters = prefix.chars();
     letters.next().filter(|letter| letter.is_ascii_uppercase() && letters.next().is_none())
 }

@@ -80,9 +80,18 @@ impl Listing {
 fn cargo(binary: &mut String, endings: &mut Endings, line: &str) -> bool {
     if let Some(rest) = line.strip_prefix("Running ") {
         let Some((_, file)) = rest.rsplit_once(" (") else { return false };
-        let file = file.trim_end_matches(')').rsplit(['/', '\\']).next().unwrap_or_default();
-        // The hash behind the name changes with every dependency.
-        file.rsplit_once('-').map_or(file, |(name, _)| name).clone_into(binary);
+        let file = file
+            .trim_end_matches(')')
+            .trim_end_matches(".exe")
+            .rsplit(['/', '\\'])
+            .next()
+            .unwrap_or_default();
+        // The hash behind the name changes with every dependency; a line without one is not of cargo.
+        let Some((name, hash)) = file.rsplit_once('-') else { return false };
+        if hash.len() != 16 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return false;
+        }
+        name.clone_into(binary);
         return true;
     }
     if let Some(name) = line.strip_prefix("Doc-tests ") {
@@ -175,7 +184,7 @@ fn is_python(file: &str) -> bool {
     file.rsplit_once('.').is_some_and(|(_, extension)| extension == "py")
 }
 
-/// `ok 1 - name` and `not ok 2 - name # TODO later`; the numbers shift when tests are added.
+/// `ok 1 - name` and `not ok 2 - name`, with a directive behind the second number sign; the numbers shift when tests are added.
 fn tap(endings: &mut Endings, line: &str) -> bool {
     let (rest, ending) = match (line.strip_prefix("ok "), line.strip_prefix("not ok ")) {
         (Some(rest), _) => (rest, Ending::Passed),
