@@ -9,6 +9,7 @@ pub mod control_loop;
 pub mod errors;
 pub mod events;
 pub mod exit_codes;
+pub mod inbox;
 pub mod money;
 pub mod views;
 

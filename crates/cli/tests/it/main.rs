@@ -16,6 +16,7 @@ mod demo;
 mod help;
 mod hidden_commands;
 mod holding;
+mod inbox;
 mod journal_file;
 mod landing;
 mod legacy;

@@ -4,6 +4,7 @@
 mod agent;
 mod agent_end;
 pub(crate) mod answer;
+pub(crate) mod by_hand;
 mod capture;
 mod checks;
 mod close;
