@@ -85,6 +85,7 @@ fn an_entry_has_all_that_is_needed_to_decide() {
     let verdict = evidence.iter().find(|one| one["what"] == "verdict.json").expect("the verdict is evidence");
     let sealed = std::fs::read_to_string(verdict["see"].as_str().unwrap()).unwrap();
     assert!(sealed.contains("how long?"), "{sealed}");
+    assert!(evidence.iter().all(|one| one["what"] != "judge.prompt.md"), "{entry:#}");
     assert!(evidence.iter().any(|one| one["see"] == format!("windlass diff {id}")), "{entry:#}");
     assert!(!entry["suggestion"].as_str().unwrap().is_empty());
     let ways = ["answer", "retry", "take-over", "skip"].map(|verb| format!("windlass {verb} {id}"));

@@ -12,7 +12,7 @@ use windlass_engine::{Journal, RunHead, Stored, engine};
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::inbox::{Waiting, waiting};
 use windlass_protocols::protocol::Protocol;
-use windlass_protocols::{Run, RunId};
+use windlass_protocols::{ArtifactRef, Run, RunId};
 
 /// Beyond these a list is no help; `windlass show` has the rest.
 const ARTIFACTS: usize = 6;
@@ -80,8 +80,14 @@ fn evidence(
 ) -> Result<Vec<EvidenceView>, Fault> {
     let sealed = queries::sealed(id, stored)?;
     let last = sealed.last().map_or(0, |(round, _)| *round);
-    let of_the_last = sealed.into_iter().rev().take_while(|(round, _)| *round == last);
-    let files = of_the_last.take(ARTIFACTS).map(|(_, artifact)| EvidenceView {
+    let mut files: Vec<ArtifactRef> = Vec::new();
+    for (_, artifact) in sealed.into_iter().rev().take_while(|(round, _)| *round == last) {
+        let known = files.iter().any(|file| file.digest == artifact.digest);
+        if files.len() < ARTIFACTS && !known && tells_something(&artifact) {
+            files.push(artifact);
+        }
+    }
+    let files = files.into_iter().map(|artifact| EvidenceView {
         see: host.evidence.path_of(&artifact.digest).to_string_lossy().into_owned(),
         what: artifact.name,
     });
@@ -93,6 +99,12 @@ fn evidence(
         changed.then(|| EvidenceView { what: "the change".to_owned(), see: format!("windlass diff {id}") });
     let whole = EvidenceView { what: "everything".to_owned(), see: format!("windlass show {id}") };
     Ok(diff.into_iter().chain(files).chain([whole]).collect())
+}
+
+/// What an agent was told is no evidence, and neither is an empty file; the patch is what `diff` shows.
+fn tells_something(artifact: &ArtifactRef) -> bool {
+    let name = artifact.name.as_str();
+    artifact.bytes > 0 && !name.ends_with(".prompt.md") && !name.ends_with(".diff")
 }
 
 fn in_one_line(text: &str) -> String {

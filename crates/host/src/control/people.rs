@@ -4,13 +4,14 @@ use super::find;
 use super::resume::{self, refuse_early, reopening};
 use super::start::{drive, hold_run, may_wait, released};
 use crate::clock::SystemClock;
+use crate::effect_runner::restore_worktrees;
 use crate::fault::{engine_fault, other_tree};
 use crate::headline;
 use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
 use crate::past::Past;
 use windlass_control_api::commands::{LandRun, ResumeRun};
-use windlass_control_api::events::Watcher;
+use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::inbox::{ApproveRun, RejectRun, SkipRun};
 use windlass_control_api::views::{RunLine, RunOutcome};
 use windlass_control_api::{Code, Fault};
@@ -125,7 +126,15 @@ pub(super) async fn go_on(
     let common_dir = protocol.place().common_dir.clone();
     let repository = hold_repository(host, &common_dir, &owner, IfHeld::waiting(wait), watcher);
     let repository = repository.await.map_err(may_wait)?;
-    let outcome = drive(host, context, &repository, watcher, (past, Some(first))).await;
+    watcher.hear(&Event::Started {
+        run: run.to_string(),
+        task: protocol.task().to_string(),
+        run_dir: protocol.place().run_dir.clone(),
+    });
+    let outcome = match restore_worktrees(&context, protocol) {
+        Ok(()) => drive(host, context, &repository, watcher, (past, Some(first))).await,
+        Err(fault) => Err(fault),
+    };
     repository.release(host, outcome).await
 }
 

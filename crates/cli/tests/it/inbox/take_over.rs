@@ -223,6 +223,19 @@ fn a_worktree_somebody_removed_is_said_and_made_again() {
     assert_eq!(std::fs::read_to_string(again.worktree().join("done.txt")).unwrap(), "more");
 }
 
+#[test]
+fn a_hand_back_finds_the_maker_s_worktree_gone_and_makes_it_again() {
+    let played = PlayedRun::judged(&["needs-human", "reject", "pass"]);
+    let _ = played.run(&["--rounds", "3"]).exits_with(11);
+    let hand = InHand::of(played);
+    hand.write("done.txt", "mine+");
+    let maker = hand.played.run_dir().join("worktrees/doer");
+    std::fs::remove_dir_all(&maker).unwrap();
+    let _ = hand.played.about("hand-back", &[]).exits_with(0);
+    assert_eq!(hand.landed("done.txt"), "mine+more");
+    assert!(maker.join(".git").is_file(), "git works in it again");
+}
+
 /// Every place a command comes through, by an undisturbed one.
 fn count_places(mut played: PlayedRun, words: &[&str]) -> (PlayedRun, usize) {
     let log = played.world.shared("places.txt");
@@ -247,7 +260,7 @@ fn killed_at(played: &mut PlayedRun, place: usize, words: &[&str]) {
 fn killed_anywhere_while_taking_over_it_is_asked_again_and_stands() {
     let (_, places) = count_places(asking(), &["take-over"]);
     assert!(places > 3, "{places}");
-    for place in (1..=places).step_by(3) {
+    for place in (1..=places).step_by(11) {
         let mut played = asking();
         killed_at(&mut played, place, &["take-over"]);
         let hand = InHand::of(played);
@@ -269,7 +282,7 @@ fn killed_anywhere_while_handing_back_nothing_is_lost_or_done_twice() {
         hand.played
     };
     let (_, places) = count_places(prepared(), &["hand-back"]);
-    for place in (1..=places).step_by(7) {
+    for place in (1..=places).step_by(23) {
         let mut played = prepared();
         killed_at(&mut played, place, &["hand-back"]);
         let status = played.line()["status"].as_str().unwrap().to_owned();
