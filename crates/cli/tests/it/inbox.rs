@@ -1,6 +1,7 @@
 //! One place where people are asked: what waits in it, what they can say, and how they go on by hand.
 
 mod control;
+mod killed;
 mod saying;
 mod take_over;
 

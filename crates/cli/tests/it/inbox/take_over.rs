@@ -2,24 +2,23 @@
 //! any other, whatever dies in between.
 
 use super::{asking, inbox, only, refused};
-use crate::crash_points::places;
 use crate::played_run::PlayedRun;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use windlass_test_support::{Script, When};
 
-struct InHand {
-    played: PlayedRun,
+pub(super) struct InHand {
+    pub(super) played: PlayedRun,
     taken: Value,
 }
 
 impl InHand {
-    fn of(played: PlayedRun) -> Self {
+    pub(super) fn of(played: PlayedRun) -> Self {
         let taken = played.about("take-over", &["--json"]).exits_with(0).json_lines().pop().unwrap();
         Self { played, taken }
     }
 
-    fn worktree(&self) -> PathBuf {
+    pub(super) fn worktree(&self) -> PathBuf {
         self.taken["worktree"].as_str().unwrap().into()
     }
 
@@ -28,14 +27,14 @@ impl InHand {
     }
 
     /// Git as the person uses it, in their worktree.
-    fn git(&self, args: &[&str]) -> String {
+    pub(super) fn git(&self, args: &[&str]) -> String {
         let git = Path::new("/usr/bin/env");
         let words = [&["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org"], args].concat();
         let output = self.played.world.run(git, &self.worktree(), &words, "").exits_with(0);
         output.stdout.trim_end().to_owned()
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(super) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.worktree().join(name), text).unwrap();
     }
 
@@ -234,67 +233,4 @@ fn a_hand_back_finds_the_maker_s_worktree_gone_and_makes_it_again() {
     let _ = hand.played.about("hand-back", &[]).exits_with(0);
     assert_eq!(hand.landed("done.txt"), "mine+more");
     assert!(maker.join(".git").is_file(), "git works in it again");
-}
-
-/// Every place a command comes through, by an undisturbed one.
-fn count_places(mut played: PlayedRun, words: &[&str]) -> (PlayedRun, usize) {
-    let log = played.world.shared("places.txt");
-    let _ = std::fs::remove_file(&log);
-    played.world.set("WINDLASS_CRASH_LOG", log.to_str().unwrap());
-    let _ = played.about(words[0], &words[1..]).exits_with(0);
-    played.world.unset("WINDLASS_CRASH_LOG");
-    let places = places(&log).len();
-    (played, places)
-}
-
-fn killed_at(played: &mut PlayedRun, place: usize, words: &[&str]) {
-    let id = played.id();
-    let words = [&[words[0], &id], &words[1..]].concat();
-    played.world.set("WINDLASS_CRASH_AT", place.to_string());
-    let killed = played.world.windlass(&words);
-    played.world.unset("WINDLASS_CRASH_AT");
-    assert_eq!(killed.signal, Some(9), "place {place}: {killed:?}");
-}
-
-#[test]
-fn killed_anywhere_while_taking_over_it_is_asked_again_and_stands() {
-    let (_, places) = count_places(asking(), &["take-over"]);
-    assert!(places > 3, "{places}");
-    for place in (1..=places).step_by(11) {
-        let mut played = asking();
-        killed_at(&mut played, place, &["take-over"]);
-        let hand = InHand::of(played);
-        assert_eq!(
-            std::fs::read_to_string(hand.worktree().join("done.txt")).unwrap(),
-            "more",
-            "place {place}"
-        );
-        assert_eq!(hand.git(&["status", "--porcelain"]), "", "place {place}");
-        let _ = hand.played.about("verify", &[]).exits_with(0);
-    }
-}
-
-#[test]
-fn killed_anywhere_while_handing_back_nothing_is_lost_or_done_twice() {
-    let prepared = || {
-        let hand = InHand::of(asking());
-        hand.write("done.txt", "by hand");
-        hand.played
-    };
-    let (_, places) = count_places(prepared(), &["hand-back"]);
-    for place in (1..=places).step_by(23) {
-        let mut played = prepared();
-        killed_at(&mut played, place, &["hand-back"]);
-        let status = played.line()["status"].as_str().unwrap().to_owned();
-        let way_on = if status == "interrupted" { "resume" } else { "hand-back" };
-        if status != "accepted" {
-            let _ = played.about(way_on, &[]).exits_with(0);
-        }
-        assert_eq!(played.repository.git(&["show", "windlass/TASK-1:done.txt"]), "by hand", "place {place}");
-        let judged: Vec<_> =
-            played.world.steps().into_iter().filter(|step| step.starts_with("doer 2")).collect();
-        assert!(judged.is_empty(), "no doer was asked: {judged:?}");
-        let _ = played.about("verify", &[]).exits_with(0);
-        played.world.assert_no_processes();
-    }
 }
