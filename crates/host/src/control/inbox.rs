@@ -104,7 +104,7 @@ fn evidence(
 /// What an agent was told is no evidence, and neither is an empty file; the patch is what `diff` shows.
 fn tells_something(artifact: &ArtifactRef) -> bool {
     let name = artifact.name.as_str();
-    artifact.bytes > 0 && !name.ends_with(".prompt.md") && !name.ends_with(".diff")
+    artifact.bytes > 0 && !name.ends_with(".prompt.md") && name != "patch.diff"
 }
 
 fn in_one_line(text: &str) -> String {
