@@ -2,8 +2,9 @@
 //! mean is the command's own business.
 
 use crate::commands::{
-    agents, clean, compat, completions, control, cost, demo, diff, doctor, explain, explain_error, goal,
-    land, log, ls, resume, run, settings, show, stop, trust, verify,
+    agents, answer, approve, clean, compat, completions, control, cost, demo, diff, doctor, explain,
+    explain_error, goal, inbox, land, log, ls, resume, run, settings, show, skip, stop, take_over, trust,
+    verify,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
 use crate::wiring::Environment;
@@ -53,6 +54,14 @@ pub(crate) enum Command {
     Diff(diff::DiffArgs),
     Explain(explain::ExplainArgs),
     Cost(cost::CostArgs),
+    Inbox(inbox::InboxArgs),
+    Answer(answer::AnswerArgs),
+    Retry(answer::RetryArgs),
+    Approve(approve::ApproveArgs),
+    Reject(approve::RejectArgs),
+    Skip(skip::SkipArgs),
+    TakeOver(take_over::TakeOverArgs),
+    HandBack(take_over::HandBackArgs),
     Resume(Box<resume::ResumeArgs>),
     Stop(stop::StopArgs),
     Land(land::LandArgs),

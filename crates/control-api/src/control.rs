@@ -6,6 +6,7 @@ use crate::control_loop::{ControlStatus, InitControl, InitReport, Measurements, 
 use crate::errors::Fault;
 use crate::events::Watcher;
 use crate::goal_setup::{AddItem, AddedItem, GoalInitReport, GoalSetup, GoalStatus, InitGoal, StartGoal};
+use crate::inbox::{ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, TakeOverRun, TakenOver};
 use crate::money::{AskCost, CostReport};
 use crate::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
@@ -49,6 +50,22 @@ pub trait Control {
     fn interrupted(&self) -> Reply<'_, Vec<RunLine>>;
     fn stop(&self, command: StopRun) -> Reply<'_, RunLine>;
     fn land<'a>(&'a self, command: LandRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Everything that waits for a person, the newest last; of one repository where one is given.
+    fn inbox<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<InboxEntry>>;
+    /// Takes an ended run up again with a person's word, for the record alone.
+    fn leave_answer(&self, command: ResumeRun) -> Reply<'_, RunLine>;
+    /// Says yes to exactly one tree, which is then landed.
+    fn approve<'a>(&'a self, command: ApproveRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Says no to what the run waits with, and lets the maker know why.
+    fn reject<'a>(&'a self, command: RejectRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Lets a run be: it waits no more.
+    fn skip(&self, command: SkipRun) -> Reply<'_, RunLine>;
+    /// Gives a person a worktree with the maker's last content; nobody else goes on meanwhile.
+    fn take_over<'a>(&'a self, command: TakeOverRun, watcher: &'a dyn Watcher) -> Reply<'a, TakenOver>;
+    /// Takes the person's work as the change of a round, and drives on.
+    fn hand_back<'a>(&'a self, command: HandBackRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Gives a run back as it was taken over.
+    fn let_go<'a>(&'a self, run: &'a str) -> Reply<'a, RunLine>;
     /// Every run, the newest first; of one repository where one is given.
     fn list<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<RunLine>>;
     fn show<'a>(&'a self, run: &'a str) -> Reply<'a, RunView>;

@@ -43,6 +43,8 @@ codes! {
     UnknownRun = "WL-RUN-001", USAGE;
     NotAllowedNow = "WL-RUN-002", REFUSED;
     RepositoryHeld = "WL-RUN-003", REFUSED;
+    OtherTree = "WL-RUN-004", REFUSED;
+    TakenOver = "WL-RUN-005", REFUSED;
     NotTrusted = "WL-TRUST-001", REFUSED;
     BadSettings = "WL-SETTINGS-001", USAGE;
     BadArgument = "WL-USAGE-001", USAGE;

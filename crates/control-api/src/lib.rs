@@ -11,6 +11,7 @@ pub mod events;
 pub mod exit_codes;
 pub mod goal_loop;
 pub mod goal_setup;
+pub mod inbox;
 pub mod money;
 pub mod views;
 

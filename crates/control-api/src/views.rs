@@ -89,6 +89,8 @@ pub struct RunLine {
     pub updated_at_ms: u64,
     pub repository: String,
     pub run_dir: String,
+    /// Whether it stands in the inbox.
+    pub waits: bool,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]

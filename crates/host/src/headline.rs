@@ -5,6 +5,7 @@ use windlass_control_api::views::{LoopKind, RunLine, Status};
 use windlass_engine::RunHead;
 use windlass_protocols::Run;
 use windlass_protocols::explain::explain;
+use windlass_protocols::inbox::waiting;
 use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::End as ControlEnd;
@@ -14,7 +15,7 @@ use windlass_protocols::protocol::judged_task::end::End;
 
 /// The wording of `now`. Raised whenever a sentence about a state changes, so that a line written before the change is
 /// not taken for a forged one.
-const WORDING: u32 = 2;
+const WORDING: u32 = 3;
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Headline {
@@ -30,6 +31,9 @@ struct Headline {
     /// Lines of the first versions do not tell; they are of task loops.
     #[serde(default)]
     kind: LoopKind,
+    /// Whether it waits for a person; lines of the first versions do not tell.
+    #[serde(default)]
+    waits: Option<bool>,
     /// Which wording `now` has; lines of the first versions do not tell.
     #[serde(default)]
     wording: u32,
@@ -43,6 +47,7 @@ pub(crate) fn agrees(stored: &str, run: &Run) -> bool {
             if stored.wording != expected.wording {
                 expected.now.clone_from(&stored.now);
                 expected.wording = stored.wording;
+                expected.waits = stored.waits.and(expected.waits);
             }
             stored == expected
         }
@@ -68,6 +73,7 @@ pub(crate) fn of(run: &Run) -> String {
             Protocol::FeedbackControl(_) => LoopKind::Control,
             Protocol::GoalContract(_) => LoopKind::Goal,
         },
+        waits: Some(waiting(run).is_some()),
         wording: WORDING,
     };
     serde_json::to_string(&headline).unwrap_or_default()
@@ -146,11 +152,13 @@ pub(crate) fn line(head: &RunHead, driven: bool) -> RunLine {
         round: 0,
         rounds: 0,
         kind: LoopKind::default(),
+        waits: None,
         wording: WORDING,
     });
     let ended = headline.end.as_deref().and_then(status_from_word);
     let status = ended.unwrap_or(if driven { Status::Running } else { Status::Interrupted });
     RunLine {
+        waits: headline.waits.unwrap_or(status == Status::NeedsHuman),
         run: head.run.to_string(),
         task: headline.task,
         status,

@@ -11,7 +11,7 @@ use windlass_control_api::money::micros;
 use windlass_control_api::views::{RunOutcome, Status};
 use windlass_control_api::{Code, Control, Fault, exit_codes};
 
-const MEGABYTE: u64 = 1024 * 1024;
+pub(super) const MEGABYTE: u64 = 1024 * 1024;
 
 /// Go on with a run where it stopped
 ///
@@ -85,7 +85,7 @@ impl FromStr for Rounds {
     }
 }
 
-fn more(text: &str) -> Result<u64, String> {
+pub(super) fn more(text: &str) -> Result<u64, String> {
     let number = text.strip_prefix('+').unwrap_or(text);
     // The standard parser would take a second plus for a sign.
     let digits = if number.starts_with('+') { "" } else { number };
@@ -97,7 +97,7 @@ fn more(text: &str) -> Result<u64, String> {
 }
 
 /// In millionths.
-fn more_money(text: &str) -> Result<u64, String> {
+pub(super) fn more_money(text: &str) -> Result<u64, String> {
     let amount = text.strip_prefix('+').unwrap_or(text);
     micros(amount)
         .filter(|micros| *micros > 0)

@@ -4,7 +4,7 @@
 mod crashes;
 mod errors;
 mod nested;
-mod plant;
+pub(crate) mod plant;
 mod rows;
 mod steadiness;
 mod weaknesses;

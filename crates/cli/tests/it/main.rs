@@ -17,6 +17,7 @@ mod goal_setup;
 mod help;
 mod hidden_commands;
 mod holding;
+mod inbox;
 mod journal_file;
 mod landing;
 mod legacy;
