@@ -6,11 +6,12 @@ pub mod commands;
 pub mod compat;
 pub mod control;
 pub mod control_loop;
-
 pub mod errors;
 pub mod events;
 pub mod exit_codes;
 pub mod goal_loop;
+pub mod goal_setup;
+pub mod inbox;
 pub mod money;
 pub mod notify;
 pub mod views;

@@ -18,6 +18,8 @@ pub enum Status {
     Exhausted,
     Stopped,
     Failed,
+    /// A goal loop that did not begin.
+    RedBaseline,
     DryRun,
 }
 
@@ -32,6 +34,7 @@ impl Status {
             Self::Exhausted => "exhausted",
             Self::Stopped => "stopped",
             Self::Failed => "failed",
+            Self::RedBaseline => "red baseline",
             Self::DryRun => "dry run",
         }
     }
@@ -45,6 +48,7 @@ impl Status {
             Self::Exhausted => codes::EXHAUSTED,
             Self::Stopped | Self::Interrupted => codes::STOPPED,
             Self::Failed => codes::FAULT,
+            Self::RedBaseline => codes::RED_BASELINE,
         }
     }
 }
@@ -85,6 +89,8 @@ pub struct RunLine {
     pub updated_at_ms: u64,
     pub repository: String,
     pub run_dir: String,
+    /// Whether it stands in the inbox.
+    pub waits: bool,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]

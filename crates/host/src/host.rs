@@ -17,6 +17,12 @@ use windlass_control_api::control_loop::{
     ControlStatus, InitControl, InitReport, Measurements, SetupReport, StartControl,
 };
 use windlass_control_api::events::Watcher;
+use windlass_control_api::goal_setup::{
+    AddItem, AddedItem, GoalInitReport, GoalSetup, GoalStatus, InitGoal, StartGoal,
+};
+use windlass_control_api::inbox::{
+    ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, TakeOverRun, TakenOver,
+};
 use windlass_control_api::money::{AskCost, CostReport};
 use windlass_control_api::notify::NotifyReport;
 use windlass_control_api::views::{
@@ -213,6 +219,30 @@ impl Control for Host {
         Box::pin(control::control_loop::look::measurements(self, run))
     }
 
+    fn start_goal<'a>(&'a self, command: StartGoal, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        Box::pin(control::goal_loop::start::start(self, command, watcher))
+    }
+
+    fn init_goal(&self, command: InitGoal) -> Reply<'_, GoalInitReport> {
+        Box::pin(async move { control::goal_loop::init::init(&command) })
+    }
+
+    fn goal_setup<'a>(
+        &'a self,
+        repository: &'a Path,
+        given: Vec<(String, SettingValue)>,
+    ) -> Reply<'a, GoalSetup> {
+        Box::pin(async move { control::goal_loop::look::setup(self, repository, &given).await })
+    }
+
+    fn add_item(&self, command: AddItem) -> Reply<'_, AddedItem> {
+        Box::pin(async move { control::goal_loop::add::add(&command) })
+    }
+
+    fn goal_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, GoalStatus> {
+        Box::pin(control::goal_loop::look::status(self, run, repository))
+    }
+
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
         about(&command.run.clone(), control::resume::resume(self, command, watcher))
     }
@@ -227,6 +257,38 @@ impl Control for Host {
 
     fn land<'a>(&'a self, command: LandRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
         about(&command.run.clone(), control::resume::land(self, command, watcher))
+    }
+
+    fn inbox<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<InboxEntry>> {
+        Box::pin(control::inbox::inbox(self, repository))
+    }
+
+    fn leave_answer(&self, command: ResumeRun) -> Reply<'_, RunLine> {
+        about(&command.run.clone(), control::people::leave_answer(self, command))
+    }
+
+    fn approve<'a>(&'a self, command: ApproveRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        about(&command.run.clone(), control::people::approve(self, command, watcher))
+    }
+
+    fn reject<'a>(&'a self, command: RejectRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        about(&command.run.clone(), control::people::reject(self, command, watcher))
+    }
+
+    fn skip(&self, command: SkipRun) -> Reply<'_, RunLine> {
+        about(&command.run.clone(), control::people::skip(self, command))
+    }
+
+    fn take_over<'a>(&'a self, command: TakeOverRun, watcher: &'a dyn Watcher) -> Reply<'a, TakenOver> {
+        about(&command.run.clone(), control::take_over::take_over(self, command, watcher))
+    }
+
+    fn hand_back<'a>(&'a self, command: HandBackRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        about(&command.run.clone(), control::take_over::hand_back(self, command, watcher))
+    }
+
+    fn let_go<'a>(&'a self, run: &'a str) -> Reply<'a, RunLine> {
+        about(run, control::people::let_go(self, run))
     }
 
     fn list<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<RunLine>> {

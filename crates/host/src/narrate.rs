@@ -77,7 +77,11 @@ impl Narrator {
                     Spec::FeedbackControl(_) => "actuation",
                     Spec::GoalContract(_) => "iteration",
                 };
-                let most = if most == 1 { format!("one {what}") } else { format!("up to {most} {what}s") };
+                let most = match most {
+                    1 => format!("one {what}"),
+                    u32::MAX => format!("{what}s as the contract caps them"),
+                    _ => format!("up to {most} {what}s"),
+                };
                 (format!("{by} starts {task}: {most}"), Tone::Plain)
             }
             Fact::EffectRequested { request, .. } => {

@@ -27,7 +27,7 @@ pub use budget::{BUDGET_FILE, Budget, Caps, Control, Used};
 pub use builder_report::BuilderReport;
 pub use commit_subject::{commit_subject, item_of_subject};
 pub use contract::{
-    Autonomy, CONTRACT_FILE, Contract, InboxLine, OnBlocked, PARK_AND_GO_ON, Scope, ScopePart,
+    Autonomy, CONTRACT_FILE, Contract, InboxLine, OnBlocked, PARK_AND_GO_ON, PinnedCommands, Scope, ScopePart,
 };
 pub use design::{DesignAnswer, DesignDecision, DesignDocument, DesignStatus, RefinedContract, design_path};
 pub use destructive::{Destroys, destructive};

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use windlass_artifact_formats::goal_loop::{
-    Autonomy, Contract, InboxLine, OnBlocked, Recognised, Scope, ScopePart,
+    Autonomy, Contract, InboxLine, OnBlocked, PinnedCommands, Recognised, Scope, ScopePart,
 };
 
 use crate::id;
@@ -52,6 +52,39 @@ fn the_untouched_template_is_l1_and_fully_enforced() {
     assert_eq!(contract.inbox, []);
     assert!(contract.goal.starts_with("Every item in scope"), "{}", contract.goal);
     assert_eq!(contract.text(), text);
+}
+
+#[test]
+fn w18_commands_are_pinned_under_verification_and_a_vague_one_is_refused_with_its_line() {
+    let scope = Scope::parse_set("F001").unwrap();
+    let pinned = PinnedCommands {
+        test: Some("cargo test --workspace".to_owned()),
+        pre_commit: vec!["make lint".to_owned(), "echo `pwd`".to_owned()],
+    };
+    let template = Contract::parse(&Contract::template_pinning(&scope, &pinned)).unwrap();
+    assert_eq!(template.pinned, pinned);
+    assert_eq!(template.not_enforced(), template.scope.exclude_prose, "a pinned command is held to");
+    let vague = contract("- Include: [F001]", "L1").replace(
+        "- Load tests stay below 200 ms",
+        "- Test command: whatever CI runs\n- Test command: `make`\n- Test command: `just`",
+    );
+    let found = faults(&vague);
+    assert!(found.contains("line 15: Test command: write the command between backticks"), "{found}");
+    assert!(found.contains("line 17: Test command: there is one above already"), "{found}");
+}
+
+#[test]
+fn what_a_person_confirms_leaves_out_what_the_loop_writes() {
+    let before = parsed("- Include: [F001]", "L2");
+    let after = before.with_inbox_line(&line("F001", "no luck")).unwrap();
+    assert_ne!(before.text(), after.text());
+    assert_eq!(before.confirmed_text(), after.confirmed_text());
+    assert!(before.confirmed_text().ends_with("- The loop is uncertain."));
+    assert_ne!(before.confirmed_text(), parsed("- Include: [F001]", "L3").confirmed_text());
+    let moved = Contract::parse(&format!("{}\n## Notes\nmine\n", before.text())).unwrap();
+    assert!(moved.confirmed_text().ends_with("\n\n## Notes\nmine"), "{}", moved.confirmed_text());
+    let without = Contract::parse(before.text().split("\n## Triage").next().unwrap()).unwrap();
+    assert_eq!(without.confirmed_text(), before.confirmed_text());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use windlass_control_api::money::micros;
 use windlass_control_api::views::{LoopKind, RunOutcome, Status};
 use windlass_control_api::{Code, Control, Fault, exit_codes};
 
-const MEGABYTE: u64 = 1024 * 1024;
+pub(super) const MEGABYTE: u64 = 1024 * 1024;
 
 /// Go on with a run where it stopped
 ///
@@ -105,7 +105,7 @@ fn iterations(words: &str) -> Result<(Option<String>, Room), String> {
     }
 }
 
-fn more(text: &str) -> Result<u64, String> {
+pub(super) fn more(text: &str) -> Result<u64, String> {
     let number = text.strip_prefix('+').unwrap_or(text);
     // The standard parser would take a second plus for a sign.
     let digits = if number.starts_with('+') { "" } else { number };
@@ -117,7 +117,7 @@ fn more(text: &str) -> Result<u64, String> {
 }
 
 /// In millionths.
-fn more_money(text: &str) -> Result<u64, String> {
+pub(super) fn more_money(text: &str) -> Result<u64, String> {
     let amount = text.strip_prefix('+').unwrap_or(text);
     micros(amount)
         .filter(|micros| *micros > 0)

@@ -1,6 +1,7 @@
 //! `windlass show`: everything about one run on one screen.
 
 use super::control::report;
+use super::goal::report as goal_report;
 use super::outcome::{explanation, short, word};
 use crate::output::{Fields, Output, Paint, ago, cost, duration, printable};
 use clap::Args;
@@ -46,7 +47,7 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
         "task",
         format!("{}: {}", view.line.task, printable(view.task_text.lines().next().unwrap_or_default())),
     );
-    if view.control.is_none() {
+    if view.line.kind == LoopKind::Task {
         fields.add("round", format!("{} of {}", view.line.round, view.line.rounds));
     }
     fields.add("started", ago(view.line.started_at_ms, now));
@@ -63,6 +64,8 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
     if let Some(control) = &view.control {
         report::add(control, &mut fields);
         fields.add_all("change", view.change.iter().flat_map(changed));
+    } else if let Some(goal) = &view.goal {
+        goal_report::add(goal, &mut fields);
     } else {
         fields.add("judge", word(&view.judge_verdict, view.said_by.judge));
         fields.add("audit", word(&view.audit_gate, view.said_by.audit));

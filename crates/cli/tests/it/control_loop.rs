@@ -5,7 +5,7 @@ mod crashes;
 mod errors;
 mod hints;
 mod nested;
-mod plant;
+pub(crate) mod plant;
 mod rows;
 mod steadiness;
 mod taken_up;

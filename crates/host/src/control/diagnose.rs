@@ -127,12 +127,17 @@ async fn journal(host: &Host) -> DiagnosisLine {
 async fn runs(host: &Host) -> Result<DiagnosisLine, Fault> {
     let lines = super::queries::list(host, None).await?;
     let waiting = lines.iter().filter(|line| line.status == Status::Interrupted).count();
-    let asking = lines.iter().filter(|line| line.status == Status::NeedsHuman).count();
+    let asking = lines.iter().filter(|line| line.waits).count();
     let details = format!("{} in all, {waiting} interrupted, {asking} waiting for a person", lines.len());
     Ok(if waiting > 0 {
         line("runs", Health::Warning, details, "`windlass resume --all` goes on with the interrupted ones")
     } else {
-        line("runs", Health::Good, details, "")
+        line(
+            "runs",
+            Health::Good,
+            details,
+            if asking > 0 { "`windlass inbox` shows what is asked" } else { "" },
+        )
     })
 }
 

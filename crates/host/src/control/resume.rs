@@ -56,14 +56,18 @@ pub(crate) async fn resume(
 }
 
 /// A run that may not be taken up again is left alone before anything is held or written for it.
-fn refuse_early(run: &Run, first: Option<&(Actor, Observation)>) -> Result<(), Fault> {
+pub(super) fn refuse_early(run: &Run, first: Option<&(Actor, Observation)>) -> Result<(), Fault> {
     let Some((by, observation)) = first else { return Ok(()) };
     let asked = Stamped { at: SystemClock.now(), by: by.clone(), body: observation.clone() };
     decide(run, &asked).map(|_| ()).map_err(|rejection| engine_fault(EngineError::Rejected(rejection)))
 }
 
 /// An ended run is taken up again; an unfinished one just goes on, and has no use for more room yet.
-fn reopening(host: &Host, command: &ResumeRun, run: &Run) -> Result<Option<(Actor, Observation)>, Fault> {
+pub(super) fn reopening(
+    host: &Host,
+    command: &ResumeRun,
+    run: &Run,
+) -> Result<Option<(Actor, Observation)>, Fault> {
     let (more_iterations, limits) = control_loop::limits::new_limits(command, run)?;
     let caps = CapChange {
         more_rounds: command.more_rounds.saturating_add(more_iterations),

@@ -4,6 +4,7 @@
 mod agent;
 mod agent_end;
 pub(crate) mod answer;
+pub(crate) mod by_hand;
 mod capture;
 mod checks;
 mod close;
@@ -17,6 +18,7 @@ mod step;
 mod wait;
 
 pub(crate) use control_loop::thousandths;
+pub(crate) use goal_loop::capture::proposed_and_found as goal_contents;
 pub(crate) use land::author;
 pub(crate) use prepare::restore as restore_worktrees;
 pub(crate) use prompt::{dry_run_prompts, ending, file_name as prompt_file_name};

@@ -1,7 +1,9 @@
 //! What a person says to a task loop nobody works on: what is believed, what is refused, and how their own work comes back.
 
+use crate::generators::{self, text, tree};
 use crate::harness::words::{artifact, full_spec, one_round, spec};
 use crate::harness::{NO_MORE, ONE_MORE_ROUND, Script, accepted, reopen, said};
+use proptest::prelude::*;
 use windlass_protocols::explain::explain;
 use windlass_protocols::inbox::{Question, Waiting, waiting};
 use windlass_protocols::kernel::person::Word;
@@ -10,6 +12,19 @@ use windlass_protocols::protocol::judged_task::end::{Cause, End};
 use windlass_protocols::protocol::judged_task::spec::Landing;
 use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{Actor, Observation, Rejection, Role, TreeId};
+
+/// Any word at all, for whoever draws what happens to a run.
+pub(crate) fn word() -> BoxedStrategy<Word> {
+    prop_oneof![
+        1 => tree().prop_map(|tree| Word::Approve { tree }),
+        1 => text().prop_map(|reason| Word::Reject { reason }),
+        1 => text().prop_map(|reason| Word::Skip { reason }),
+        3 => text().prop_map(|branch| Word::TakeOver { branch }),
+        3 => (tree(), generators::artifact()).prop_map(|(tree, report)| Word::HandBack { tree, report }),
+        1 => Just(Word::LetGo),
+    ]
+    .boxed()
+}
 
 const BRANCH: &str = "windlass/take-over/run-1";
 

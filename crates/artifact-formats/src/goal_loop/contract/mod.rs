@@ -1,6 +1,7 @@
 //! `docs/LOOP.md`, the contract of a goal loop: what may be worked on, how freely, and what hands the work back.
 //! It reads what a machine can hold to, and says which sentences it cannot.
 
+mod commands;
 mod inbox;
 mod read;
 mod scope;
@@ -13,6 +14,7 @@ use crate::fields::choice;
 use crate::one_line::one_line;
 use crate::template::fill;
 
+pub use commands::PinnedCommands;
 pub use inbox::InboxLine;
 pub use scope::{Scope, ScopePart};
 
@@ -32,6 +34,8 @@ pub struct Contract {
     pub scope: Scope,
     pub autonomy: Autonomy,
     pub verification: Vec<String>,
+    /// Commands that stand under Verification.
+    pub pinned: PinnedCommands,
     pub escalation: Vec<String>,
     pub on_blocked: OnBlocked,
     pub inbox: Vec<InboxLine>,
@@ -107,15 +111,32 @@ impl Contract {
 
     /// A contract to be confirmed by a person before anything is built: report-only, with this set in scope.
     pub fn template(scope: &[ScopePart]) -> String {
+        Self::template_pinning(scope, &PinnedCommands::default())
+    }
+
+    /// The same with commands pinned in it; those that cannot stand in a contract are left out.
+    pub fn template_pinning(scope: &[ScopePart], pinned: &PinnedCommands) -> String {
         let scope: Vec<String> = scope.iter().map(ToString::to_string).collect();
-        fill(include_str!("../../../prompts/goal-loop/contract.md"), &[("scope", &scope.join(", "))])
+        let values = [("scope", scope.join(", ")), ("pinned", pinned.bullets().unwrap_or_default())];
+        let values = values.each_ref().map(|(key, value)| (*key, value.as_str()));
+        fill(include_str!("../../../prompts/goal-loop/contract.md"), &values)
             .expect("the contract's template is filled in by a test with this name")
+    }
+
+    /// What a person confirms: everything but the section that the loop itself writes.
+    pub fn confirmed_text(&self) -> String {
+        let Some(inbox) = &self.inbox_section else { return self.source.trim_end().to_owned() };
+        let heading = self.source[..inbox.start].trim_end().rfind('\n').map_or(0, |at| at + 1);
+        let before = self.source[..heading].trim_end();
+        let after = self.source[inbox.end..].trim();
+        if after.is_empty() { before.to_owned() } else { format!("{before}\n\n{after}") }
     }
 
     /// Sentences of the contract that no machine holds to, for the report before the run.
     pub fn not_enforced(&self) -> Vec<String> {
         let unknown = |known: &'static [&'static str]| move |sentence: &&String| !is_among(sentence, known);
         let verification = self.verification.iter().filter(unknown(&ENFORCED_VERIFICATION));
+        let verification = verification.filter(|sentence| !commands::pins(sentence));
         let escalation = self.escalation.iter().filter(unknown(&ENFORCED_ESCALATION));
         let escalation = escalation.filter(|sentence| !is_among(sentence, &[PARK_AND_GO_ON]));
         let exclusions = self.scope.exclude_prose.iter().filter(unknown(&ENFORCED_EXCLUSIONS));

@@ -6,7 +6,9 @@ use std::ops::Range;
 use regex_lite::Regex;
 
 use super::scope::exclusions;
-use super::{Autonomy, CONTRACT_FILE, Contract, InboxLine, OnBlocked, PARK_AND_GO_ON, Scope, is_among};
+use super::{
+    Autonomy, CONTRACT_FILE, Contract, InboxLine, OnBlocked, PARK_AND_GO_ON, PinnedCommands, Scope, is_among,
+};
 use crate::faults::Faults;
 use crate::goal_loop::recognised::Recognised;
 use crate::goal_loop::text_lines::{line_of, without_mark};
@@ -40,6 +42,7 @@ pub(super) fn recognise(text: &str) -> Recognised<Contract> {
         scope,
         autonomy,
         verification: reader.sentences("Verification"),
+        pinned: reader.pinned(),
         escalation,
         on_blocked: if goes_on { OnBlocked::GoOn } else { OnBlocked::Stop },
         inbox: reader
@@ -96,6 +99,16 @@ impl Reader<'_> {
             .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
             .filter(|text| !text.is_empty())
             .collect()
+    }
+
+    fn pinned(&mut self) -> PinnedCommands {
+        let mut pinned = PinnedCommands::default();
+        for bullet in self.bullets("Verification") {
+            if let Err(why) = pinned.take(&bullet) {
+                self.faults.push(format!("line {}: {why}", line_of(self.text, bullet.span.start)));
+            }
+        }
+        pinned
     }
 
     fn scope(&mut self) -> Scope {

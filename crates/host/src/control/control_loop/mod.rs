@@ -1,7 +1,7 @@
 //! What a face can ask of a control loop.
 
 pub(crate) mod change;
-mod detect;
+pub(crate) mod detect;
 pub(crate) mod init;
 mod known;
 pub(crate) mod limits;

@@ -12,6 +12,7 @@ use std::path::Path;
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Change, TreeId};
 use windlass_protocols::outcome::CapturedChange;
+use windlass_protocols::protocol::goal_contract::end::{End, Proposed};
 use windlass_protocols::protocol::goal_contract::iteration::Iteration;
 use windlass_protocols::protocol::goal_contract::state::State;
 use windlass_protocols::{Outcome, Role, Run};
@@ -61,6 +62,25 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         findings,
         left_out: taken.left_out,
     }))
+}
+
+/// The change a person is asked about and what the builder's worktree holds now, where both can be told.
+pub(crate) fn proposed_and_found(
+    context: &RunContext,
+    run: &Run,
+) -> Result<Option<(windlass_protocols::TreeId, windlass_protocols::TreeId)>, Fault> {
+    let state = files::state(run)?;
+    let Some(End::AwaitsApproval { proposed: Proposed::Change { tree }, .. }) = &state.end else {
+        return Ok(None);
+    };
+    if !is_real_directory(&context.worktree(Role::Builder)) {
+        // Taken away, not changed: what is committed is the tree that was verified.
+        return Ok(None);
+    }
+    let head = shown::newest(context, state)?;
+    let Ok(taken) = super::super::capture::take(context, Role::Builder, &head.tree)? else { return Ok(None) };
+    let plant = files::plant(context, &taken.snapshot.tree)?;
+    Ok(Some((tree.clone(), windlass_protocols::TreeId::new(plant.as_str()))))
 }
 
 struct Taken {

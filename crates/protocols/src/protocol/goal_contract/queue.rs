@@ -1,6 +1,7 @@
 //! The work queue and the contract as they were read at a safe point, and which item is next. No file is known here: a
 //! reading of the files is turned into this by whoever reads them.
 
+use super::spec::Claimed;
 use crate::vocabulary::{ArtifactRef, Millis};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -207,6 +208,11 @@ impl Queue {
                 "the contract was widened while the loop ran; that counts from the next resume".to_string(),
             );
         }
+    }
+
+    /// Where an item stands by the file alone, for a look before any run.
+    pub fn standing_in_file(&self, item: &Item, claimed: Claimed) -> Standing {
+        super::item::standing(item, None, self.scope.contains(&item.id), claimed)
     }
 
     pub fn in_scope(&self) -> impl Iterator<Item = &Item> {
