@@ -45,6 +45,9 @@ pub(crate) fn said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rej
     if let (Some(branch), false) = (&state.taken_over, matches!(word, Word::HandBack { .. })) {
         return not_asked(format!("a person works on it on {branch}; hand it back first"));
     }
+    if state.unseen_commit.is_some() && at_hand(state).is_some() {
+        return not_asked("nobody saw the end of its last commit; resume it to see that first".to_string());
+    }
     match word {
         Word::Approve { tree } => approved(draft, by, tree),
         Word::Reject { reason } => rejected(draft, by, reason),
@@ -168,5 +171,8 @@ pub fn at_hand(state: &State) -> Option<String> {
         _ => None,
     };
     let open = state.open.as_ref().map(|open| open.item.clone());
-    named.or(open).or_else(|| state.same_item_next.clone())
+    // Whoever edited the files since may have taken it out of the scope.
+    let in_scope = |id: &String| state.queue.as_ref().is_some_and(|queue| queue.scope.contains(id));
+    let next = state.same_item_next.clone().filter(in_scope);
+    named.or(open).or(next)
 }

@@ -203,7 +203,9 @@ impl Queue {
             match standing(item) {
                 Standing::Accepted => {}
                 Standing::Open(work) if !met(item) && work != Work::Recheck => {
-                    stuck.push((item, "a dependency is not accepted"));
+                    if item.counts() {
+                        stuck.push((item, "a dependency is not accepted"));
+                    }
                 }
                 Standing::Open(work) => {
                     let rank = |item: &Item, work: Work| {

@@ -1,7 +1,7 @@
 //! Everything a goal loop remembers between two observations: a fold of facts, so that no counter can be lost. Long texts
 //! stay in sealed artifacts.
 
-use super::end::End;
+use super::end::{Cause, End};
 use super::facts::{Ending, Fact as GoalFact};
 use super::item::{ItemState, standing};
 use super::queue::{Item, Limits, Queue, Standing, Work};
@@ -55,7 +55,7 @@ pub struct State {
     pub repairing: Option<Vec<String>>,
     pub left: Option<ArtifactRef>,
     pub last_failure: Option<String>,
-    /// A person's words that no builder or planner has been told yet.
+    /// A person's words that no builder came back from yet.
     pub unsaid_notes: Vec<String>,
     pub waiting_until: Option<Millis>,
     pub last_outage: String,
@@ -234,6 +234,8 @@ impl State {
             }
             GoalFact::BuildTaken { report } => {
                 self.repairing = None;
+                // Told to somebody who came back: a step that was lost or failed has told nobody.
+                self.unsaid_notes.clear();
                 self.in_open(|open| open.build = Some(report.clone()));
             }
             GoalFact::BuildFailed { why } => {
@@ -289,6 +291,12 @@ impl State {
                 self.unseen_commit = None;
                 self.summed_up_at = self.end.clone().map(|end| (self.past.len(), end));
                 if let (Some(commit), Some((head, _))) = (commit, &mut self.head) {
+                    // Only the loop's own files changed: what is half built stands on this as well as on the one before.
+                    for (_, on) in self.items.values_mut().filter_map(|item| item.attempt.as_mut()) {
+                        if on == head {
+                            on.clone_from(commit);
+                        }
+                    }
                     head.clone_from(commit);
                 }
             }
@@ -370,12 +378,14 @@ impl State {
         if self.baseline.is_none() {
             self.first_baseline = None;
         }
-        self.more.more_rounds = self.more.more_rounds.saturating_add(caps.more_rounds);
-        self.more.more_time = Millis(self.more.more_time.0.saturating_add(caps.more_time.0));
-        self.more.more_tokens = self.more.more_tokens.saturating_add(caps.more_tokens);
-        self.more.more_cost_micros = self.more.more_cost_micros.saturating_add(caps.more_cost_micros);
+        self.more.add(caps);
         // A person looked: what stopped the loop may be tried again.
         match ended {
+            Some(End::Escalated { cause: Cause::NothingReady { .. } }) => {
+                // Nothing else is left to take up, so this is about what was let be, too.
+                self.items.values_mut().for_each(|item| item.skipped = false);
+                self.items.values_mut().for_each(ItemState::forgive);
+            }
             Some(End::Escalated { .. } | End::HardKill { .. }) => {
                 self.items.values_mut().for_each(ItemState::forgive);
             }
@@ -400,13 +410,20 @@ impl State {
                 self.taken_over = None;
                 self.in_open(|open| {
                     open.handed_back = Some(tree.clone());
+                    // What was only to be looked at is work now.
+                    open.work = Work::Rework;
                     open.build = Some(BuildReport::default());
                     open.build_failed = None;
                     (open.change, open.suite, open.passed, open.pre_commit) = (None, None, None, None);
                     open.approved = false;
                 });
             }
-            Word::Approve { .. } | Word::Reject { .. } | Word::Skip { .. } => {}
+            Word::Skip { .. } => {
+                if let Some(item) = super::person::at_hand(self) {
+                    self.items.entry(item).or_default().skipped = true;
+                }
+            }
+            Word::Approve { .. } | Word::Reject { .. } => {}
         }
     }
 
@@ -416,9 +433,6 @@ impl State {
                 if let Some(open) = &mut self.open {
                     let asked = open.asked.entry(agent.role).or_default();
                     *asked = asked.saturating_add(1);
-                }
-                if matches!(agent.role, Role::Builder | Role::Planner) {
-                    self.unsaid_notes.clear();
                 }
                 self.session = agent.agent.as_ref().map(|text| LastSession {
                     role: agent.role,
