@@ -2,6 +2,7 @@
 //! until it has a name here, and a name that never occurs fails the test over the default seeds.
 
 use crate::control;
+use crate::goal;
 use crate::profile::Loop;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -139,6 +140,7 @@ impl Coverage {
                     }
                 }
                 Fact::FeedbackControl(fact) => control::coverage::count(self, fact),
+                Fact::GoalContract(fact) => goal::coverage::count(self, fact),
                 _ => {}
             }
         }
@@ -159,6 +161,7 @@ impl Coverage {
         let own: &[(&'static str, &'static [&'static str])] = match of {
             Loop::JudgedTask => &OF_THE_TASK_LOOP,
             Loop::FeedbackControl => &control::coverage::EXPECTED,
+            Loop::GoalContract => &goal::coverage::EXPECTED,
         };
         OF_EVERY_LOOP
             .iter()
@@ -189,6 +192,9 @@ const fn effect_name(effect: &Effect) -> &'static str {
         Effect::CloseRun(_) => "close-run",
         Effect::Measure(_) => "measure",
         Effect::CommitIteration(_) => "commit-iteration",
+        Effect::ReadQueue { .. } => "read-queue",
+        Effect::RunSuite(_) => "run-suite",
+        Effect::CommitItem(_) => "commit-item",
     }
 }
 
@@ -202,6 +208,9 @@ pub(crate) const fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::Waited => "waited",
         Outcome::Measured(_) => "measured",
         Outcome::IterationCommitted { .. } => "iteration-committed",
+        Outcome::QueueRead(_) => "queue-read",
+        Outcome::SuiteRan(_) => "suite-ran",
+        Outcome::ItemCommitted { .. } => "item-committed",
         Outcome::Closed => "closed",
         Outcome::Refused { .. } => "refused",
         Outcome::Interrupted { .. } => "interrupted",

@@ -115,6 +115,7 @@ impl Answering<'_> {
             hazards: some("hazard", "a link leads out of the tree"),
             patch: artifact("change.patch", EffectId(u64::from(round))),
             reverted: some("reverted", ".ai-loop/flow.yaml"),
+            findings: Vec::new(),
             tree,
         })
     }
