@@ -7,6 +7,7 @@ mod people;
 use crate::answers::Season;
 use crate::checks::{Check, Violation, is_done, waits_to_be_landed};
 use crate::control;
+use crate::goal;
 use crate::host::{Host, TurnFault, Turned};
 use crate::planted::PlantedBug;
 use windlass_engine::{Journal, ready};
@@ -59,6 +60,7 @@ impl Host {
                     (Spec::JudgedTask(task), 2) => task.adopted = Some(from_round_zero()),
                     (Spec::JudgedTask(task), _) => task.checks.push("\t".to_owned()),
                     (Spec::FeedbackControl(flow), _) => control::profile::spoil(flow, how),
+                    (Spec::GoalContract(goal), _) => goal::profile::spoil(goal, how),
                 }
                 let start = Observation::Start { run: self.id.clone(), spec };
                 self.expect_refused(start, |rejection| matches!(rejection, Rejection::InvalidSpec { .. }))
@@ -174,6 +176,9 @@ impl Host {
         };
         // Taking a run up again is another whole run; some seeds pay for it, so that all can be many.
         let reopens = reopens && self.choices.weighted(&[(1, true), (2, false)]);
+        if reopens && self.the_word_waited_for()? {
+            return self.come_to_the_end();
+        }
         let body = if lands {
             Observation::LandingRequested { landing: Landing::Branch("rescued".to_owned()) }
         } else if reopens {

@@ -116,6 +116,7 @@ impl Answering<'_> {
             patch: artifact("change.patch", EffectId(u64::from(round))),
             reverted: some("reverted", ".ai-loop/flow.yaml"),
             left_out: some("reverted", "pipe is a named pipe, which git does not record"),
+            findings: Vec::new(),
             tree,
         })
     }
