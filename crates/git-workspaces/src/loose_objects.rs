@@ -49,13 +49,13 @@ pub(crate) fn copy(from: &Path, to: &Path, ids: &[&str]) -> io::Result<Copied> {
     Ok(Copied::All)
 }
 
-fn place(objects: &Path, id: &str) -> PathBuf {
+pub(crate) fn place(objects: &Path, id: &str) -> PathBuf {
     let (directory, name) = id.split_at(2.min(id.len()));
     objects.join(directory).join(name)
 }
 
 /// Whole or not there. What a kill leaves is taken away by the next attempt, or by git, which knows such names.
-fn write(target: &Path, object: &[u8]) -> io::Result<File> {
+pub(crate) fn write(target: &Path, object: &[u8]) -> io::Result<File> {
     let directory = target.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(directory)?;
     windlass_process_supervisor::remove_leftovers(target, TEMPORARY);
