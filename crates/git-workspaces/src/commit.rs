@@ -2,7 +2,7 @@
 
 use crate::error::GitError;
 use crate::ids::{Commit, CommitId, TreeId};
-use crate::own_objects::{self, Kind, NewObject};
+use crate::own_objects::{Kind, NewObject};
 use crate::repository::Repository;
 
 /// Everything a commit's id depends on.
@@ -46,7 +46,9 @@ impl Repository {
     pub fn commit(&self, request: &CommitRequest<'_>) -> Result<CommitId, GitError> {
         let object = NewObject::new(Kind::Commit, render(request).as_bytes(), self.format)?;
         let id = CommitId::parse(&format!("{:?}", object.id))?;
-        own_objects::store(&self.control.objects(), &[object])?;
+        let made = object.id;
+        self.objects.store(&[object])?;
+        self.objects.flush(|id| *id == made)?;
         // Whoever builds on it need not ask what its tree is.
         self.remember(Commit { id: id.clone(), tree: request.tree.clone() });
         Ok(id)

@@ -4,11 +4,12 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, SeekFrom, Stat};
 use rustix::io::Errno;
 
 use crate::error::GitError;
@@ -16,6 +17,8 @@ use crate::repo_path::RepoPath;
 
 /// Deeper levels are moved up before they are removed, so that no nesting exhausts descriptors or stack.
 const DEEPEST_HELD_OPEN: usize = 64;
+/// Enough for a few hundred names at a time.
+const LISTING_BYTES: usize = 16 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct ConfinedDir {
@@ -190,7 +193,11 @@ pub(crate) fn open_dir_at(parent: impl AsFd, name: &OsStr) -> Result<OwnedFd, Er
 /// Names of all entries but the two dots.
 pub(crate) fn names_in(directory: &OwnedFd) -> Result<Vec<OsString>, Errno> {
     let mut names = Vec::new();
-    for entry in Dir::read_from(directory)? {
+    // It may have been read before.
+    rustix::fs::seek(directory, SeekFrom::Start(0))?;
+    let mut buffer = [MaybeUninit::uninit(); LISTING_BYTES];
+    let mut entries = RawDir::new(directory, &mut buffer);
+    while let Some(entry) = entries.next() {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         if name != b"." && name != b".." {

@@ -10,7 +10,6 @@ use crate::fingerprint::Fingerprint;
 use crate::ids::TreeId;
 use crate::index_file::{Index, IndexEntry, MODE_EXECUTABLE, MODE_TYPE};
 use crate::materialise::outlast_recorded_times;
-use crate::own_objects::read_blob;
 use crate::repo_path::RepoPath;
 use crate::repository::{Repository, fresh_index_path, install_index, write_index};
 use crate::scan::{FileStat, Scan, scan};
@@ -84,7 +83,7 @@ impl Repository {
                 if steps.written.len() == A_FEW || entry.mode & MODE_TYPE != MODE_REGULAR {
                     return None;
                 }
-                steps.written.push((at, read_blob(&self.control.objects(), entry.oid)?));
+                steps.written.push((at, self.objects.read_blob(entry.oid)?));
                 steps.found.push(None);
                 continue;
             };

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::error::GitError;
 use crate::ids::TreeId;
 use crate::index_file::{CachedStat, Index, IndexEntry, MODE_FILE};
-use crate::own_objects::{self, Kind, NewObject};
+use crate::own_objects::{Kind, NewObject};
 use crate::repo_path::RepoPath;
 use crate::repository::Repository;
 use crate::tree_memory::PartsDigest;
@@ -30,6 +30,14 @@ pub struct Overlay<'a> {
 impl Repository {
     /// The same parts make the same tree. Doing it again is harmless. No process, where the trees were listed before.
     pub fn overlay(&self, parts: &Overlay<'_>) -> Result<TreeId, GitError> {
+        let tree = self.overlay_to_show(parts)?;
+        self.make_durable(&tree)?;
+        Ok(tree)
+    }
+
+    /// As [`Self::overlay`], but not durable: for a tree that nothing but a directory is to hold, and that would be made
+    /// again after a power cut.
+    pub fn overlay_to_show(&self, parts: &Overlay<'_>) -> Result<TreeId, GitError> {
         let digest = parts.digest();
         if let Some(made) = self.memory.overlay(&digest) {
             return Ok(made);
@@ -84,7 +92,7 @@ impl Repository {
     pub fn file_at(&self, tree: &TreeId, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         let listing = self.listing(tree)?;
         let Some(entry) = listing.find(path.as_bytes()) else { return Ok(None) };
-        if let Some(content) = own_objects::read_blob(&self.control.objects(), entry.oid) {
+        if let Some(content) = self.objects.read_blob(entry.oid) {
             return Ok(Some(content));
         }
         let id = format!("{:?}", entry.oid);

@@ -1,10 +1,11 @@
 //! Objects of the control directory, made and read as the files they are, without starting git. Only objects that lie
 //! in a file of their own are found here; whoever asks for another one goes to git. Must not know the user's store.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
@@ -21,12 +22,31 @@ use crate::loose_objects::{place, write};
 const COMPRESSION: u8 = 1;
 /// What is larger is better looked at by git, which does not hold it in memory.
 pub(crate) const LARGEST: usize = 8 * 1024 * 1024;
+/// Of what was stored so many names are remembered, to spare storing it again.
+const MOST_KNOWN: usize = 4_096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Blob,
     Tree,
     Commit,
+}
+
+/// The store of the control directory, shared by all handles on one repository.
+#[derive(Debug, Clone)]
+pub(crate) struct OwnObjects {
+    directory: PathBuf,
+    ledger: Arc<Mutex<Ledger>>,
+}
+
+/// What this process stored.
+#[derive(Debug, Default)]
+struct Ledger {
+    known: HashSet<Oid>,
+    unflushed: HashSet<Oid>,
+    /// How many of its directories may be new, and how many of them were when it was last flushed.
+    directories_made: u64,
+    directories_flushed: u64,
 }
 
 /// One that has its name already and is not stored yet.
@@ -66,49 +86,89 @@ impl NewObject {
     }
 }
 
-/// Durable when this returns.
-pub(crate) fn store(objects: &Path, new: &[NewObject]) -> Result<(), GitError> {
-    let mut unflushed = Vec::new();
-    let mut directories = BTreeSet::new();
-    let mut put = |object: &NewObject| -> io::Result<()> {
-        let target = place(objects, &format!("{:?}", object.id));
-        let stored = compress_to_vec_zlib(&object.whole, COMPRESSION);
-        if read_plain(&target).is_ok_and(|found| found == stored) {
-            // Whoever stored it may have been killed before it was flushed.
-            unflushed.push(File::open(&target)?);
-        } else {
-            // What stands there was packed another way by git, or was damaged by a power cut.
-            unflushed.push(write(&target, &stored)?);
-            directories.insert(objects.to_owned());
-        }
-        directories.extend(target.parent().map(Path::to_owned));
-        Ok(())
-    };
-    let written = new.iter().try_for_each(&mut put);
-    let flushed = written
-        .and_then(|()| unflushed.iter().try_for_each(File::sync_all))
-        .and_then(|()| directories.iter().try_for_each(|directory| sync_directory(directory)));
-    flushed.map_err(GitError::io("write to", objects))
-}
-
-/// The kind, by git's word for it, and the content; `None` where it has no file of its own that can be read.
-pub(crate) fn read(objects: &Path, id: &str) -> Option<(String, Vec<u8>)> {
-    let path = place(objects, id);
-    if fs::metadata(&path).ok()?.len() > LARGEST as u64 {
-        return None;
+impl OwnObjects {
+    pub(crate) fn at(directory: PathBuf) -> Self {
+        Self { directory, ledger: Arc::default() }
     }
-    let mut whole = decompress_to_vec_zlib_with_limit(&read_plain(&path).ok()?, LARGEST).ok()?;
-    let end = whole.iter().position(|byte| *byte == 0)?;
-    let (kind, length) = std::str::from_utf8(&whole[..end]).ok()?.split_once(' ')?;
-    let (kind, length): (String, usize) = (kind.to_owned(), length.parse().ok()?);
-    whole.drain(..=end);
-    (whole.len() == length).then_some((kind, whole))
-}
 
-/// The content of a file.
-pub(crate) fn read_blob(objects: &Path, id: Oid) -> Option<Vec<u8>> {
-    let (kind, content) = read(objects, &format!("{id:?}"))?;
-    (kind == Kind::Blob.word()).then_some(content)
+    /// Whole or not there; durable only after [`Self::flush`], for much is made to be shown once.
+    pub(crate) fn store(&self, new: &[NewObject]) -> Result<(), GitError> {
+        for object in new {
+            let known = self.ledger().known.contains(&object.id);
+            if !known {
+                self.put(object).map_err(GitError::io("write to", &self.directory))?;
+            }
+        }
+        let mut ledger = self.ledger();
+        if ledger.known.len() > MOST_KNOWN {
+            ledger.known.clear();
+        }
+        ledger.known.extend(new.iter().map(|object| object.id));
+        Ok(())
+    }
+
+    fn put(&self, object: &NewObject) -> io::Result<()> {
+        let target = place(&self.directory, &format!("{:?}", object.id));
+        let stored = compress_to_vec_zlib(&object.whole, COMPRESSION);
+        let has_directory = target.parent().is_some_and(Path::is_dir);
+        // What else stands there was packed another way by git, or was damaged by a power cut.
+        let stands = read_plain(&target).is_ok_and(|found| found == stored);
+        if !stands {
+            write(&target, &stored)?;
+        }
+        let mut ledger = self.ledger();
+        // Also one that stood there: whoever stored it may have been killed before it was flushed.
+        ledger.unflushed.insert(object.id);
+        ledger.directories_made += u64::from(stands || !has_directory);
+        Ok(())
+    }
+
+    /// Makes those durable that this process stored and that are wanted.
+    pub(crate) fn flush(&self, wanted: impl Fn(&Oid) -> bool) -> Result<(), GitError> {
+        let (ids, made, flushed) = {
+            let ledger = self.ledger();
+            let ids: Vec<Oid> = ledger.unflushed.iter().filter(|id| wanted(id)).copied().collect();
+            (ids, ledger.directories_made, ledger.directories_flushed)
+        };
+        let paths: Vec<PathBuf> = ids.iter().map(|id| place(&self.directory, &format!("{id:?}"))).collect();
+        let mut directories: BTreeSet<&Path> = paths.iter().filter_map(|path| path.parent()).collect();
+        if made > flushed {
+            directories.insert(&self.directory);
+        }
+        // Files first: flushing one of them takes most of what is to be known of the others along.
+        let files = paths.iter().try_for_each(|path| File::open(path)?.sync_all());
+        files
+            .and_then(|()| directories.iter().try_for_each(|directory| sync_directory(directory)))
+            .map_err(GitError::io("flush", &self.directory))?;
+        let mut ledger = self.ledger();
+        ledger.unflushed.retain(|id| !ids.contains(id));
+        ledger.directories_flushed = ledger.directories_flushed.max(made);
+        Ok(())
+    }
+
+    /// The kind, by git's word for it, and the content; `None` where it has no file of its own that can be read.
+    pub(crate) fn read(&self, id: &str) -> Option<(String, Vec<u8>)> {
+        let path = place(&self.directory, id);
+        if fs::metadata(&path).ok()?.len() > LARGEST as u64 {
+            return None;
+        }
+        let mut whole = decompress_to_vec_zlib_with_limit(&read_plain(&path).ok()?, LARGEST).ok()?;
+        let end = whole.iter().position(|byte| *byte == 0)?;
+        let (kind, length) = std::str::from_utf8(&whole[..end]).ok()?.split_once(' ')?;
+        let (kind, length): (String, usize) = (kind.to_owned(), length.parse().ok()?);
+        whole.drain(..=end);
+        (whole.len() == length).then_some((kind, whole))
+    }
+
+    /// The content of a file.
+    pub(crate) fn read_blob(&self, id: Oid) -> Option<Vec<u8>> {
+        let (kind, content) = self.read(&format!("{id:?}"))?;
+        (kind == Kind::Blob.word()).then_some(content)
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[cfg(test)]
@@ -132,19 +192,36 @@ mod tests {
 
     #[test]
     fn what_is_stored_is_read_back_and_a_damaged_one_is_stored_again() {
-        let objects = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let store = || OwnObjects::at(directory.path().to_owned());
         let new = [NewObject::new(Kind::Blob, b"some\0bytes", ObjectFormat::Sha1).unwrap()];
-        let target = place(objects.path(), &format!("{:?}", new[0].id));
-        assert_eq!(read_blob(objects.path(), new[0].id), None);
-        store(objects.path(), &new).unwrap();
-        assert_eq!(read_blob(objects.path(), new[0].id).unwrap(), b"some\0bytes");
+        let target = place(directory.path(), &format!("{:?}", new[0].id));
+        assert_eq!(store().read_blob(new[0].id), None);
+        store().store(&new).unwrap();
+        assert_eq!(store().read_blob(new[0].id).unwrap(), b"some\0bytes");
         // As a power cut leaves a file whose name was durable before its content.
         fs::remove_file(&target).unwrap();
         fs::write(&target, b"").unwrap();
-        assert_eq!(read_blob(objects.path(), new[0].id), None);
-        store(objects.path(), &new).unwrap();
-        assert_eq!(read_blob(objects.path(), new[0].id).unwrap(), b"some\0bytes");
-        let name = format!("{:?}", new[0].id);
-        assert_eq!(read(objects.path(), &name).unwrap().0, "blob");
+        assert_eq!(store().read_blob(new[0].id), None);
+        store().store(&new).unwrap();
+        assert_eq!(store().read_blob(new[0].id).unwrap(), b"some\0bytes");
+        assert_eq!(store().read(&format!("{:?}", new[0].id)).unwrap().0, "blob");
+    }
+
+    #[test]
+    fn what_is_flushed_is_what_was_wanted_and_also_what_stood_there_before() {
+        let directory = tempfile::tempdir().unwrap();
+        let new = ["one", "two"]
+            .map(|text| NewObject::new(Kind::Blob, text.as_bytes(), ObjectFormat::Sha1).unwrap());
+        for _ in 0..2 {
+            let objects = OwnObjects::at(directory.path().to_owned());
+            objects.store(&new).unwrap();
+            assert_eq!(objects.ledger().unflushed.len(), 2);
+            objects.flush(|id| *id == new[1].id).unwrap();
+            assert_eq!(objects.ledger().unflushed, HashSet::from([new[0].id]));
+            // Known by now, and durable as far as it was wanted.
+            objects.store(&new).unwrap();
+            assert_eq!(objects.ledger().unflushed.len(), 1);
+        }
     }
 }

@@ -6,7 +6,6 @@ use crate::error::GitError;
 use crate::git_command::GitCall;
 use crate::ids::{Commit, TreeId};
 use crate::loose_objects::{self, Copied};
-use crate::own_objects;
 use crate::repository::{ReadFrom, Repository};
 
 impl Repository {
@@ -61,10 +60,9 @@ impl Repository {
 
     /// Our own objects in the form of `cat-file --batch`; `None` where one of them has no file of its own.
     fn as_git_prints(&self, ids: &[&str]) -> Option<Vec<u8>> {
-        let objects = self.control.objects();
         let mut printed = Vec::new();
         for id in ids {
-            let (kind, content) = own_objects::read(&objects, id)?;
+            let (kind, content) = self.objects.read(id)?;
             printed.extend(format!("{id} {kind} {}\n", content.len()).into_bytes());
             printed.extend(content);
             printed.push(b'\n');

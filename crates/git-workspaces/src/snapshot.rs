@@ -80,8 +80,32 @@ impl Repository {
         self.record(workspace, key, base, limits, IgnoredFiles::LeftOut)
     }
 
+    /// As [`Self::snapshot`], but not durable: for whoever goes on to make another tree of it.
+    pub fn snapshot_to_build_on(
+        &self,
+        workspace: &Path,
+        key: &str,
+        base: &TreeId,
+        limits: SnapshotLimits,
+    ) -> Result<Snapshot, GitError> {
+        self.look(workspace, key, base, limits, IgnoredFiles::LeftOut)
+    }
+
     /// As [`Self::snapshot`], ignored files included or not.
     pub(crate) fn record(
+        &self,
+        workspace: &Path,
+        key: &str,
+        base: &TreeId,
+        limits: SnapshotLimits,
+        ignored: IgnoredFiles,
+    ) -> Result<Snapshot, GitError> {
+        let snapshot = self.look(workspace, key, base, limits, ignored)?;
+        self.make_durable(&snapshot.tree)?;
+        Ok(snapshot)
+    }
+
+    fn look(
         &self,
         workspace: &Path,
         key: &str,

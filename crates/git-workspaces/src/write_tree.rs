@@ -5,14 +5,14 @@ use std::sync::Arc;
 use crate::error::GitError;
 use crate::ids::TreeId;
 use crate::index_file::Index;
-use crate::own_objects::{self, NewObject};
+use crate::own_objects::NewObject;
 use crate::repo_path::RepoPath;
 use crate::repository::Repository;
 use crate::tree_builder::build;
 
 impl Repository {
-    /// Durable when this returns, with `files` that are new in it. Only directories that differ from `like` are hashed.
-    /// What was listed here need not be listed again by whoever looks at the tree.
+    /// Stores the tree with `files` that are new in it; durable after [`Self::make_durable`]. Only directories that differ
+    /// from `like` are hashed. What was listed here need not be listed again by whoever looks at the tree.
     pub(crate) fn write_tree(
         &self,
         whole: Index,
@@ -26,10 +26,19 @@ impl Repository {
         let tree = TreeId::parse(&format!("{:?}", built.root))?;
         let mut new = files;
         new.extend(built.new);
-        own_objects::store(&self.control.objects(), &new)?;
+        self.objects.store(&new)?;
         let listing = Arc::new(whole.with_noted_trees(&built.noted));
         self.memory.keep_listing(&tree, &listing);
         Ok((tree, listing))
+    }
+
+    /// Flushes what this process stored of a tree. What it did not store was durable when it came here.
+    pub(crate) fn make_durable(&self, tree: &TreeId) -> Result<(), GitError> {
+        let listing = self.memory.listing(tree);
+        match listing.and_then(|listing| listing.objects(self.format.id_bytes())) {
+            Some(needed) => self.objects.flush(|id| needed.contains(id)),
+            None => self.objects.flush(|_| true),
+        }
     }
 }
 

@@ -45,7 +45,13 @@ pub(super) fn take(
 ) -> Result<Result<Taken, String>, Fault> {
     let worktree = context.worktree(role);
     let key = context.index_key(role);
-    match context.repository.snapshot(&worktree, &key, base, SnapshotLimits::default()) {
+    let (repository, limits) = (&context.repository, SnapshotLimits::default());
+    // Of what an actuator left another tree is made, and only that one is spoken of.
+    let taken = match role {
+        Role::Actuator => repository.snapshot_to_build_on(&worktree, &key, base, limits),
+        _ => repository.snapshot(&worktree, &key, base, limits),
+    };
+    match taken {
         Ok(snapshot) => {
             let hazards = snapshot.hazards.iter().take(MAX_HAZARDS).map(ToString::to_string).collect();
             Ok(Ok(Taken { snapshot, hazards }))
