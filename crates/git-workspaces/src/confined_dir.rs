@@ -103,8 +103,8 @@ impl ConfinedDir {
         let nowhere = || GitError::errno("write", &full)(Errno::NOENT);
         let (parent, name) = self.parent_of(path)?.ok_or_else(nowhere)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let made = rustix::fs::openat(&parent, name, flags, Mode::from_raw_mode(mode));
-        let mut file = File::from(made.map_err(GitError::errno("write", &full))?);
+        let opened = rustix::fs::openat(&parent, name, flags, Mode::from_raw_mode(mode));
+        let mut file = File::from(opened.map_err(GitError::errno("write", &full))?);
         file.write_all(content).map_err(GitError::io("write", &full))?;
         rustix::fs::fstat(&file).map_err(GitError::errno("look at", &full))
     }

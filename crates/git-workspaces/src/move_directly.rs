@@ -79,7 +79,7 @@ impl Repository {
                     let found = found.as_ref().filter(|found| found.is(&earlier.stat, earlier.mode));
                     found.filter(|_| earlier.same_content(entry)).map(|found| (earlier.stat, found.clone()))
                 });
-            let Some((stat, found)) = stays else {
+            let Some((recorded, found)) = stays else {
                 if steps.written.len() == A_FEW || entry.mode & MODE_TYPE != MODE_REGULAR {
                     return None;
                 }
@@ -87,7 +87,7 @@ impl Repository {
                 steps.found.push(None);
                 continue;
             };
-            entry.stat = stat;
+            entry.stat = recorded;
             steps.found.push(Some(found));
         }
         steps.removed.extend(here.map(|(gone, _)| gone.path.clone()));

@@ -74,11 +74,11 @@ impl NewObject {
             ObjectFormat::Sha1 => {
                 let mut hasher = sha1_checked::Sha1::new();
                 sha1_checked::Digest::update(&mut hasher, &whole);
-                let hashed = hasher.try_finalize();
-                if hashed.has_collision() {
+                let finished = hasher.try_finalize();
+                if finished.has_collision() {
                     return Err(GitError::Collision);
                 }
-                Oid::from_bytes(hashed.hash())
+                Oid::from_bytes(finished.hash())
             }
             ObjectFormat::Sha256 => Oid::from_bytes(&Sha256::digest(&whole)),
         };

@@ -49,17 +49,16 @@ impl Repository {
         entry: &IndexEntry,
         found: &FileStat,
     ) -> Result<Option<(IndexEntry, Option<NewObject>)>, GitError> {
-        let (stat, mode, content) = match &found.link_target {
-            Some(target) => (found.clone(), entry.mode, target.clone()),
-            None => {
-                // What cannot be read is git's to complain of.
-                let Ok(Some((stat, content))) = root.read_file(&entry.path, LARGEST as u64) else {
-                    return Ok(None);
-                };
-                let stat = FileStat::new(&stat, None);
-                let mode = if stat.mode & 0o100 == 0 { MODE_FILE } else { MODE_EXECUTABLE };
-                (stat, mode, content)
-            }
+        let (stat, mode, content) = if let Some(target) = &found.link_target {
+            (found.clone(), entry.mode, target.clone())
+        } else {
+            // What cannot be read is git's to complain of.
+            let Ok(Some((stat, content))) = root.read_file(&entry.path, LARGEST as u64) else {
+                return Ok(None);
+            };
+            let stat = FileStat::new(&stat, None);
+            let mode = if stat.mode & 0o100 == 0 { MODE_FILE } else { MODE_EXECUTABLE };
+            (stat, mode, content)
         };
         let object = NewObject::new(Kind::Blob, &content, self.format)?;
         let seen = IndexEntry { path: entry.path.clone(), mode, oid: object.id, stat: stat.cached() };

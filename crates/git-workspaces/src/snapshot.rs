@@ -123,22 +123,20 @@ impl Repository {
         let start = Index::clone(&base_index).with_stats_of(&earlier);
         let standing = scan(&root, &start.entries)?;
         let mut hazards = Vec::new();
-        let (tree, now) = match self.record_directly(&root, &base_index, (&start, &standing))? {
-            Some((tree, now)) => {
-                write_index(&temporary, &now, self.format)?;
-                (tree, now)
+        let directly = self.record_directly(&root, &base_index, (&start, &standing))?;
+        let (tree, now) = if let Some(taken) = directly {
+            write_index(&temporary, &taken.1, self.format)?;
+            taken
+        } else {
+            let blockers = blockers(&root)?;
+            if !blockers.is_empty() {
+                // A file that nobody uses yet; one that stays is litter.
+                let _ = fs::remove_file(&temporary);
+                return Ok(Snapshot::withheld(base, &blockers));
             }
-            None => {
-                let blockers = blockers(&root)?;
-                if !blockers.is_empty() {
-                    // A file that nobody uses yet; one that stays is litter.
-                    let _ = fs::remove_file(&temporary);
-                    return Ok(Snapshot::withheld(base, &blockers));
-                }
-                let start = seen_before(start, &standing);
-                let work = Work { root: &root, index: &temporary, began };
-                self.record_by_git(&work, &start, ignored, &mut hazards)?
-            }
+            let start = seen_before(start, &standing);
+            let work = Work { root: &root, index: &temporary, began };
+            self.record_by_git(&work, &start, ignored, &mut hazards)?
         };
         set_time(&temporary, began)?;
         install_index(&temporary, &index_path)?;
