@@ -88,6 +88,7 @@ const fn loop_word(kind: LoopKind) -> &'static str {
     match kind {
         LoopKind::Task => "task loop",
         LoopKind::Control => "control loop",
+        LoopKind::Goal => "goal loop",
     }
 }
 

@@ -95,7 +95,7 @@ fn comes_of_the_content(error: &GitError, worktree: &Path) -> bool {
 fn handed_back(run: &Run) -> Option<&TreeId> {
     match &run.started.as_ref()?.protocol {
         Protocol::JudgedTask(state) => state.handed_back.as_ref(),
-        Protocol::FeedbackControl(_) => None,
+        Protocol::FeedbackControl(_) | Protocol::GoalContract(_) => None,
     }
 }
 

@@ -20,10 +20,7 @@ pub(crate) fn of(run: &Run, state: &State) -> GoalReport {
         branch: state.spec.place.doer_branch.clone(),
         base_branch: state.spec.place.base_ref.clone(),
         autonomy: state.level().map(|level| level.word().to_owned()),
-        iterations: Counter {
-            used: state.iteration,
-            cap: limits.map_or(0, |limits| limits.iterations),
-        },
+        iterations: Counter { used: state.iteration, cap: limits.map_or(0, |limits| limits.iterations) },
         commits_used: used(state.commits.len(), limits.map_or(0, |limits| limits.commits)),
         items: state.queue.as_ref().map(|queue| items(state, queue)).unwrap_or_default(),
         proposed: end.and_then(proposed),
