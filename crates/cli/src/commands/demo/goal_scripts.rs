@@ -137,10 +137,8 @@ enum Grade {
 }
 
 fn builder(round: u32, files: &[(&str, &str)], built: &str) -> String {
-    let mut actions = String::new();
-    for (path, text) in files {
-        actions.push_str(&format!("  {{ write = \"{path}\", text = '''\n{text}''' }},\n"));
-    }
+    let write = |(path, text): &(&str, &str)| format!("  {{ write = \"{path}\", text = '''\n{text}''' }},\n");
+    let actions: String = files.iter().map(write).collect();
     format!(
         "[[step]]\nrole = \"builder\"\nround = {round}\ndo = [\n{actions}  {{ artifact = \"report.md\", text = '''\n\
          ## Built\n\n{built}\n\n## Files\n\n- see the diff\n\n## Tests\n\nthe engine runs them\n\n## Issues\n\nnone\n''' }},\n]\n\n"
