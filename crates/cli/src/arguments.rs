@@ -3,8 +3,8 @@
 
 use crate::commands::{
     agents, answer, approve, clean, compat, completions, control, cost, demo, diff, doctor, explain,
-    explain_error, goal, inbox, land, log, ls, resume, run, settings, show, skip, stop, take_over, trust,
-    verify,
+    explain_error, goal, inbox, land, log, ls, notify, resume, run, settings, show, skip, stop, take_over,
+    trust, verify,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
 use crate::wiring::Environment;
@@ -70,6 +70,7 @@ pub(crate) enum Command {
     Trust(trust::TrustArgs),
     Agents(agents::AgentsArgs),
     Doctor(doctor::DoctorArgs),
+    Notify(notify::NotifyArgs),
     Demo(demo::DemoArgs),
     Settings(settings::SettingsArgs),
     ExplainError(explain_error::ExplainErrorArgs),

@@ -122,6 +122,7 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
                 commands::doctor::without_control(&args, without, output).await
             }
         },
+        Command::Notify(args) => commands::notify::run(args, &*connect()?, output).await,
         Command::Settings(args) => commands::settings::run(args, &*look()?, output).await,
     }
 }

@@ -1,13 +1,14 @@
 //! The one door from a face to the host: in this process today, over HTTP for a remote one.
 
 use crate::agents::AgentView;
-use crate::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun};
+use crate::commands::{Clean, LandRun, Pass, ResumeRun, SettingValue, StartRun, StopRun};
 use crate::control_loop::{ControlStatus, InitControl, InitReport, Measurements, SetupReport, StartControl};
 use crate::errors::Fault;
 use crate::events::Watcher;
 use crate::goal_setup::{AddItem, AddedItem, GoalInitReport, GoalSetup, GoalStatus, InitGoal, StartGoal};
 use crate::inbox::{ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, TakeOverRun, TakenOver};
 use crate::money::{AskCost, CostReport};
+use crate::notify::NotifyReport;
 use crate::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
     TrustView, Verification,
@@ -68,12 +69,14 @@ pub trait Control {
     fn let_go<'a>(&'a self, run: &'a str) -> Reply<'a, RunLine>;
     /// Every run, the newest first; of one repository where one is given.
     fn list<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<RunLine>>;
-    fn show<'a>(&'a self, run: &'a str) -> Reply<'a, RunView>;
+    /// All of a run, or one iteration of a control loop.
+    fn show<'a>(&'a self, run: &'a str, iteration: Option<&'a str>) -> Reply<'a, RunView>;
     fn log<'a>(&'a self, run: &'a str, from_version: u64) -> Reply<'a, Log>;
     /// Returns when there may be something from this version on, or nobody drives the run any more.
     fn log_changed<'a>(&'a self, run: &'a str, from_version: u64) -> Reply<'a, ()>;
-    /// The change of one round, or of the last one.
-    fn diff<'a>(&'a self, run: &'a str, round: Option<u32>) -> Reply<'a, Diff>;
+    /// The change of one pass. Where none is named: of a task loop's last round, which holds all that was done, or of a
+    /// whole control loop.
+    fn diff<'a>(&'a self, run: &'a str, pass: Option<Pass>) -> Reply<'a, Diff>;
     fn explain<'a>(&'a self, run: &'a str) -> Reply<'a, ExplanationView>;
     /// The repository is looked for where it was, or where somebody says it is now.
     fn verify<'a>(&'a self, run: &'a str, moved_to: Option<&'a Path>) -> Reply<'a, Verification>;
@@ -87,6 +90,12 @@ pub trait Control {
     fn agents<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<AgentView>>;
     /// What agents used, added up as asked.
     fn cost(&self, question: AskCost) -> Reply<'_, CostReport>;
+    /// Tries every channel for notifications that is set.
+    fn notify_test<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, NotifyReport>;
+    /// Sends once more what was given up.
+    fn notify_retry(&self) -> Reply<'_, NotifyReport>;
+    /// Lets be what was given up.
+    fn notify_forget(&self) -> Reply<'_, NotifyReport>;
     fn settings<'a>(
         &'a self,
         repository: Option<&'a Path>,

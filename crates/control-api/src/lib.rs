@@ -13,6 +13,7 @@ pub mod goal_loop;
 pub mod goal_setup;
 pub mod inbox;
 pub mod money;
+pub mod notify;
 pub mod views;
 
 pub use control::{Control, Reply};

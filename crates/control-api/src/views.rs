@@ -132,7 +132,20 @@ pub struct RunView {
     pub control: Option<crate::control_loop::ControlReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<crate::goal_loop::GoalReport>,
+    /// Of a control loop: what it changed in all, or in the iteration that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeView>,
     pub artifacts: Vec<ArtifactView>,
+    /// Notifications about it that have not arrived.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notifications: Vec<crate::notify::DeliveryView>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ChangeView {
+    /// Absent for the whole run.
+    pub iteration: Option<String>,
+    pub files: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -213,7 +226,12 @@ pub struct Log {
 #[derive(Clone, Debug, Serialize)]
 pub struct Diff {
     pub run: String,
+    /// Of a control loop: how many iterations its outermost node has had.
     pub round: u32,
+    /// The one iteration of a control loop that it is of; absent for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iteration: Option<String>,
+    /// What it begins at: a commit, or the tree that an iteration found.
     pub base: String,
     pub tree: String,
     /// Files may hold any bytes, and so may a patch; in JSON whatever is no text is replaced.

@@ -3,6 +3,7 @@
 
 use crate::evidence::EvidenceStore;
 use crate::fault::bug;
+use crate::notify::Plan;
 use crate::prices::Prices;
 use crate::settings::Environment;
 use crate::state_dir::StateDir;
@@ -38,6 +39,8 @@ pub(crate) struct RunContext {
     pub(crate) prices: Prices,
     /// So many equal tool calls in a row end an agent; 0 for any number.
     pub(crate) most_repeats: u64,
+    /// Who is told of what becomes of the run.
+    pub(crate) notify: Plan,
 }
 
 impl RunContext {

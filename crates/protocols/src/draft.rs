@@ -43,11 +43,12 @@ pub fn decide(run: &Run, observed: &Stamped<Observation>) -> Result<Vec<Fact>, R
             require_running(run)?;
             draft.record(Fact::StopAsked { by: observed.by.clone(), reason: reason.clone() });
         }
-        Observation::Reopened { caps, note } => {
+        Observation::Reopened { caps, note, limits } => {
             require_ended(run)?;
             require_in_our_hands(run)?;
-            protocol::may_reopen(run, *caps)?;
+            protocol::may_reopen(run, *caps, limits)?;
             draft.record(Fact::RunReopened { by: observed.by.clone(), caps: *caps, note: note.clone() });
+            protocol::take_limits(&mut draft, limits);
             protocol::go_on(&mut draft);
         }
         Observation::LandingRequested { landing } => {

@@ -4,6 +4,7 @@ use crate::kernel::budget::CapChange;
 use crate::kernel::person::Word;
 use crate::outcome::Outcome;
 use crate::protocol::Spec;
+use crate::protocol::feedback_control::facts::NewLimits;
 use crate::vocabulary::{Actor, EffectId, Millis, RunId, TreeId};
 use alloc::string::String;
 use core::fmt;
@@ -24,8 +25,8 @@ pub enum Observation {
     EffectFinished { effect: EffectId, outcome: Outcome },
     /// Somebody wants the run to end as soon as nothing is under way.
     StopRequested { reason: String },
-    /// Somebody takes an ended run up again, with more room or a word for the maker.
-    Reopened { caps: CapChange, note: Option<String> },
+    /// Somebody takes an ended run up again, with more room or a word for the maker. The limits are a control loop's own.
+    Reopened { caps: CapChange, note: Option<String>, limits: NewLimits },
     /// Somebody wants the accepted change landed after all, or again after a refusal.
     LandingRequested { landing: crate::protocol::judged_task::spec::Landing },
     /// Somebody answers a run that waits for a person.

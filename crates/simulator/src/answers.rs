@@ -3,6 +3,7 @@
 
 use crate::choices::Choices;
 use crate::control::control_state;
+use crate::goal::goal_state;
 use crate::temper::{Capturing, Leaning, Temper};
 use crate::world::{World, place};
 use windlass_protocols::effect::{LandChange, Purpose, RunAgent, RunChecks};
@@ -46,12 +47,18 @@ impl Answering<'_> {
             Effect::CaptureChange { round } if control_state(self.run).is_some() => {
                 self.capture_plant(world, *round)
             }
+            Effect::CaptureChange { round } if goal_state(self.run).is_some() => {
+                self.capture_item(world, *round)
+            }
             Effect::CaptureChange { round } => self.capture(world, *round),
             Effect::LandChange(asked) => self.land(world, asked),
             Effect::Wait(_) => Outcome::Waited,
             Effect::CloseRun(_) => Outcome::Closed,
             Effect::Measure(asked) => self.measure(world, effect, asked),
             Effect::CommitIteration(asked) => self.commit(world, asked),
+            Effect::ReadQueue { .. } => self.read_queue(world),
+            Effect::RunSuite(asked) => self.suite(world, effect, asked),
+            Effect::CommitItem(asked) => self.commit_item(world, asked),
         }
     }
 
@@ -60,7 +67,8 @@ impl Answering<'_> {
         let lost = match (self.season, self.temper.losing) {
             (Season::Calm, _) => 0,
             (Season::Faulty, _)
-                if self.temper.losing_landings && matches!(request, Effect::LandChange(_)) =>
+                if self.temper.losing_landings
+                    && matches!(request, Effect::LandChange(_) | Effect::CommitItem(_)) =>
             {
                 900
             }
@@ -163,6 +171,8 @@ impl Answering<'_> {
             tree,
             hazards,
             reverted: Vec::new(),
+            left_out: Vec::new(),
+            findings: Vec::new(),
         })
     }
 
@@ -180,7 +190,10 @@ impl Answering<'_> {
     fn agent(&mut self, world: &mut World, effect: EffectId, asked: &RunAgent) -> Outcome {
         let leaning = self.temper.of(asked.role);
         let end = self.agent_end(leaning);
-        let trouble = self.trouble(leaning);
+        let mut trouble = self.trouble(leaning);
+        if goal_state(self.run).is_some() && trouble.is_none() {
+            trouble = self.destructive();
+        }
         let sound_end = end == StepEnd::Exited { code: 0 } && trouble.is_none();
         let workspace = if asked.role.may_write() {
             WorkspaceAfter::MayDiffer
@@ -206,6 +219,10 @@ impl Answering<'_> {
                     if audit.word == VerdictWord::Pass && audit.contradictions.is_empty() =>
                 {
                     world.truth.auditor_passed.insert(tree.clone());
+                }
+                (Role::Evaluator, Answer::Evaluation(evaluation)) if evaluation.pass => {
+                    let item = asked.item.clone().unwrap_or_default();
+                    world.truth.goal.passed.insert((item, tree.clone()));
                 }
                 _ => {}
             }
@@ -305,17 +322,22 @@ impl Answering<'_> {
         match (what, asked.role) {
             ("malformed", _) => Answer::Malformed { faults: vec!["line 3: no such field".to_owned()] },
             ("missing", _) => Answer::Missing,
-            ("another kind", Role::Doer | Role::Auditor | Role::Actuator) => {
+            ("another kind", Role::Doer | Role::Auditor | Role::Actuator | Role::Builder) => {
                 Answer::Verdict(self.pass(effect))
             }
-            ("another kind", Role::Judge | Role::Controller | Role::Sensor) | (_, Role::Doer) => {
-                Answer::Handoff(self.handoff(effect))
-            }
+            (
+                "another kind",
+                Role::Judge | Role::Controller | Role::Sensor | Role::Planner | Role::Evaluator,
+            )
+            | (_, Role::Doer) => Answer::Handoff(self.handoff(effect)),
             (_, Role::Judge) => Answer::Verdict(self.verdict(leaning, effect)),
             (_, Role::Auditor) => Answer::Audit(self.audit(leaning, effect)),
             (_, Role::Sensor) => self.sensor_answer(world, effect, asked),
             (_, Role::Controller) => self.controller_answer(world, leaning, effect, asked),
             (_, Role::Actuator) => self.actuator_answer(effect),
+            (_, Role::Planner) => self.planner_answer(effect),
+            (_, Role::Builder) => self.builder_answer(leaning, effect),
+            (_, Role::Evaluator) => self.evaluator_answer(world, leaning, effect, asked),
         }
     }
 
@@ -332,7 +354,7 @@ impl Answering<'_> {
             Protocol::JudgedTask(state) => {
                 state.handoff.as_ref().map(|handoff| handoff.requirements_touched.clone())
             }
-            Protocol::FeedbackControl(_) => None,
+            Protocol::FeedbackControl(_) | Protocol::GoalContract(_) => None,
         });
         Verdict {
             word: VerdictWord::Pass,
@@ -387,7 +409,7 @@ impl Answering<'_> {
 fn task_state(run: &Run) -> Option<&State> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::JudgedTask(state)) => Some(state),
-        Some(Protocol::FeedbackControl(_)) | None => None,
+        Some(Protocol::FeedbackControl(_) | Protocol::GoalContract(_)) | None => None,
     }
 }
 

@@ -2,11 +2,13 @@
 //! name, so that a planted bug can say which of them caught it.
 
 use crate::control;
+use crate::goal;
 use crate::ledger::Ledger;
 use crate::world::Truth;
 use std::fmt;
 use windlass_protocols::outcome::Usage;
 use windlass_protocols::protocol::feedback_control::end::End as ControlEnd;
+use windlass_protocols::protocol::goal_contract::end::End as GoalEnd;
 use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, Source};
 use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, TaskSpec};
@@ -45,6 +47,12 @@ pub enum Check {
     Capped,
     /// Nobody is asked to work with nothing left of a share or a cap.
     RoomToWork,
+    /// A tree is committed for an item only if it was green, passed and approved as it is.
+    JudgedInTruth,
+    /// Iterations, commits, rework: what was counted stays counted.
+    CountersOnlyGrow,
+    /// A person's word that is asked for is taken; one that is not is refused.
+    PersonHeard,
     /// A doubled, late or unfitting answer is refused; a proper one is not.
     Answers,
     /// A request to stop is waiting, journaled or pointless; never gone.
@@ -84,6 +92,7 @@ pub(crate) struct Checker {
     /// How many facts were looked at; others read the ledger in between.
     seen: usize,
     was_ended: bool,
+    counters: goal::checks::Counters,
 }
 
 impl Checker {
@@ -99,8 +108,10 @@ impl Checker {
         self.seen = ledger.facts.len();
         if let Some(live) = live {
             self.budget_only_grows(live)?;
+            self.counters.grow(live)?;
         }
         self.budget_only_grows(&ledger.run)?;
+        self.counters.grow(&ledger.run)?;
         if !new.is_empty() {
             if let Some(sentence) = invariants::violations(&ledger.facts).into_iter().next() {
                 return Err(Violation::new(Check::Invariants, sentence));
@@ -108,6 +119,7 @@ impl Checker {
             ended_stays_ended(self.was_ended, new)?;
             self.was_ended = ledger.run.ended;
             control::checks::hold(&ledger.facts, new, truth)?;
+            goal::checks::hold(&ledger.facts, new, &ledger.run, &truth.goal)?;
             for fact in new {
                 if let Fact::JudgedTask(TaskFact::Concluded { end: End::Accepted { tree } }) = fact {
                     accepted_in_truth(&ledger.facts, truth, tree)?;
@@ -228,6 +240,7 @@ pub(crate) fn is_done(run: &Run) -> bool {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::JudgedTask(state)) => matches!(state.end, Some(End::Accepted { .. })),
         Some(Protocol::FeedbackControl(state)) => state.end == Some(ControlEnd::Complete),
+        Some(Protocol::GoalContract(state)) => state.end == Some(GoalEnd::Success),
         None => false,
     }
 }

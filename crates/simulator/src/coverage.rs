@@ -2,6 +2,7 @@
 //! until it has a name here, and a name that never occurs fails the test over the default seeds.
 
 use crate::control;
+use crate::goal;
 use crate::profile::Loop;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -143,6 +144,7 @@ impl Coverage {
                 }
                 Fact::FeedbackControl(fact) => control::coverage::count(self, fact),
                 Fact::PersonSaid { word, .. } => self.count("said", word.name()),
+                Fact::GoalContract(fact) => goal::coverage::count(self, fact),
                 _ => {}
             }
         }
@@ -163,6 +165,7 @@ impl Coverage {
         let own: &[(&'static str, &'static [&'static str])] = match of {
             Loop::JudgedTask => &OF_THE_TASK_LOOP,
             Loop::FeedbackControl => &control::coverage::EXPECTED,
+            Loop::GoalContract => &goal::coverage::EXPECTED,
         };
         OF_EVERY_LOOP
             .iter()
@@ -193,6 +196,9 @@ const fn effect_name(effect: &Effect) -> &'static str {
         Effect::CloseRun(_) => "close-run",
         Effect::Measure(_) => "measure",
         Effect::CommitIteration(_) => "commit-iteration",
+        Effect::ReadQueue { .. } => "read-queue",
+        Effect::RunSuite(_) => "run-suite",
+        Effect::CommitItem(_) => "commit-item",
     }
 }
 
@@ -206,6 +212,9 @@ pub(crate) const fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::Waited => "waited",
         Outcome::Measured(_) => "measured",
         Outcome::IterationCommitted { .. } => "iteration-committed",
+        Outcome::QueueRead(_) => "queue-read",
+        Outcome::SuiteRan(_) => "suite-ran",
+        Outcome::ItemCommitted { .. } => "item-committed",
         Outcome::Closed => "closed",
         Outcome::Refused { .. } => "refused",
         Outcome::Interrupted { .. } => "interrupted",

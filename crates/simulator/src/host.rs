@@ -125,6 +125,7 @@ impl Host {
         let mut world = World::new(Rc::clone(&ledger));
         world.forgets_first_attempt = profile.planted == Some(PlantedBug::CarriesOutAgain);
         world.truth.branch.skips = profile.planted == Some(PlantedBug::SkipsCommits);
+        world.truth.goal.history.skips = profile.planted == Some(PlantedBug::SkipsCommits);
         let temper = Temper::draw(&mut choices, profile.of);
         Self {
             profile,

@@ -7,6 +7,7 @@ pub mod checks;
 pub mod choices;
 mod control;
 pub mod coverage;
+mod goal;
 mod host;
 mod ledger;
 mod misfits;

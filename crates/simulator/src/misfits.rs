@@ -3,16 +3,20 @@
 
 use crate::answers::artifact;
 use crate::choices::Choices;
-use windlass_protocols::effect::{Measure, Purpose, RunChecks};
+use windlass_protocols::effect::{Measure, Purpose, RunChecks, RunSuite, SuitePurpose};
 use windlass_protocols::outcome::{
-    AgentReport, Answer, CapturedChange, CheckResult, ChecksReport, LandedCommit, Measured, StepEnd, Usage,
-    WorkspaceAfter,
+    AgentReport, Answer, CapturedChange, CheckResult, ChecksReport, LandedCommit, Measured, StepEnd,
+    SuiteReport, Usage, WorkspaceAfter,
 };
 use windlass_protocols::{CommitId, Effect, EffectId, Millis, Outcome, Role, TreeId};
 
 pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) -> Outcome {
     match request {
-        Effect::PrepareWorkspaces | Effect::Wait(_) | Effect::CommitIteration(_) => Outcome::Closed,
+        Effect::PrepareWorkspaces
+        | Effect::Wait(_)
+        | Effect::CommitIteration(_)
+        | Effect::ReadQueue { .. }
+        | Effect::CommitItem(_) => Outcome::Closed,
         Effect::RunChecks(asked) => checks(choices, effect, asked),
         Effect::RunAgent(asked) => {
             let role = match asked.role {
@@ -22,6 +26,9 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
                 Role::Sensor => Role::Controller,
                 Role::Controller => Role::Actuator,
                 Role::Actuator => Role::Sensor,
+                Role::Planner => Role::Builder,
+                Role::Builder => Role::Evaluator,
+                Role::Evaluator => Role::Planner,
             };
             Outcome::from(AgentReport {
                 role,
@@ -44,8 +51,11 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
             hazards: Vec::new(),
             patch: artifact("change.patch", effect),
             reverted: Vec::new(),
+            left_out: Vec::new(),
+            findings: Vec::new(),
         }),
         Effect::Measure(asked) => measured(choices, asked),
+        Effect::RunSuite(asked) => suite(choices, effect, asked),
         Effect::LandChange(asked) => {
             if choices.once_in(2) {
                 return Outcome::Closed;
@@ -87,6 +97,30 @@ fn checks(choices: &mut Choices, effect: EffectId, asked: &RunChecks) -> Outcome
 fn measured(choices: &mut Choices, asked: &Measure) -> Outcome {
     let tree = if choices.once_in(2) { TreeId::new("tree-of-another-iteration") } else { asked.tree.clone() };
     Outcome::Measured(Measured { tree, readings: Vec::new(), usage: Usage::default() })
+}
+
+/// Of another tree, or for another purpose.
+fn suite(choices: &mut Choices, effect: EffectId, asked: &RunSuite) -> Outcome {
+    let elsewhere = choices.once_in(2);
+    let tree = if elsewhere { TreeId::new("tree-of-another-iteration") } else { asked.tree.clone() };
+    let purpose = match asked.purpose {
+        same if elsewhere => same,
+        SuitePurpose::Baseline => SuitePurpose::BaselineAgain,
+        SuitePurpose::BaselineAgain => SuitePurpose::Item,
+        SuitePurpose::Item => SuitePurpose::Baseline,
+    };
+    Outcome::SuiteRan(Box::new(SuiteReport {
+        purpose,
+        tree,
+        end: StepEnd::Exited { code: 0 },
+        passed: 1,
+        total: 1,
+        failing: Vec::new(),
+        regressions: Vec::new(),
+        list: None,
+        log: artifact("tests.log", effect),
+        usage: Usage::default(),
+    }))
 }
 
 fn green(command: &str) -> CheckResult {

@@ -3,6 +3,7 @@
 
 use crate::choices::Choices;
 use crate::control;
+use crate::goal;
 use crate::planted::PlantedBug;
 use std::collections::BTreeMap;
 use windlass_protocols::kernel::availability::Patience;
@@ -29,6 +30,7 @@ pub struct Profile {
 pub enum Loop {
     JudgedTask,
     FeedbackControl,
+    GoalContract,
 }
 
 impl Loop {
@@ -39,6 +41,8 @@ impl Loop {
             Self::JudgedTask => 400,
             // Eight iterations outside, two in each of them and two in each of those.
             Self::FeedbackControl => 3_000,
+            // Fifteen iterations of a dozen steps, and as many again for a person's word.
+            Self::GoalContract => 1_500,
         }
     }
 
@@ -47,6 +51,7 @@ impl Loop {
         match self {
             Self::JudgedTask => "JUDGED_TASK",
             Self::FeedbackControl => "FEEDBACK_CONTROL",
+            Self::GoalContract => "GOAL_CONTRACT",
         }
     }
 }
@@ -58,6 +63,9 @@ impl Profile {
     pub const FEEDBACK_CONTROL: Self =
         Self { of: Loop::FeedbackControl, faults_in_a_hundred: 15, moves: 120, planted: None };
 
+    pub const GOAL_CONTRACT: Self =
+        Self { of: Loop::GoalContract, faults_in_a_hundred: 10, moves: 240, planted: None };
+
     #[must_use]
     pub const fn with_bug(mut self, bug: PlantedBug) -> Self {
         self.planted = Some(bug);
@@ -68,6 +76,7 @@ impl Profile {
         match self.of {
             Loop::JudgedTask => Spec::JudgedTask(Box::new(task(choices))),
             Loop::FeedbackControl => Spec::FeedbackControl(Box::new(control::profile::spec(choices))),
+            Loop::GoalContract => Spec::GoalContract(Box::new(goal::profile::spec(choices))),
         }
     }
 }

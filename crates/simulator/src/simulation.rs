@@ -7,11 +7,13 @@ mod people;
 use crate::answers::Season;
 use crate::checks::{Check, Violation, is_done, waits_to_be_landed};
 use crate::control;
+use crate::goal;
 use crate::host::{Host, TurnFault, Turned};
 use crate::planted::PlantedBug;
 use windlass_engine::{Journal, ready};
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::judged_task::spec::{Adopted, Landing};
 use windlass_protocols::{Actor, EffectId, Millis, Observation, Outcome, Rejection};
 
@@ -58,6 +60,7 @@ impl Host {
                     (Spec::JudgedTask(task), 2) => task.adopted = Some(from_round_zero()),
                     (Spec::JudgedTask(task), _) => task.checks.push("\t".to_owned()),
                     (Spec::FeedbackControl(flow), _) => control::profile::spoil(flow, how),
+                    (Spec::GoalContract(goal), _) => goal::profile::spoil(goal, how),
                 }
                 let start = Observation::Start { run: self.id.clone(), spec };
                 self.expect_refused(start, |rejection| matches!(rejection, Rejection::InvalidSpec { .. }))
@@ -173,10 +176,13 @@ impl Host {
         };
         // Taking a run up again is another whole run; some seeds pay for it, so that all can be many.
         let reopens = reopens && self.choices.weighted(&[(1, true), (2, false)]);
+        if reopens && self.the_word_waited_for()? {
+            return self.come_to_the_end();
+        }
         let body = if lands {
             Observation::LandingRequested { landing: Landing::Branch("rescued".to_owned()) }
         } else if reopens {
-            Observation::Reopened { caps: plenty(), note: None }
+            Observation::Reopened { caps: plenty(), note: None, limits: NewLimits::default() }
         } else {
             return Ok(());
         };

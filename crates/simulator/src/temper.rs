@@ -3,6 +3,7 @@
 
 use crate::choices::Choices;
 use crate::control::plant::Moving;
+use crate::goal::works::Building;
 use crate::profile::Loop;
 use windlass_protocols::Role;
 
@@ -38,6 +39,8 @@ pub(crate) struct Temper {
     pub(crate) wasteful: bool,
     /// What the actuators of a control loop do to the plant.
     pub(crate) moving: Moving,
+    /// What the builders of a goal loop do to the content.
+    pub(crate) building: Building,
 }
 
 impl Temper {
@@ -63,17 +66,21 @@ impl Temper {
             losing_landings: choices.once_in(10),
             wasteful: choices.once_in(3),
             moving: match of {
-                Loop::JudgedTask => Moving::Mixed,
+                Loop::JudgedTask | Loop::GoalContract => Moving::Mixed,
                 Loop::FeedbackControl => Moving::draw(choices),
+            },
+            building: match of {
+                Loop::JudgedTask | Loop::FeedbackControl => Building::Mixed,
+                Loop::GoalContract => Building::draw(choices),
             },
         }
     }
 
     pub(crate) fn of(self, role: Role) -> Leaning {
         match role {
-            Role::Doer | Role::Actuator => self.doer,
-            Role::Judge | Role::Controller => self.judge,
-            Role::Auditor | Role::Sensor => self.auditor,
+            Role::Doer | Role::Actuator | Role::Builder => self.doer,
+            Role::Judge | Role::Controller | Role::Evaluator => self.judge,
+            Role::Auditor | Role::Sensor | Role::Planner => self.auditor,
         }
     }
 }

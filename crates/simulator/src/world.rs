@@ -4,6 +4,7 @@
 use crate::checks::{Check, Violation};
 use crate::control::branch::Branch;
 use crate::control::plant::Plant;
+use crate::goal::GoalTruth;
 use crate::ledger::Ledger;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +55,7 @@ pub(crate) struct Truth {
     landed: BTreeMap<String, CommitId>,
     pub(crate) plant: Plant,
     pub(crate) branch: Branch,
+    pub(crate) goal: GoalTruth,
 }
 
 impl Truth {

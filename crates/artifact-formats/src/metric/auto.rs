@@ -1,6 +1,7 @@
 //! Which lines of the usual tools hold a figure. Written from the shape of their output; a tool that changes its words
 //! loses its figure and nothing else.
 
+use super::plain_words;
 use super::tally::{Source, Tally};
 use super::{Metric, thousandths};
 
@@ -17,6 +18,8 @@ pub(super) fn read(output: &str) -> Vec<Metric> {
         tests(&mut tally, line);
         coverage(&mut tally, line);
         problems(&mut tally, line);
+        unittest(&mut tally, line);
+        plain_words::read(&mut tally, line);
     }
     tally.metrics()
 }
@@ -49,6 +52,24 @@ fn tests(tally: &mut Tally, line: &str) {
     } else if is_tap(line, "not ok ") && !line.contains("# TODO") && !line.contains("# SKIP") {
         tally.add_tests(Source::Tap, None, Some(1));
     }
+}
+
+/// `Ran 5 tests in 0.001s`, and further down `OK` or `FAILED (failures=1, errors=1)`.
+fn unittest(tally: &mut Tally, line: &str) {
+    if let Some(rest) = line.strip_prefix("Ran ") {
+        if let Some(ran) = counted(rest, "test") {
+            tally.ran(ran);
+        }
+        return;
+    }
+    let details = if line == "OK" { Some("") } else { line.strip_prefix("OK (") };
+    let Some(details) = details.or_else(|| line.strip_prefix("FAILED (")) else { return };
+    let of = |name: &str| {
+        let mut parts = details.trim_end_matches(')').split(", ");
+        let count = parts.find_map(|part| part.strip_prefix(name)?.strip_prefix('='));
+        count.and_then(|count| count.parse::<u32>().ok()).unwrap_or(0)
+    };
+    tally.of_those_ran(of("failures").saturating_add(of("errors")), of("skipped"));
 }
 
 /// `Tests run: 5, Failures: 1, Errors: 0, Skipped: 2`; the last line of a build holds the total.

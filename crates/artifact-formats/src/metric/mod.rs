@@ -2,6 +2,7 @@
 //! A figure is a help for people and controllers; whether a sensor passed is said by its exit code alone.
 
 mod auto;
+mod plain_words;
 mod tally;
 
 use std::fmt;

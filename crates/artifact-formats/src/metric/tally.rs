@@ -6,6 +6,8 @@ use super::{Better, Metric};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Source {
     Lines,
+    /// Somebody's own script, in plain words.
+    Words,
     Tap,
     Go,
     CargoTest,
@@ -19,9 +21,32 @@ pub(super) struct Tally {
     coverage: Figure,
     errors: Figure,
     warnings: Figure,
+    /// How many tests were run, by a tool that says on another line how they went.
+    ran: Option<u32>,
 }
 
 impl Tally {
+    pub(super) fn ran(&mut self, tests: u32) {
+        self.ran = Some(tests);
+    }
+
+    /// The verdict on the tests that were run.
+    pub(super) fn of_those_ran(&mut self, failed: u32, skipped: u32) {
+        if let Some(ran) = self.ran {
+            let passed = ran.saturating_sub(failed).saturating_sub(skipped);
+            self.set_tests(Source::Summary, Some(passed), Some(failed));
+        }
+    }
+
+    pub(super) fn set_problems(&mut self, source: Source, errors: Option<u32>, warnings: Option<u32>) {
+        if let Some(errors) = errors {
+            self.errors.set(source, thousands(errors));
+        }
+        if let Some(warnings) = warnings {
+            self.warnings.set(source, thousands(warnings));
+        }
+    }
+
     pub(super) fn add_tests(&mut self, source: Source, passed: Option<u32>, failed: Option<u32>) {
         // A log that counts one of the two counts the other as well, if only to nothing.
         self.passed.add(source, thousands(passed.unwrap_or(0)));
@@ -59,7 +84,9 @@ impl Tally {
     }
 
     pub(super) fn metrics(self) -> Vec<Metric> {
+        let untold = self.ran.filter(|_| self.passed.0.is_none());
         let all = [
+            ("tests-run", Figure(untold.map(|ran| (Source::Words, thousands(ran)))), "tests", Better::Higher),
             ("tests-passed", self.passed, "tests", Better::Higher),
             ("tests-failed", self.failed, "tests", Better::Lower),
             ("coverage", self.coverage, "percent", Better::Higher),

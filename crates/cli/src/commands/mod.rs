@@ -19,6 +19,7 @@ pub(crate) mod inbox;
 pub(crate) mod land;
 pub(crate) mod log;
 pub(crate) mod ls;
+pub(crate) mod notify;
 mod outcome;
 pub(crate) mod resume;
 pub(crate) mod run;

@@ -24,6 +24,7 @@ mod legacy;
 mod looking;
 mod malformed;
 mod newcomer;
+mod notifications;
 mod played_run;
 mod reviewed_control;
 mod reviewed_keeping;

@@ -2,6 +2,7 @@
 
 use super::agents;
 use crate::host::{Host, locate_git};
+use crate::notify::Plan;
 use crate::settings::{self, Environment, Origin};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -21,6 +22,11 @@ pub(crate) async fn diagnose(host: &Host, repository: Option<&Path>) -> Result<D
     lines.push(runs(host).await?);
     lines.extend(repository.map(repository_line));
     lines.extend(agent_lines(&host.environment, repository).await);
+    // Settings that cannot be read have their own line.
+    let checkout = repository.and_then(|path| Checkout::discover(path).ok());
+    if let Ok(settings) = host.settings_for(checkout.as_ref().map(Checkout::work_tree), &[]) {
+        lines.extend(super::notify::lines(host, &Plan::of(&settings)));
+    }
     Ok(Diagnosis { lines })
 }
 

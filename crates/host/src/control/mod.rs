@@ -11,6 +11,7 @@ pub(crate) mod find;
 pub(crate) mod goal_loop;
 pub(crate) mod inbox;
 pub(crate) mod legacy;
+pub(crate) mod notify;
 pub(crate) mod people;
 pub(crate) mod queries;
 pub(crate) mod resume;

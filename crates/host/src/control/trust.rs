@@ -36,7 +36,10 @@ pub(crate) fn require_all(
     }
     let mut fault = Fault::new(
         Code::NotTrusted,
-        format!("this repository would have {} commands run that nobody agreed to", view.commands.len()),
+        match view.commands.len() {
+            1 => "this repository would have a command run that nobody agreed to".to_owned(),
+            several => format!("this repository would have {several} commands run that nobody agreed to"),
+        },
     )
     .kept("nothing was run");
     for command in view.commands {

@@ -33,6 +33,7 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
         patch,
         reverted: Vec::new(),
         findings: Vec::new(),
+        left_out: Vec::new(),
     }))
 }
 

@@ -26,7 +26,7 @@ impl Kind {
     }
 }
 
-/// Whether a value can make Windlass run something; such a value of a repository's own file needs trust.
+/// Whether a value can make Windlass run something, or tell somebody of a run; such a value of a repository's own file needs trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runs {
     Commands,
@@ -232,6 +232,29 @@ pub const KEYS: &[Key] = &[
     ),
     key("max-cost", Kind::Amount, "", Runs::Nothing, "how much a run may cost, such as \"1.50\""),
     key("max-cents", Kind::Number, "", Runs::Nothing, "the same in hundredths"),
+    key(
+        "notify.on",
+        Kind::List,
+        "needs-person\nended\nbudget",
+        Runs::Nothing,
+        "what notifications tell of: needs-person, ended, budget (80 % of one are used)",
+    ),
+    key("notify.desktop", Kind::Switch, "false", Runs::Nothing, "whether to show them on the desktop"),
+    key(
+        "notify.command",
+        Kind::Text,
+        "",
+        Runs::Commands,
+        "a command that is given each as JSON on its input",
+    ),
+    key("notify.webhook.url", Kind::Text, "", Runs::Commands, "an address that each is posted to as JSON"),
+    key(
+        "notify.webhook.secret_env",
+        Kind::Text,
+        "",
+        Runs::Commands,
+        "the variable that holds the secret such a request is signed with",
+    ),
 ];
 
 impl Key {
@@ -247,7 +270,7 @@ impl Key {
 
     /// The variable that sets it, `WINDLASS_ROUNDS` for `rounds`.
     pub fn variable(&self) -> String {
-        format!("WINDLASS_{}", self.name.replace('-', "_").to_uppercase())
+        format!("WINDLASS_{}", self.name.replace(['-', '.'], "_").to_uppercase())
     }
 
     /// Reads a value from text: an environment variable, or the built-in one.

@@ -96,15 +96,12 @@ pub(super) fn from_file(text: &str, origin: Origin) -> Result<Layer, Fault> {
             .hint("mend the file; `windlass settings` lists every key there is")
     })?;
     let mut layer = Layer { values: Vec::new(), warnings: Vec::new() };
-    for (name, value) in &table {
-        if let (GOAL_TABLE, toml::Value::Table(inner)) = (name.as_str(), value) {
-            for (name, value) in inner {
-                let key = Key::find_in_goal(name);
-                layer.take((key, &format!("{GOAL_TABLE}.{name}")), value, &origin)?;
-            }
-        } else {
-            layer.take((Key::find(name), name), value, &origin)?;
-        }
+    for (name, value) in flat(&table, "") {
+        let key = match name.split_once('.') {
+            Some((GOAL_TABLE, inner)) => Key::find_in_goal(inner),
+            _ => Key::find(&name),
+        };
+        layer.take((key, &name), value, &origin)?;
     }
     Ok(layer)
 }
@@ -133,6 +130,21 @@ pub(super) fn from_arguments(given: &[(String, SettingValue)]) -> Result<Layer, 
         layer.values.push((key, value.clone(), Origin::Argument));
     }
     Ok(layer)
+}
+
+/// `on` in the table `notify` is the key `notify.on`.
+fn flat<'a>(table: &'a toml::Table, prefix: &str) -> Vec<(String, &'a toml::Value)> {
+    let mut values = Vec::new();
+    for (name, value) in table {
+        let name = format!("{prefix}{name}");
+        match value {
+            toml::Value::Table(inner) if !inner.is_empty() && Key::find(&name).is_none() => {
+                values.extend(flat(inner, &format!("{name}.")));
+            }
+            _ => values.push((name, value)),
+        }
+    }
+    values
 }
 
 fn from_toml(key: &Key, value: &toml::Value) -> Option<SettingValue> {

@@ -134,6 +134,9 @@ impl Settings {
                 );
             }
         }
+        if let Some((name, why)) = crate::notify::problem(self) {
+            return Err(self.bad(name, &why));
+        }
         if self.number("rounds").is_some_and(|rounds| rounds > u64::from(u32::MAX)) {
             return Err(self.bad("rounds", "is more than anybody can wait for"));
         }

@@ -97,6 +97,17 @@ pub struct CapChange {
     pub more_output_bytes: u64,
 }
 
+impl CapChange {
+    /// What two people gave one after the other.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.more_rounds = self.more_rounds.saturating_add(other.more_rounds);
+        self.more_time = Millis(self.more_time.0.saturating_add(other.more_time.0));
+        self.more_tokens = self.more_tokens.saturating_add(other.more_tokens);
+        self.more_cost_micros = self.more_cost_micros.saturating_add(other.more_cost_micros);
+        self.more_output_bytes = self.more_output_bytes.saturating_add(other.more_output_bytes);
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     pub caps: Caps,

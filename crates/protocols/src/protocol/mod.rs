@@ -12,6 +12,8 @@ use crate::run::Run;
 use crate::vocabulary::{Actor, TaskId};
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::ToString;
+use feedback_control::facts::NewLimits;
 use serde::{Deserialize, Serialize};
 
 pub mod feedback_control;
@@ -177,16 +179,27 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
     }
 }
 
-pub(crate) fn may_reopen(run: &Run, caps: CapChange) -> Result<(), Rejection> {
+pub(crate) fn may_reopen(run: &Run, caps: CapChange, limits: &NewLimits) -> Result<(), Rejection> {
     match run.started.as_ref().map(|started| (&started.protocol, &started.budget)) {
+        Some((Protocol::JudgedTask(_) | Protocol::GoalContract(_), _)) if *limits != NewLimits::default() => {
+            let why = "patience and iterations are limits of a control loop".to_string();
+            Err(Rejection::InvalidSpec { why })
+        }
         Some((Protocol::JudgedTask(state), budget)) => judged_task::reopen::allowed(state, budget, caps),
         Some((Protocol::FeedbackControl(state), budget)) => {
-            feedback_control::reopen::allowed(state, budget, caps)
+            feedback_control::reopen::allowed(state, budget, caps, limits)
         }
         Some((Protocol::GoalContract(state), budget)) => {
             goal_contract::person::may_reopen(state, budget, caps)
         }
         None => Err(Rejection::NotStarted),
+    }
+}
+
+pub(crate) fn take_limits(draft: &mut Draft, limits: &NewLimits) {
+    if *limits != NewLimits::default() {
+        let limits = limits.clone();
+        draft.record(Fact::FeedbackControl(feedback_control::facts::Fact::LimitsChanged { limits }));
     }
 }
 

@@ -10,6 +10,7 @@ use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
     Answer, CapturedChange, LandedCommit, Outcome, StepEnd, Usage, Verdict, WorkspaceAfter,
 };
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::spec::{Landing, TaskSpec};
 use windlass_protocols::protocol::judged_task::stage::Stage;
@@ -388,7 +389,7 @@ pub(crate) fn stop() -> Observation {
 }
 
 pub(crate) fn reopen(caps: CapChange, note: Option<&str>) -> Observation {
-    Observation::Reopened { caps, note: note.map(ToOwned::to_owned) }
+    Observation::Reopened { caps, note: note.map(ToOwned::to_owned), limits: NewLimits::default() }
 }
 
 pub(crate) fn said(word: Word) -> Observation {

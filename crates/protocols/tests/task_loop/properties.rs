@@ -15,6 +15,7 @@ use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
     Answer, Audit, CapturedChange, LandedCommit, Outcome, StepEnd, Trouble, Usage, Verdict, WorkspaceAfter,
 };
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::judged_task::spec::{Landing, TaskSpec};
 use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{CommitId, EffectId, Fact, Millis, Observation, Role, Run, TreeId, invariants};
@@ -182,13 +183,17 @@ fn observation(run: &Run, happening: &Happening) -> Observation {
         (Happening::Late { effect, outcome }, _) if !run.unsettled.contains_key(&EffectId(*effect)) => {
             Observation::EffectFinished { effect: EffectId(*effect), outcome: outcome.clone() }
         }
-        (Happening::Reopen { caps, note }, _) => Observation::Reopened { caps: *caps, note: note.clone() },
+        (Happening::Reopen { caps, note }, _) => {
+            Observation::Reopened { caps: *caps, note: note.clone(), limits: NewLimits::default() }
+        }
         (Happening::Land(landing), _) => Observation::LandingRequested { landing: landing.clone() },
         (Happening::Say(word), _) => said(word.clone()),
         (Happening::StartAgain(spec), _) => start(TaskSpec::clone(spec)),
-        (Happening::Answer { .. }, None) => {
-            Observation::Reopened { caps: CapChange { more_rounds: 1, ..CapChange::default() }, note: None }
-        }
+        (Happening::Answer { .. }, None) => Observation::Reopened {
+            caps: CapChange { more_rounds: 1, ..CapChange::default() },
+            note: None,
+            limits: NewLimits::default(),
+        },
         (Happening::Stray(_) | Happening::Late { .. } | Happening::Stop, _) => stop(),
     }
 }

@@ -5,12 +5,13 @@ use super::{person, plenty};
 use crate::checks::{Check, Violation};
 use crate::host::{Host, Turned};
 use crate::misfits::misfit;
-use crate::profile::landing;
+use crate::profile::{Loop, landing};
 use crate::world::Fate;
 use windlass_engine::{EngineError, Journal, JournalError, ready};
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::outcome::Usage;
 use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::{Actor, EffectId, Millis, Observation, Outcome, Rejection};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,7 @@ enum Move {
     Reopen,
     Land,
     Say,
+    Speak,
 }
 
 impl Host {
@@ -43,7 +45,9 @@ impl Host {
         let mail = u32::from(self.has_mail());
         let ghost = u32::from(self.ghost.is_some());
         let answers = u32::from(!self.world.borrow().deliverable().is_empty());
-        let first = if ended { (40, Move::Rest) } else { (60 * answers + 1, Move::Deliver) };
+        let people = over * u32::from(self.profile.of == Loop::GoalContract);
+        // A person's word is what a resting goal loop waits for: most of its seeds go on.
+        let first = if ended { (40 - 32 * people, Move::Rest) } else { (60 * answers + 1, Move::Deliver) };
         let chosen = self.choices.weighted(&[
             first,
             (4 + 10 * running * (1 - answers), Move::Crash),
@@ -58,8 +62,9 @@ impl Host {
             (12 * mail, Move::ReadMail),
             (1, Move::StartAgain),
             (1 + 16 * over, Move::Reopen),
-            (1 + 16 * over, Move::Land),
-            (1 + 16 * over, Move::Say),
+            (1 + 16 * over * (1 - people), Move::Land),
+            (1 + 16 * over * (1 - people), Move::Say),
+            (30 * people, Move::Speak),
         ]);
         match chosen {
             Move::Rest => return Ok(false),
@@ -80,6 +85,10 @@ impl Host {
             Move::Reopen => self.reopen()?,
             Move::Land => self.land()?,
             Move::Say => self.say()?,
+            Move::Speak => {
+                let fault = self.draw_fault();
+                self.person_speaks(fault)?;
+            }
         }
         Ok(true)
     }
@@ -138,7 +147,7 @@ impl Host {
                 effect,
                 outcome: Outcome::Lost { reason: "seen by the ghost".to_owned(), usage: Usage::default() },
             },
-            None => Observation::Reopened { caps: plenty(), note: None },
+            None => Observation::Reopened { caps: plenty(), note: None, limits: NewLimits::default() },
         };
         self.story.tell(|| format!("the ghost brings {body:?}"));
         match ghost.observe(Actor::Engine, body) {
@@ -187,7 +196,11 @@ impl Host {
         };
         let note = self.choices.once_in(2).then(|| "look at the tests".to_owned());
         let fault = self.draw_fault();
-        match self.turn(person(), Observation::Reopened { caps, note }, fault)? {
+        match self.turn(
+            person(),
+            Observation::Reopened { caps, note, limits: NewLimits::default() },
+            fault,
+        )? {
             Turned::Stored => self.coverage.count("fault", "reopened"),
             Turned::Refused(_) | Turned::Unclear => {}
         }

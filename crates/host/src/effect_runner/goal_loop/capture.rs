@@ -17,6 +17,9 @@ use windlass_protocols::protocol::goal_contract::iteration::Iteration;
 use windlass_protocols::protocol::goal_contract::state::State;
 use windlass_protocols::{Outcome, Role, Run};
 
+/// More of these say nothing new.
+const MAX_LEFT_OUT: usize = 20;
+
 pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome, Fault> {
     let state = files::state(run)?;
     let open = state.open.as_ref().ok_or_else(|| bug("a snapshot outside of an iteration"))?;
@@ -57,6 +60,7 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         patch,
         reverted: owned,
         findings,
+        left_out: taken.left_out,
     }))
 }
 
@@ -85,6 +89,8 @@ struct Taken {
     hazards: Vec<String>,
     /// It made commits of its own.
     committed: bool,
+    /// What no snapshot can hold.
+    left_out: Vec<String>,
 }
 
 fn taken(
@@ -108,10 +114,14 @@ fn taken(
     let head = shown::newest(context, state)?;
     let worktree = context.repository.worktree_at(&place).map_err(git_fault)?;
     let committed = open.handed_back.is_none() && !context.repository.stands_at(&worktree, &head.id);
-    Ok(super::super::capture::take(context, Role::Builder, before)?.map(|taken| Taken {
+    let taken = super::super::capture::take(context, Role::Builder, before)?;
+    let left_out = context.repository.passed_over(&place, &key).map_err(git_fault)?;
+    let left_out = left_out.iter().take(MAX_LEFT_OUT).map(ToString::to_string).collect();
+    Ok(taken.map(|taken| Taken {
         tree: taken.snapshot.tree,
         changes: taken.snapshot.changes,
         hazards: taken.hazards,
         committed,
+        left_out,
     }))
 }

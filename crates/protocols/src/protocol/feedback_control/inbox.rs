@@ -1,7 +1,7 @@
 //! When a control loop waits for a person, and what it would help to do.
 
 use super::end::{Cause, End};
-use super::explain::{human, resume_command, standing};
+use super::explain::{resume_command, standing};
 use super::state::State;
 use super::steadiness::Remark;
 use crate::inbox::{Question, Waiting, room};
@@ -15,7 +15,7 @@ const REMARKS: usize = 5;
 
 pub(crate) fn waiting(run: &Run, state: &State, id: &str) -> Option<Waiting> {
     let (cause, suggestion) = match state.end.as_ref()? {
-        End::NeedsHuman { cause } => (human(cause), suggestion(cause)),
+        End::NeedsHuman { cause } => (cause.words(), suggestion(cause)),
         End::Stalled { how } => (
             format!("it goes nowhere: {}", how.words()),
             "tell the controller what it does not see, or change the set-up and start again",

@@ -1,6 +1,7 @@
 //! The way back into an ended control loop: more room, or a person's word.
 
 use super::end::End;
+use super::facts::NewLimits;
 use super::next::{state, strict_cap_is_reached};
 use super::spec::CapRule;
 use super::state::State;
@@ -14,7 +15,17 @@ use alloc::format;
 use alloc::string::ToString;
 
 /// Refuses a reopening that would end at once for the same reason.
-pub(crate) fn allowed(state: &State, budget: &Budget, more: CapChange) -> Result<(), Rejection> {
+pub(crate) fn allowed(
+    state: &State,
+    budget: &Budget,
+    more: CapChange,
+    limits: &NewLimits,
+) -> Result<(), Rejection> {
+    let inner = 1..state.spec.root.chain().count();
+    if limits.more_iterations.iter().any(|(depth, _)| !inner.contains(&(*depth as usize))) {
+        let why = "more iterations were given to an inner node that the flow does not have".to_string();
+        return Err(Rejection::InvalidSpec { why });
+    }
     let refuse = |why: &str| Err(Rejection::NothingToReopen { why: why.to_string() });
     let mut extended = *budget;
     extended.extend(more);

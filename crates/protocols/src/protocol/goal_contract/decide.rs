@@ -3,8 +3,9 @@
 use super::agents::agent_ended;
 use super::end::{Cap, Cause, End, NotReady};
 use super::facts::{Ending, Fact as GoalFact, RejectedBy, RetryKind};
-use super::next::{conclude, escalate, go_on, level, record, state};
+use super::next::{conclude, escalate, go_on, level, record, spent, state};
 use super::stage::Stage;
+use super::state::State;
 use crate::draft::Draft;
 use crate::effect::{CommitItem, Effect, SuitePurpose};
 use crate::fact::Fact;
@@ -46,6 +47,12 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
             record(draft, GoalFact::QueueTaken { queue });
         }
         (Effect::ReadQueue { .. }, Outcome::Refused { reason }) => unreadable(draft, reason),
+        (Effect::RunSuite(_), Outcome::SuiteRan(report))
+            if report.end == StepEnd::TotalLimit && spent(draft).is_some() =>
+        {
+            // Cut off by the run's own cap: it says nothing about what was built.
+            retry(draft, Stage::of(request), RetryKind::Interrupted, "the time of the run was used up");
+        }
         (Effect::RunSuite(asked), Outcome::SuiteRan(report)) => match asked.purpose {
             SuitePurpose::Baseline => first_baseline(draft, report),
             SuitePurpose::BaselineAgain => second_baseline(draft, report),
@@ -242,7 +249,7 @@ fn inconclusive(draft: &mut Draft, why: String) {
 pub(super) fn rework(draft: &mut Draft, by: RejectedBy, key: String, cause: String, issues: Vec<String>) {
     let Some(open) = &state(draft).open else { return };
     let (item, tree) = (open.item.clone(), open.tree().clone());
-    let known = state(draft).item(&item).is_known(by, &key);
+    let known = state(draft).item(&item).is_known(by, &key, &cause);
     if by != RejectedBy::Evaluator {
         let why = format!("{}: {cause}", by.words());
         record(draft, GoalFact::VerdictTaken { item: item.clone(), tree, pass: false, why, artifact: None });
@@ -265,14 +272,18 @@ fn regressions(draft: &Draft) -> Vec<String> {
     open.and_then(|open| open.suite.as_ref()).map(|suite| suite.regressions.clone()).unwrap_or_default()
 }
 
-enum Stop {
+pub(super) enum Stop {
     Escalate(Cause),
     Cap(String),
 }
 
 /// The item is not tried again before a person looked. Only a contract that says so lets the loop go on with others.
 fn stop_item(draft: &mut Draft, stop: Stop) {
-    let state = state(draft);
+    let fact = stopping(state(draft), stop);
+    record(draft, fact);
+}
+
+pub(super) fn stopping(state: &State, stop: Stop) -> GoalFact {
     let parks = state
         .queue
         .as_ref()
@@ -282,8 +293,8 @@ fn stop_item(draft: &mut Draft, stop: Stop) {
         Stop::Cap(item) => (Some(item.clone()), format!("{item} reached its cap of rework")),
     };
     match (item, stop) {
-        (Some(item), _) if parks => record(draft, GoalFact::ItemParked { item, why }),
-        (_, Stop::Escalate(cause)) => escalate(draft, cause),
-        (_, Stop::Cap(item)) => conclude(draft, End::HardKill { cap: Cap::Rework { item } }),
+        (Some(item), _) if parks => GoalFact::ItemParked { item, why },
+        (_, Stop::Escalate(cause)) => GoalFact::Concluded { end: End::Escalated { cause } },
+        (_, Stop::Cap(item)) => GoalFact::Concluded { end: End::HardKill { cap: Cap::Rework { item } } },
     }
 }

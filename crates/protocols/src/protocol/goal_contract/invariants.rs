@@ -2,14 +2,15 @@
 //! person's yes to it, one item for each iteration, no counter past its cap, no third try of a known cause, no success with
 //! an open item. Written against the facts alone.
 
-use super::end::{Cap, End, Proposed};
+use super::end::{Cap, Cause, End, Proposed};
 use super::facts::{Ending, Fact as GoalFact, RejectedBy};
 use super::queue::{Autonomy, Queue, Status, Work};
 use super::spec::{Claimed, GoalSpec};
 use crate::effect::{CommitItem, Effect, SuitePurpose};
 use crate::fact::Fact;
+use crate::kernel::budget::CapChange;
 use crate::kernel::person::Word;
-use crate::outcome::{Answer, Outcome, WorkspaceAfter};
+use crate::outcome::{Answer, Outcome, Usage, WorkspaceAfter};
 use crate::protocol::Spec;
 use crate::vocabulary::{CommitId, EffectId, Role, TreeId};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -32,7 +33,6 @@ struct Watch<'a> {
     spec: &'a GoalSpec,
     wrong: &'a mut Vec<String>,
     queue: Option<Queue>,
-    more: u32,
     requests: BTreeMap<EffectId, Effect>,
     open: BTreeSet<EffectId>,
     /// Trees on which the whole suite was green, and which an evaluator passed; from outcomes.
@@ -44,15 +44,23 @@ struct Watch<'a> {
     accepted: BTreeSet<String>,
     commits: BTreeSet<CommitId>,
     items_committed: u32,
+    committed: BTreeSet<String>,
     head: Option<CommitId>,
     causes: BTreeMap<String, Vec<String>>,
     rework: BTreeMap<String, u32>,
     parked: BTreeSet<String>,
+    /// Put aside by a person.
+    skipped: BTreeSet<String>,
+    used: Usage,
+    room: CapChange,
     known_cause: Option<String>,
     stop_asked: bool,
     concluded: Option<End>,
     /// The next iteration is a person's own.
     handed_back: bool,
+    /// A person said something since the run ended, or let the item at hand be.
+    answered: bool,
+    skipping: bool,
     closed: bool,
 }
 
@@ -62,7 +70,6 @@ impl<'a> Watch<'a> {
             spec,
             wrong,
             queue: None,
-            more: 0,
             requests: BTreeMap::new(),
             open: BTreeSet::new(),
             green: BTreeSet::new(),
@@ -73,14 +80,20 @@ impl<'a> Watch<'a> {
             accepted: BTreeSet::new(),
             commits: BTreeSet::new(),
             items_committed: 0,
+            committed: BTreeSet::new(),
             head: None,
             causes: BTreeMap::new(),
             rework: BTreeMap::new(),
             parked: BTreeSet::new(),
+            skipped: BTreeSet::new(),
+            used: Usage::default(),
+            room: CapChange::default(),
             known_cause: None,
             stop_asked: false,
             concluded: None,
             handed_back: false,
+            answered: false,
+            skipping: false,
             closed: false,
         }
     }
@@ -94,10 +107,11 @@ impl<'a> Watch<'a> {
             Fact::EffectRequested { effect, request } => self.requested(*effect, request),
             Fact::EffectSettled { effect, outcome } => {
                 self.open.remove(effect);
+                self.charge(outcome.usage());
                 self.settled(*effect, outcome);
             }
             Fact::StopAsked { .. } => self.stop_asked = true,
-            Fact::RunReopened { caps, .. } => self.reopened(caps.more_rounds),
+            Fact::RunReopened { caps, .. } => self.reopened(*caps),
             Fact::PersonSaid { word, .. } => self.heard(word),
             Fact::GoalContract(fact) => self.goal(fact),
             Fact::JudgedTask(_) | Fact::FeedbackControl(_) | Fact::LandingAsked { .. } => {
@@ -113,24 +127,44 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn reopened(&mut self, more: u32) {
+    fn reopened(&mut self, more: CapChange) {
+        match &self.concluded {
+            Some(End::AwaitsApproval { .. }) if !self.answered => {
+                self.say("a run that waits for a person's word was taken up without one");
+            }
+            Some(End::Escalated { cause: Cause::NothingReady { .. } }) => self.skipped.clear(),
+            _ => {}
+        }
         if matches!(self.concluded, Some(End::Escalated { .. } | End::HardKill { .. })) {
             self.causes.clear();
             self.rework.clear();
-            self.parked.clear();
+            let skipped = &self.skipped;
+            self.parked.retain(|item| skipped.contains(item));
         }
-        self.more = self.more.saturating_add(more);
+        self.room.add(more);
+        self.answered = false;
         (self.stop_asked, self.closed, self.known_cause) = (false, false, None);
         self.concluded = None;
     }
 
     fn heard(&mut self, word: &Word) {
+        self.answered = true;
         match word {
             Word::Approve { tree } => {
+                match &self.concluded {
+                    Some(End::AwaitsApproval { proposed, .. }) if proposed.name() == tree.as_str() => {}
+                    _ => self.say("a person approved what was not proposed"),
+                }
                 self.approved.insert(tree.as_str().to_string());
             }
-            Word::HandBack { .. } => self.handed_back = true,
-            Word::TakeOver { .. } | Word::LetGo | Word::Reject { .. } | Word::Skip { .. } => {}
+            Word::HandBack { .. } => {
+                self.handed_back = true;
+                if let Some((_, work)) = &mut self.at_work {
+                    *work = Work::Rework;
+                }
+            }
+            Word::Skip { .. } => self.skipping = true,
+            Word::TakeOver { .. } | Word::LetGo | Word::Reject { .. } => {}
         }
     }
 
@@ -147,6 +181,9 @@ impl<'a> Watch<'a> {
         if begins_work && (self.stop_asked || self.concluded.is_some()) {
             self.say("work was begun after the end or after a request to stop");
         }
+        if begins_work && self.is_spent() {
+            self.say("work was begun with nothing left of a cap");
+        }
         match request {
             Effect::RunAgent(agent) => {
                 if self.at_work.as_ref().map(|(item, _)| item) != agent.item.as_ref() {
@@ -161,6 +198,28 @@ impl<'a> Watch<'a> {
         }
     }
 
+    fn charge(&mut self, usage: Usage) {
+        self.used.duration.0 = self.used.duration.0.saturating_add(usage.duration.0);
+        self.used.output_bytes = self.used.output_bytes.saturating_add(usage.output_bytes);
+        self.used.spend(&usage);
+    }
+
+    /// Whatever is asked for then would be used beyond a cap; so the most that can be is what one step uses.
+    fn is_spent(&self) -> bool {
+        let limits = self.queue.as_ref().map(|queue| queue.limits);
+        let caps = &self.spec.caps;
+        let reached = |used: u64, more: u64, caps: [Option<u64>; 2]| {
+            caps.into_iter().flatten().any(|cap| used >= cap.saturating_add(more))
+        };
+        let time = [caps.time, limits.and_then(|limits| limits.time)].map(|cap| cap.map(|time| time.0));
+        let tokens = [caps.tokens, limits.and_then(|limits| limits.tokens)];
+        let money = [caps.cost_micros, limits.and_then(|limits| limits.cost_micros)];
+        reached(self.used.duration.0, self.room.more_time.0, time)
+            || reached(self.used.tokens, self.room.more_tokens, tokens)
+            || reached(self.used.cost_micros, self.room.more_cost_micros, money)
+            || reached(self.used.output_bytes, self.room.more_output_bytes, [caps.output_bytes, None])
+    }
+
     fn commit_requested(&mut self, commit: &CommitItem) {
         if self.head.as_ref().is_some_and(|head| *head != commit.parent) {
             self.say("a commit is not made on the one before it");
@@ -173,6 +232,9 @@ impl<'a> Watch<'a> {
             self.say("a tree is to be committed that no evaluator passed");
         }
         let level = self.queue.as_ref().map(|queue| super::next::level(queue, self.spec));
+        if self.spec.suite.is_none() && level.is_some_and(|level| !level.may_lack_tests()) {
+            self.say("a tree is to be committed without tests at a level that needs them");
+        }
         if level.is_some_and(Autonomy::asks_before_commit) && !self.approved.contains(commit.tree.as_str()) {
             self.say("at L1 a tree is to be committed that no person approved");
         }
@@ -216,7 +278,13 @@ impl<'a> Watch<'a> {
             GoalFact::IterationEnded { item, result, .. } => self.iteration_ended(item, result),
             GoalFact::ItemParked { item, .. } => {
                 self.parked.insert(item.clone());
+                if core::mem::take(&mut self.skipping) {
+                    self.skipped.insert(item.clone());
+                }
                 self.known_cause = None;
+            }
+            GoalFact::ItemCommitted { item, .. } if !self.committed.insert(item.clone()) => {
+                self.say("an item has two commits");
             }
             GoalFact::Concluded { end } => self.concludes(end),
             _ => {}
@@ -227,6 +295,7 @@ impl<'a> Watch<'a> {
         if self.at_work.is_some() {
             self.say("an iteration was opened while one was open");
         }
+        self.skipping = false;
         if iteration != self.iteration + 1 {
             self.say("iterations are not counted one by one");
         }
@@ -241,7 +310,7 @@ impl<'a> Watch<'a> {
         let cap = queue.map_or(0, |queue| queue.limits.iterations.min(self.spec.caps.rounds));
         // A person who hands work back is not held up by a cap on agents.
         let of_a_person = core::mem::take(&mut self.handed_back);
-        if iteration > cap.saturating_add(self.more) && !of_a_person {
+        if iteration > cap.saturating_add(self.room.more_rounds) && !of_a_person {
             self.say("more iterations than the cap");
         }
         self.at_work = Some((item.to_string(), work));
@@ -254,6 +323,10 @@ impl<'a> Watch<'a> {
         }
         match result {
             Ending::Accepted => {
+                let checked_only = at_work.as_ref().is_some_and(|(_, work)| *work == Work::Recheck);
+                if !checked_only && !self.committed.contains(item) {
+                    self.say("an item was accepted that was not committed");
+                }
                 self.accepted.insert(item.to_string());
             }
             Ending::Rework { by, key, .. } => {
@@ -269,7 +342,8 @@ impl<'a> Watch<'a> {
             }
             Ending::Inconclusive { .. } | Ending::Escalated { .. } => {}
         }
-        let limit = self.queue.as_ref().map_or(u32::MAX, |queue| queue.limits.rework.max(1));
+        let limit = self.queue.as_ref().map_or(u32::MAX, |queue| queue.limits.rework);
+        let limit = self.spec.tightened.rework.map_or(limit, |least| least.min(limit)).max(1);
         if self.rework.get(item).is_some_and(|rework| *rework > limit) {
             self.say("more rework than the cap");
         }

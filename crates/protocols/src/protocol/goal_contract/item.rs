@@ -34,6 +34,8 @@ pub struct ItemState {
     pub passed: bool,
     pub committed: Option<CommitId>,
     pub parked: Option<String>,
+    /// It was a person who put it aside: others that are tried again do not bring it back.
+    pub skipped: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,11 +63,14 @@ impl ItemState {
         }
     }
 
-    /// Whether this cause was given before and nobody has looked since. A person's own words are never held against them.
-    pub(super) fn is_known(&self, by: RejectedBy, key: &str) -> bool {
+    /// Whether this cause was given before, by its key or else in the same words, and nobody has looked since. A person's
+    /// own words are never held against them.
+    pub(super) fn is_known(&self, by: RejectedBy, key: &str, cause: &str) -> bool {
         let since = self.causes.get(self.causes_since..).unwrap_or_default();
         by != RejectedBy::Person
-            && since.iter().any(|failed| failed.by != RejectedBy::Person && failed.key == key)
+            && since
+                .iter()
+                .any(|failed| failed.by != RejectedBy::Person && (failed.key == key || failed.cause == cause))
     }
 
     pub(super) fn end(&mut self, iteration: u32, work: Work, ending: &Ending) {
@@ -103,7 +108,9 @@ impl ItemState {
         self.rework_since = 0;
         self.causes_since = self.causes.len();
         (self.regressions_in_a_row, self.inconclusive_in_a_row) = (0, 0);
-        self.parked = None;
+        if !self.skipped {
+            self.parked = None;
+        }
     }
 
     /// What a builder has to be told about earlier tries.
@@ -143,7 +150,8 @@ pub(super) fn standing(item: &Item, known: Option<&ItemState>, in_scope: bool, c
         if known.passed {
             return Standing::Accepted;
         }
-        if known.parked.is_some() {
+        // Cancelled is a word that only people write.
+        if known.parked.is_some() || item.status == Status::Cancelled {
             return Standing::Aside;
         }
         if known.rework > 0 || known.refuted || known.begun {

@@ -3,6 +3,7 @@
 //! time something new would begin.
 
 use super::asking::{agent, limits};
+use super::decide::{Stop, stopping};
 use super::end::{Cap, Cause, End, NotReady};
 use super::facts::Fact as GoalFact;
 use super::iteration::Iteration;
@@ -136,11 +137,18 @@ fn check(draft: &Draft, queue: &Queue, head_tree: &TreeId) -> Next {
     if let Some(cap) = reached(draft) {
         return ends(End::HardKill { cap });
     }
+    if state.spec.suite.is_none() && !level(queue, &state.spec).may_lack_tests() {
+        return ends(End::NotReady { why: NotReady::NoTests });
+    }
     match selection {
         Selection::Done => ends(End::Success),
         Selection::Stuck(waiting) => {
             let waiting = waiting.iter().map(|(item, why)| format!("{}: {why}", item.id)).collect();
             ends(End::Escalated { cause: Cause::NothingReady { waiting } })
+        }
+        // A person may have lowered the cap since the item failed last.
+        Selection::Next(item, _) if is_worked_up(state, item) => {
+            decided(stopping(state, Stop::Cap(item.id.clone())))
         }
         Selection::Next(..) if state.hold => ends(End::Paused { iteration: state.iteration }),
         Selection::Next(item, work) => decided(GoalFact::IterationOpened {
@@ -150,6 +158,12 @@ fn check(draft: &Draft, queue: &Queue, head_tree: &TreeId) -> Next {
             start: start_of(state, item, work, head_tree),
         }),
     }
+}
+
+/// The item has been tried as often as it may be.
+fn is_worked_up(state: &State, item: &Item) -> bool {
+    let tried = state.items.get(&item.id).map_or(0, |known| known.rework_since);
+    state.limits().is_some_and(|limits| tried >= limits.rework)
 }
 
 /// Half-built work is gone on with, unless something else was committed since.
@@ -339,10 +353,12 @@ fn wind_up(draft: &Draft, end: &End) -> Next {
     }))
 }
 
-/// A new step begins only while nobody asked to stop and something is left of every budget.
+/// A new step begins only while nobody asked to stop and something is left of every budget. Reading the files uses nothing:
+/// a run that is complete when its cap is reached has to find that out.
 fn ask(draft: &mut Draft, effect: Effect) {
     let cut_off = match draft.stop() {
         Some(stop) => Some(End::Stopped { by: stop.by.to_string(), reason: stop.reason.clone() }),
+        None if matches!(effect, Effect::ReadQueue { .. }) => None,
         None => spent(draft).map(|dimension| End::HardKill { cap: Cap::Used { dimension } }),
     };
     match cut_off {

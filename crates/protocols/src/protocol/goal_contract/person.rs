@@ -38,6 +38,10 @@ pub(crate) fn may_reopen(state: &State, budget: &Budget, more: CapChange) -> Res
 }
 
 pub(crate) fn said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rejection> {
+    let stands = state(draft);
+    if stands.unseen_commit.is_some() && at_hand(stands).is_some() {
+        return not_asked("nobody saw the end of its last commit; resume it to see that first");
+    }
     match word {
         Word::Approve { tree } => approved(draft, by, tree),
         Word::Reject { reason } => rejected(draft, by, reason),
@@ -161,5 +165,8 @@ pub fn at_hand(state: &State) -> Option<String> {
         _ => None,
     };
     let open = state.open.as_ref().map(|open| open.item.clone());
-    named.or(open).or_else(|| state.same_item_next.clone())
+    // Whoever edited the files since may have taken it out of the scope.
+    let in_scope = |id: &String| state.queue.as_ref().is_some_and(|queue| queue.scope.contains(id));
+    let next = state.same_item_next.clone().filter(in_scope);
+    named.or(open).or(next)
 }

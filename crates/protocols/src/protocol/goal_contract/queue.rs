@@ -233,7 +233,9 @@ impl Queue {
         for item in self.in_scope() {
             match standing(item) {
                 Standing::Open(work) if !met(item) && work != Work::Recheck => {
-                    stuck.push((item, "a dependency is not accepted"));
+                    if item.counts() {
+                        stuck.push((item, "a dependency is not accepted"));
+                    }
                 }
                 Standing::Open(work) => {
                     let rank = |item: &Item, work: Work| {

@@ -1,7 +1,7 @@
 //! Everything a goal loop remembers between two observations: a fold of facts, so that no counter can be lost. Long texts
 //! stay in sealed artifacts.
 
-use super::end::End;
+use super::end::{Cause, End};
 use super::facts::{Ending, Fact as GoalFact};
 use super::item::{ItemState, standing};
 use super::iteration::{Baseline, Iteration, PastIteration};
@@ -17,7 +17,7 @@ use crate::kernel::conversation::LastSession;
 use crate::kernel::person::Word;
 use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{AgentReport, BuildReport, CapturedChange, Outcome, StepEnd, SuiteReport};
-use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
+use crate::vocabulary::{ArtifactRef, CommitId, Millis, TreeId};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -58,7 +58,7 @@ pub struct State {
     pub repairing: Option<Vec<String>>,
     pub left: Option<ArtifactRef>,
     pub last_failure: Option<String>,
-    /// A person's words that no builder or planner has been told yet.
+    /// A person's words that no builder came back from yet.
     pub unsaid_notes: Vec<String>,
     pub waiting_until: Option<Millis>,
     pub last_outage: String,
@@ -196,6 +196,8 @@ impl State {
             }
             GoalFact::BuildTaken { report } => {
                 self.repairing = None;
+                // Told to somebody who came back: a step that was lost or failed has told nobody.
+                self.unsaid_notes.clear();
                 self.in_open(|open| open.build = Some(report.clone()));
             }
             GoalFact::BuildFailed { why } => {
@@ -228,16 +230,24 @@ impl State {
                 self.same_item_next = None;
             }
             GoalFact::Concluded { end } => self.end = Some(end.clone()),
-            GoalFact::SummaryCommitted { commit, .. } => {
-                self.unseen_commit = None;
-                self.summed_up_at = self.end.clone().map(|end| (self.past.len(), end));
-                if let (Some(commit), Some((head, _))) = (commit, &mut self.head) {
-                    head.clone_from(commit);
-                }
-            }
+            GoalFact::SummaryCommitted { commit, .. } => self.sum_up(commit.as_ref()),
             GoalFact::RepairAsked { .. } | GoalFact::StepRetried { .. } | GoalFact::AgentOut { .. } => {
                 self.step_came_to_nothing(fact);
             }
+        }
+    }
+
+    fn sum_up(&mut self, commit: Option<&CommitId>) {
+        self.unseen_commit = None;
+        self.summed_up_at = self.end.clone().map(|end| (self.past.len(), end));
+        if let (Some(commit), Some((head, _))) = (commit, &mut self.head) {
+            // Only the loop's own files changed: what is half built stands on this as well as on the one before.
+            for (_, on) in self.items.values_mut().filter_map(|item| item.attempt.as_mut()) {
+                if on == head {
+                    on.clone_from(commit);
+                }
+            }
+            head.clone_from(commit);
         }
     }
 
@@ -319,12 +329,14 @@ impl State {
         if self.baseline.is_none() {
             self.first_baseline = None;
         }
-        self.more.more_rounds = self.more.more_rounds.saturating_add(caps.more_rounds);
-        self.more.more_time = Millis(self.more.more_time.0.saturating_add(caps.more_time.0));
-        self.more.more_tokens = self.more.more_tokens.saturating_add(caps.more_tokens);
-        self.more.more_cost_micros = self.more.more_cost_micros.saturating_add(caps.more_cost_micros);
+        self.more.add(caps);
         // A person looked: what stopped the loop may be tried again.
         match ended {
+            Some(End::Escalated { cause: Cause::NothingReady { .. } }) => {
+                // Nothing else is left to take up, so this is about what was let be, too.
+                self.items.values_mut().for_each(|item| item.skipped = false);
+                self.items.values_mut().for_each(ItemState::forgive);
+            }
             Some(End::Escalated { .. } | End::HardKill { .. }) => {
                 self.items.values_mut().for_each(ItemState::forgive);
             }
@@ -343,9 +355,17 @@ impl State {
     }
 
     fn hear(&mut self, word: &Word) {
-        if let Word::HandBack { tree, .. } = word {
-            self.handed_back = Some(tree.clone());
-            self.go_on_with_handed_back();
+        match word {
+            Word::HandBack { tree, .. } => {
+                self.handed_back = Some(tree.clone());
+                self.go_on_with_handed_back();
+            }
+            Word::Skip { .. } => {
+                if let Some(item) = super::person::at_hand(self) {
+                    self.items.entry(item).or_default().skipped = true;
+                }
+            }
+            Word::Approve { .. } | Word::Reject { .. } | Word::TakeOver { .. } | Word::LetGo => {}
         }
     }
 
@@ -354,6 +374,8 @@ impl State {
         let Some(open) = &mut self.open else { return };
         let Some(tree) = self.handed_back.take() else { return };
         open.handed_back = Some(tree);
+        // What was only to be looked at is work now.
+        open.work = Work::Rework;
         open.build = Some(BuildReport::default());
         open.build_failed = None;
         (open.change, open.suite, open.passed, open.pre_commit) = (None, None, None, None);
@@ -366,9 +388,6 @@ impl State {
                 if let Some(open) = &mut self.open {
                     let asked = open.asked.entry(agent.role).or_default();
                     *asked = asked.saturating_add(1);
-                }
-                if matches!(agent.role, Role::Builder | Role::Planner) {
-                    self.unsaid_notes.clear();
                 }
                 self.session = agent.agent.as_ref().map(|text| LastSession {
                     role: agent.role,
