@@ -18,6 +18,10 @@ pub(super) fn commit_all(directory: &Path, message: &str, environment: &Environm
     git(directory, &["commit", "--quiet", &format!("--message={message}")], environment)
 }
 
+pub(super) fn merge(directory: &Path, branch: &str, environment: &Environment) -> Result<(), Fault> {
+    git(directory, &["merge", "--quiet", "--ff-only", branch], environment)
+}
+
 fn git(directory: &Path, args: &[&str], environment: &Environment) -> Result<(), Fault> {
     let path = environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
     let command = QuickCommand::new("git", directory)

@@ -144,3 +144,23 @@ fn the_demo_leaves_a_directory_alone_that_is_not_empty() {
     let entries = std::fs::read_dir(world.path().join("demo")).unwrap().count();
     assert_eq!((entries, std::fs::read_to_string(precious).unwrap().as_str()), (1, "mine"));
 }
+
+#[test]
+fn the_goal_demo_approves_one_item_reworks_one_and_hands_one_back() {
+    let world = world();
+    let (output, _) = play(&world, &["goal"]);
+    let story = output.exits_with(0);
+    let place_of =
+        |words: &str| story.stdout.find(words).unwrap_or_else(|| panic!("{words} in {}", story.stdout));
+    assert!(place_of("F001 waits for a person's yes") < place_of("$ windlass approve "));
+    assert!(place_of("$ windlass approve ") < place_of("F001 is committed"));
+    assert!(place_of("F002 needs rework") < place_of("F002 is committed"));
+    assert!(place_of("F002 is committed") < place_of("ESCALATED: F003 failed twice for the same root cause"));
+    let answers = paste(&world, &story);
+    assert_eq!(answers.len(), 6);
+    for answer in answers {
+        assert_ne!(answer.exits_with(0).stdout, "");
+    }
+    assert!(!world.state_dir().exists(), "the user's own journal must stay clean");
+    world.assert_no_processes();
+}

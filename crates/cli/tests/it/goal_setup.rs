@@ -1,5 +1,6 @@
 //! Setting a goal loop up and starting it: what is written, what is shown, what is refused before anything begins.
 
+mod approving;
 mod beginning;
 mod consent;
 mod files;
@@ -79,6 +80,28 @@ impl Place {
         let runs = self.world.windlass(&["ls", "--json"]).exits_with(0).json();
         assert_eq!(runs, serde_json::json!([]));
         assert_eq!(self.repository.git(&["for-each-ref", "--format=%(refname)", "refs/heads/goal"]), "");
+    }
+}
+
+/// Builds what the queue asks for and reports; as the evaluator it passes everything.
+const BUILDS_AND_PASSES: &str = r#"shell:case "$WINDLASS_ROLE" in
+builder) if [ -f hello.txt ]; then echo bye > bye.txt; else echo hello > hello.txt; fi
+printf '## Built\n\nSays it\n\n## Files\n\n- one\n\n## Tests\n\nnone\n\n## Issues\n\nnone\n' > "$WINDLASS_OUTBOX/report.md" ;;
+*) id=F001; [ -f bye.txt ] && id=F002
+printf '{"item_id":"%s","scores":{"completeness":{"score":5,"reason":"all"},"correctness":{"score":5,"reason":"all"},"code_quality":{"score":5,"reason":"all"},"test_coverage":{"score":5,"reason":"all"},"architecture_fit":{"score":5,"reason":"all"}},"verdict":"PASS","cause":{"category":"none","location":"","text":""},"issues":[],"fix":""}' "$id" > "$WINDLASS_OUTBOX/evaluation.json" ;;
+esac"#;
+
+impl Place {
+    /// A run whose agents do what they are asked.
+    fn build(&self, more: &[&str]) -> Output {
+        self.goal("run", &[&["--agent", BUILDS_AND_PASSES, "--yes"], more].concat())
+    }
+
+    /// The newest run and what it proposes.
+    fn proposed(&self) -> (String, String) {
+        let status = self.goal("status", &["--json"]).exits_with(0).json();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        (text(&status["run"]), text(&status["report"]["proposed"]["tree"]))
     }
 }
 

@@ -84,9 +84,9 @@ fn every_key_can_be_set_by_its_variable() {
     for key in keys {
         let variable = format!("WINDLASS_{}", key.replace(['-', '.'], "_").to_uppercase());
         let value = match key.as_str() {
-            "notify.on" => "ended",
-            "notify.webhook.url" => "https://example.org/hook",
-            "audit" | "distinct-vendors" | "notify.desktop" => "false",
+            "audit" | "distinct-vendors" | "notify.desktop" | "goal-trust-complete" => "false",
+            "goal-autonomy" => "L1",
+            "goal-design" => "never",
             "land" => "none",
             "on-needs-human" => "continue",
             "author" => "Ann <ann@example.org>",

@@ -4,6 +4,8 @@
 mod control;
 mod control_scripts;
 mod crash;
+mod goal;
+mod goal_scripts;
 mod narration;
 mod scripts;
 mod stage;
@@ -21,7 +23,8 @@ use windlass_control_api::{Code, Control, Fault, exit_codes};
 ///
 /// Makes a small repository with a failing test and plays a run with scripted agents: the first attempt is rejected by
 /// the engine's own check, the second is accepted, audited and landed. `control` plays two control loops instead: one
-/// converges, one goes in circles and is stopped. Ends with the commands to look at the evidence.
+/// converges, one goes in circles and is stopped. `goal` builds a queue of three items within a contract. Ends with the
+/// commands to look at the evidence.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -29,6 +32,7 @@ Examples:
   windlass demo --crash
   windlass demo --cheat
   windlass demo control
+  windlass demo goal
   windlass demo --keep /tmp/windlass-demo")]
 pub(crate) struct DemoArgs {
     /// Which loop to show
@@ -51,6 +55,8 @@ enum Shown {
     Task,
     /// Sensors, controller and actuator
     Control,
+    /// Builder and evaluator within a contract
+    Goal,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +65,7 @@ enum Play {
     Crash,
     Cheat,
     Control,
+    Goal,
 }
 
 impl DemoArgs {
@@ -66,8 +73,9 @@ impl DemoArgs {
     fn play(&self) -> Result<Play, Fault> {
         match (self.shown, self.crash, self.cheat) {
             (Shown::Control, false, false) => Ok(Play::Control),
-            (Shown::Control, ..) => {
-                let fault = Fault::new(Code::BadArgument, "`demo control` is played in one way only");
+            (Shown::Goal, false, false) => Ok(Play::Goal),
+            (Shown::Control | Shown::Goal, ..) => {
+                let fault = Fault::new(Code::BadArgument, "this demo is played in one way only");
                 Err(fault.hint("leave `--crash` and `--cheat` out"))
             }
             (Shown::Task, true, _) => Ok(Play::Crash),
@@ -84,7 +92,8 @@ pub(crate) async fn run(
     output: &mut Output,
 ) -> Result<u8, Fault> {
     let play = args.play()?;
-    if play != Play::Control {
+    let of_task = !matches!(play, Play::Control | Play::Goal);
+    if of_task {
         introduce(stage, output);
     }
     let outcome = match play {
@@ -92,8 +101,9 @@ pub(crate) async fn run(
         Play::Crash => crash::play(stage, control, output).await?,
         Play::Cheat => cheat(stage, control, output).await?,
         Play::Control => control::play(stage, control, output).await?,
+        Play::Goal => goal::play(stage, control, output).await?,
     };
-    if play != Play::Control {
+    if of_task {
         show_commands(stage, &outcome, output);
     }
     if output.is_json() {

@@ -1,7 +1,7 @@
 //! The place of the demo: a real repository, the agents' scripts, and a state directory of its own, so that the user's
 //! journal stays clean and the user's settings change nothing.
 
-use super::{DemoArgs, Play, control, control_scripts, scripts};
+use super::{DemoArgs, Play, control, control_scripts, goal, goal_scripts, scripts};
 use crate::commands::absolute;
 use crate::commands::scratch_repository::{self, empty_directory, file_fault, temporary_directory};
 use crate::commands::work_flags::{list, number, text};
@@ -94,11 +94,15 @@ impl Stage {
         let mut files = match play {
             Play::TwoRounds | Play::Crash | Play::Cheat => into(self.repository(), &scripts::FILES),
             Play::Control => into(self.repository(), &control_scripts::SLUG_FILES),
+            Play::Goal => into(self.repository(), &goal_scripts::FILES),
         };
         files.push((self.shared("script.toml"), scripts::script(play)));
         if play == Play::Control {
             files.extend(into(self.root.join(control::CACHE), &control_scripts::CACHE_FILES));
             files.push((self.shared(control::CACHE_SCRIPT), control_scripts::oscillating()));
+        }
+        if play == Play::Goal {
+            files.push((self.shared(goal::SECOND_SCRIPT), goal_scripts::second()));
         }
         for (path, text) in files {
             let folder = path.parent().unwrap_or(&self.root);
@@ -110,7 +114,10 @@ impl Stage {
     }
 
     fn make_repositories(&self, play: Play) -> Result<(), Fault> {
-        let message = "A script, and a test that is red";
+        let message = match play {
+            Play::Goal => "A queue of items and a contract",
+            Play::TwoRounds | Play::Crash | Play::Cheat | Play::Control => "A script, and a test that is red",
+        };
         scratch_repository::make(&self.repository(), message, &self.environment)?;
         if play == Play::Control {
             let message = "A size, and two wishes about it";

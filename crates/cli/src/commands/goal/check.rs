@@ -9,7 +9,7 @@ use windlass_control_api::events::Tone;
 use windlass_control_api::goal_setup::{FoundCommand, GoalSetup, ItemStanding};
 use windlass_control_api::{Control, Fault, exit_codes};
 
-/// Say what the contract comes to: items in scope, caps, level, and what no machine holds to
+/// Say what the contract comes to, and what keeps a run from starting
 ///
 /// Exits with 0 when a run could start, with 2 when something is wrong with the files, with 14 when only your yes is
 /// missing: to the contract, or to the repository's commands. Takes the flags of `goal run` that take away from the

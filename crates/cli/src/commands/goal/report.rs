@@ -2,6 +2,7 @@
 
 use crate::commands::outcome::short;
 use crate::output::{Fields, printable};
+use std::fmt::Write as _;
 use windlass_control_api::goal_loop::{GoalReport, ItemView, IterationView};
 use windlass_control_api::views::ExplanationView;
 
@@ -22,13 +23,14 @@ pub(in crate::commands) fn add(goal: &GoalReport, fields: &mut Fields) {
     fields.add_all("read these", read);
 }
 
+// Writing to a string cannot fail.
 fn item_line(item: &ItemView) -> String {
     let mut line = format!("{} {}: {}", item.id, printable(&item.name), item.status);
     if item.rework > 0 {
-        line.push_str(&format!(", failed {}", times(item.rework)));
+        let _ = write!(line, ", failed {}", times(item.rework));
     }
     if let Some(cause) = item.parked.as_ref().or(item.causes.last()).filter(|_| item.status != "complete") {
-        line.push_str(&format!(" ({})", printable(cause)));
+        let _ = write!(line, " ({})", printable(cause));
     }
     line
 }
@@ -47,13 +49,13 @@ fn iteration_line(iteration: &IterationView) -> String {
         iteration.number, iteration.work, iteration.item, iteration.result
     );
     if let Some(tests) = iteration.tests {
-        line.push_str(&format!(", tests {}/{}", tests.passed, tests.total));
+        let _ = write!(line, ", tests {}/{}", tests.passed, tests.total);
     }
     if let Some(commit) = &iteration.commit {
-        line.push_str(&format!(", commit {}", short(commit)));
+        let _ = write!(line, ", commit {}", short(commit));
     }
     if !iteration.why.is_empty() {
-        line.push_str(&format!(": {}", printable(&iteration.why)));
+        let _ = write!(line, ": {}", printable(&iteration.why));
     }
     line
 }

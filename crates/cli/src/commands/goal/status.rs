@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use windlass_control_api::events::Tone;
 use windlass_control_api::{Control, Fault, exit_codes};
 
-/// Show where a goal loop stands: items, iterations, what waits for you, which commits to read
+/// Show where a goal loop stands: items, iterations, commits to read
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
