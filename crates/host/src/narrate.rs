@@ -45,9 +45,12 @@ impl Narrator {
         raw: serde_json::Value,
     ) -> LogEntry {
         let ends_a_wait = self.ends_a_wait(fact);
+        let is_known = goal_loop::is_known(&self.run, fact);
         self.run.evolve(fact);
         let (text, tone) = if ends_a_wait {
             ("the wait was broken off".to_owned(), Tone::Attention)
+        } else if is_known {
+            (String::new(), Tone::Quiet)
         } else {
             self.sentence(fact)
         };

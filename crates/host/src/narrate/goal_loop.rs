@@ -2,9 +2,11 @@
 
 use super::{local_time, short};
 use windlass_control_api::events::Tone;
+use windlass_protocols::Run;
 use windlass_protocols::effect::{CommitItem, RunSuite, SuitePurpose};
 use windlass_protocols::kernel::availability::FOR_GOOD;
 use windlass_protocols::outcome::{CapturedChange, Finding, SuiteReport};
+use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::goal_contract::end::{End, Proposed};
 use windlass_protocols::protocol::goal_contract::facts::{Ending, Fact, OutKind, RetryKind};
 use windlass_protocols::protocol::goal_contract::queue::{Queue, Work};
@@ -38,6 +40,17 @@ pub(super) fn committing(asked: &CommitItem) -> (String, Tone) {
         Some(item) => (format!("{item}: committing"), Tone::Quiet),
         None => ("the closing commit".to_owned(), Tone::Quiet),
     }
+}
+
+/// The contract and the queue as they were told before: their items are told when something happens to them.
+pub(super) fn is_known(run: &Run, fact: &windlass_protocols::Fact) -> bool {
+    let windlass_protocols::Fact::GoalContract(Fact::QueueTaken { queue }) = fact else { return false };
+    let protocol = run.started.as_ref().map(|started| &started.protocol);
+    let Some(Protocol::GoalContract(state)) = protocol else { return false };
+    state.queue.as_ref().is_some_and(|before| {
+        let told = |queue: &Queue| (queue.scope.len(), queue.items.len(), queue.autonomy, queue.limits);
+        told(before) == told(queue) && before.notices == queue.notices
+    })
 }
 
 pub(super) fn sentence(fact: &Fact) -> (String, Tone) {

@@ -224,7 +224,8 @@ impl Wanted<'_> {
                 _ => DesignRule::Auto,
             },
             home: if command.in_place { Home::InPlace } else { Home::OwnBranch },
-            began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            // To the thousandth: a second run of the same second must not be taken for this one in the run log.
+            began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
             patience: patience(settings),
             place,
         })

@@ -83,7 +83,8 @@ fn block(state: &State, past: &PastIteration) -> Result<String, Fault> {
         Ending::Escalated { why } => (LoggedAction::Escalate, LoggedVerdict::Inconclusive(why.clone())),
     };
     let (id, item_name) = (item_id(&past.item)?, name(state, &past.item));
-    let subject = commit_subject(&id, &item_name);
+    let words = if past.summary.trim().is_empty() { &item_name } else { &past.summary };
+    let subject = commit_subject(&id, words);
     Ok(IterationEntry {
         number: past.number,
         time: &iso(past.at),

@@ -68,6 +68,7 @@ impl Iteration {
             item: self.item,
             work: self.work,
             ending: ending.clone(),
+            summary: self.build.map(|build| build.summary).unwrap_or_default(),
             tests: self.suite.as_ref().map(|suite| (suite.passed, suite.total)),
             commit,
             findings: self
@@ -92,6 +93,8 @@ pub struct PastIteration {
     pub item: String,
     pub work: Work,
     pub ending: Ending,
+    /// What its builder says it did, in one line.
+    pub summary: String,
     pub tests: Option<(u32, u32)>,
     pub commit: Option<CommitId>,
     pub findings: Vec<String>,
