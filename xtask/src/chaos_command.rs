@@ -42,6 +42,7 @@ const CAMPAIGNS: &[Campaign] = &[
     in_program("control-loop-0", "a control loop without a loop inside", "killed_at_depth_0::"),
     in_program("control-loop-1", "a control loop with one loop inside", "killed_at_depth_1::"),
     in_program("control-loop-2", "a control loop with two loops inside", "killed_at_depth_2::"),
+    in_program("by-hand", "a task killed while a person takes it over or hands it back", "inbox::killed::"),
     Campaign {
         name: "git-workspaces",
         what: "git calls killed half way",

@@ -23,13 +23,25 @@ pub enum Role {
     Sensor,
     Controller,
     Actuator,
+    Planner,
+    Builder,
+    Evaluator,
 }
 
 impl Role {
-    pub const ALL: [Self; 6] =
-        [Self::Doer, Self::Judge, Self::Auditor, Self::Sensor, Self::Controller, Self::Actuator];
-    pub(crate) const NAMES: [&'static str; 6] =
-        ["doer", "judge", "auditor", "sensor", "controller", "actuator"];
+    pub const ALL: [Self; 9] = [
+        Self::Doer,
+        Self::Judge,
+        Self::Auditor,
+        Self::Sensor,
+        Self::Controller,
+        Self::Actuator,
+        Self::Planner,
+        Self::Builder,
+        Self::Evaluator,
+    ];
+    pub(crate) const NAMES: [&'static str; 9] =
+        ["doer", "judge", "auditor", "sensor", "controller", "actuator", "planner", "builder", "evaluator"];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -39,6 +51,9 @@ impl Role {
             Self::Sensor => "sensor",
             Self::Controller => "controller",
             Self::Actuator => "actuator",
+            Self::Planner => "planner",
+            Self::Builder => "builder",
+            Self::Evaluator => "evaluator",
         }
     }
 }

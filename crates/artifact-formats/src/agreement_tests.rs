@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::artifact::{Format, Reading, read_typed};
 use crate::document::{Limits, read};
 use crate::fault::{ArtifactFault, FaultKind};
+use crate::goal_loop::{DesignAnswer, Evaluation};
 use crate::task_loop::{
     AuditReport, AuditResults, EvalResults, Handoff, RunMetadata, Summary, VerdictReport,
 };
@@ -78,6 +79,23 @@ fn examples() -> Vec<Example> {
                     "artifacts": [{"name": "handoff.json", "sha256": sha}]}],
                 "outcome": {"final_verdict": "pass", "reason": "gate-passed"}}),
             opinions::<RunMetadata>,
+        ),
+        (
+            json!({"item_id": "F001", "scores": {
+                "completeness": {"score": 5, "reason": "r"}, "correctness": {"score": 1, "reason": "r"},
+                "code_quality": {"score": 4, "reason": "r"}, "test_coverage": {"score": 3, "reason": "r"},
+                "architecture_fit": {"score": 2, "reason": "r"}}, "verdict": "FAIL",
+                "cause": {"category": "tests", "location": "a", "text": "t"},
+                "issues": [{"file": "a", "line": 0, "text": "t"}], "fix": ""}),
+            opinions::<Evaluation>,
+        ),
+        (
+            json!({"item_id": "F001", "overview": "o", "research_findings": "r",
+                "decisions": [{"question": "q", "options": ["a", "b"], "choice": "a"}], "technical_design": "t",
+                "files": ["src/a.rs"], "implementation_plan": ["s"], "testing_strategy": "t", "rollout": "none",
+                "dependencies": ["d"], "acceptance_criteria": ["c"], "open_questions": ["q"],
+                "contract": {"deliverable": "d", "verification": "v"}}),
+            opinions::<DesignAnswer>,
         ),
     ]
 }
@@ -175,7 +193,7 @@ fn every_single_removal_and_replacement_is_seen_alike() {
 proptest! {
     #[test]
     fn damage_upon_damage_is_seen_alike(
-        kind in 0..7_usize,
+        kind in 0..9_usize,
         hits in proptest::collection::vec((any::<usize>(), any::<usize>()), 1..6),
     ) {
         let (mut document, opinions) = examples().swap_remove(kind);

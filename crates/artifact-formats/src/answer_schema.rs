@@ -39,8 +39,18 @@ fn narrow(schema: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::goal_loop::{DesignAnswer, Evaluation};
     use crate::task_loop::{AuditReport, VerdictReport};
     use crate::{Reading, schema};
+
+    fn forms() -> [String; 4] {
+        [
+            VerdictReport::answer_schema(),
+            AuditReport::answer_schema(),
+            Evaluation::answer_schema(),
+            DesignAnswer::answer_schema(),
+        ]
+    }
 
     /// Every object of a schema, the outermost included.
     fn objects(schema: &Value, found: &mut Vec<Value>) {
@@ -54,7 +64,7 @@ mod tests {
 
     #[test]
     fn every_object_is_closed_and_complete() {
-        for text in [VerdictReport::answer_schema(), AuditReport::answer_schema()] {
+        for text in forms() {
             let schema: Value = serde_json::from_str(&text).unwrap();
             let mut found = Vec::new();
             objects(&schema, &mut found);
@@ -69,7 +79,7 @@ mod tests {
 
     #[test]
     fn words_that_providers_refuse_are_gone() {
-        for text in [VerdictReport::answer_schema(), AuditReport::answer_schema()] {
+        for text in forms() {
             for word in ["\"pattern\"", "\"$id\"", "\"$schema\"", "\"default\""] {
                 assert!(!text.contains(word), "{word}");
             }

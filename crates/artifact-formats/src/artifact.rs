@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use crate::document::{self, Document, Limits};
-use crate::fault::{ArtifactFault, ArtifactFaults, FaultKind};
+use crate::fault::{ArtifactFault, ArtifactFaults, FaultKind, excerpt};
 use crate::fields::{FaultSink, Fields};
 use crate::schema::Schema;
 
@@ -22,7 +22,7 @@ pub enum Strictness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reading<'a> {
     pub strictness: Strictness,
-    /// The task the artifact must belong to; `None` accepts any.
+    /// The task or item the artifact must belong to; `None` accepts any.
     pub expected_task_id: Option<&'a str>,
     pub limits: Limits,
 }
@@ -106,4 +106,23 @@ pub(crate) fn read_typed<A: Format>(
         A::from_fields(&mut fields, reading)
     };
     (artifact, sink.into_inner())
+}
+
+/// The id of what the artifact is about, trimmed, held against the one it must belong to.
+pub(crate) fn belonging_id(fields: &mut Fields<'_, '_>, key: &'static str, reading: &Reading<'_>) -> String {
+    let Some(field) = fields.optional(key) else {
+        fields.report(ArtifactFault::missing_key(fields.place_of(key)));
+        return String::new();
+    };
+    let Some(found) = field.text() else {
+        return String::new();
+    };
+    let found = found.trim().to_owned();
+    if let Some(expected) = reading.expected_task_id
+        && expected.trim() != found
+    {
+        let message = format!("must be {}; found {}", excerpt(expected), excerpt(&found));
+        field.report(ArtifactFault::new(FaultKind::WrongTaskId, field.path.clone(), message));
+    }
+    found
 }

@@ -84,6 +84,10 @@ pub(crate) fn read(bytes: &[u8], limits: Limits) -> (Option<Document<'_>>, Vec<A
 }
 
 impl<'a> Document<'a> {
+    pub(crate) fn root(&self) -> &Node<'a> {
+        &self.root
+    }
+
     pub(crate) fn entries(&self) -> &[(String, Node<'a>)] {
         self.root.entries().unwrap_or_default()
     }

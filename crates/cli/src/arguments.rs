@@ -2,8 +2,9 @@
 //! mean is the command's own business.
 
 use crate::commands::{
-    agents, clean, compat, completions, control, cost, demo, diff, doctor, explain, explain_error, land, log,
-    ls, resume, run, settings, show, stop, trust, verify,
+    agents, answer, approve, clean, compat, completions, control, cost, demo, diff, doctor, explain,
+    explain_error, goal, inbox, land, log, ls, notify, resume, run, settings, show, skip, stop, take_over,
+    trust, verify,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
 use crate::wiring::Environment;
@@ -46,12 +47,21 @@ pub(crate) struct GlobalArgs {
 pub(crate) enum Command {
     Run(Box<run::RunArgs>),
     Control(control::ControlArgs),
+    Goal(goal::GoalArgs),
     Ls(ls::LsArgs),
     Show(show::ShowArgs),
     Log(log::LogArgs),
     Diff(diff::DiffArgs),
     Explain(explain::ExplainArgs),
     Cost(cost::CostArgs),
+    Inbox(inbox::InboxArgs),
+    Answer(answer::AnswerArgs),
+    Retry(answer::RetryArgs),
+    Approve(approve::ApproveArgs),
+    Reject(approve::RejectArgs),
+    Skip(skip::SkipArgs),
+    TakeOver(take_over::TakeOverArgs),
+    HandBack(take_over::HandBackArgs),
     Resume(Box<resume::ResumeArgs>),
     Stop(stop::StopArgs),
     Land(land::LandArgs),
@@ -60,6 +70,7 @@ pub(crate) enum Command {
     Trust(trust::TrustArgs),
     Agents(agents::AgentsArgs),
     Doctor(doctor::DoctorArgs),
+    Notify(notify::NotifyArgs),
     Demo(demo::DemoArgs),
     Settings(settings::SettingsArgs),
     ExplainError(explain_error::ExplainErrorArgs),

@@ -83,6 +83,10 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
             let host = if args.only_looks() { look()? } else { connect()? };
             commands::control::run(args, &*host, output).await
         }
+        Command::Goal(args) => {
+            let host = if args.only_looks() { look()? } else { connect()? };
+            commands::goal::run(args, &*host, output).await
+        }
         Command::Ls(args) => commands::ls::run(args, &*look()?, output).await,
         Command::Show(args) => commands::show::run(args, &*look()?, output).await,
         Command::Log(args) => commands::log::run(args, &*look()?, output).await,
@@ -95,6 +99,14 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
             trial::run(trial, &*control, output).await
         }
         Command::Agents(args) => commands::agents::run(args.repo(), &*connect()?, output).await,
+        Command::Inbox(args) => commands::inbox::run(args, &*look()?, output).await,
+        Command::Answer(args) => commands::answer::answer(args, &*connect()?, output).await,
+        Command::Retry(args) => commands::answer::retry(args, &*connect()?, output).await,
+        Command::Approve(args) => commands::approve::approve(args, &*connect()?, output).await,
+        Command::Reject(args) => commands::approve::reject(args, &*connect()?, output).await,
+        Command::Skip(args) => commands::skip::run(args, &*connect()?, output).await,
+        Command::TakeOver(args) => commands::take_over::take_over(args, &*connect()?, output).await,
+        Command::HandBack(args) => commands::take_over::hand_back(args, &*connect()?, output).await,
         Command::Resume(args) => commands::resume::run(*args, &*connect()?, output).await,
         Command::Stop(args) => commands::stop::run(args, &*connect()?, output).await,
         Command::Land(args) => commands::land::run(args, &*connect()?, output).await,
@@ -110,6 +122,7 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
                 commands::doctor::without_control(&args, without, output).await
             }
         },
+        Command::Notify(args) => commands::notify::run(args, &*connect()?, output).await,
         Command::Settings(args) => commands::settings::run(args, &*look()?, output).await,
     }
 }

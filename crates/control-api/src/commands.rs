@@ -41,11 +41,30 @@ pub struct ResumeRun {
     pub more_cost_micros: u64,
     pub more_output_bytes: u64,
     pub note: Option<String>,
+    /// Of a control loop: by node id, or for the outermost node where no id is given.
+    pub iterations: Vec<(Option<String>, Room)>,
+    /// Of a control loop: so many iterations without progress end a node from now on; 0 for any number.
+    pub steady_limit: Option<u32>,
     /// For a run directory of the original, which does not record its flags: they must be given again.
     pub legacy: Option<StartRun>,
     pub yes: bool,
     /// Wait for the repository instead of giving up when another process holds it.
     pub wait: bool,
+}
+
+/// One pass of a loop, as its loop calls it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pass {
+    Round(u32),
+    /// By its label: `2`, or `2.1` in an inner loop.
+    Iteration(String),
+}
+
+/// How much room somebody means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    More(u32),
+    InAll(u32),
 }
 
 #[derive(Clone, Debug, Default)]

@@ -1,11 +1,14 @@
 //! The one door from a face to the host: in this process today, over HTTP for a remote one.
 
 use crate::agents::AgentView;
-use crate::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun};
+use crate::commands::{Clean, LandRun, Pass, ResumeRun, SettingValue, StartRun, StopRun};
 use crate::control_loop::{ControlStatus, InitControl, InitReport, Measurements, SetupReport, StartControl};
 use crate::errors::Fault;
 use crate::events::Watcher;
+use crate::goal_setup::{AddItem, AddedItem, GoalInitReport, GoalSetup, GoalStatus, InitGoal, StartGoal};
+use crate::inbox::{ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, TakeOverRun, TakenOver};
 use crate::money::{AskCost, CostReport};
+use crate::notify::NotifyReport;
 use crate::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
     TrustView, Verification,
@@ -28,20 +31,52 @@ pub trait Control {
     /// One control loop, or the newest of the repository.
     fn control_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, ControlStatus>;
     fn measurements<'a>(&'a self, run: &'a str) -> Reply<'a, Measurements>;
+    /// Starts a goal loop and drives it until it ends or waits for a person, or until it is interrupted.
+    fn start_goal<'a>(&'a self, command: StartGoal, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Writes the files a goal loop needs where they are missing.
+    fn init_goal(&self, command: InitGoal) -> Reply<'_, GoalInitReport>;
+    /// What a goal loop would work on here; settings are as for `start_goal`.
+    fn goal_setup<'a>(
+        &'a self,
+        repository: &'a Path,
+        given: Vec<(String, SettingValue)>,
+    ) -> Reply<'a, GoalSetup>;
+    /// Puts a new item at the end of the queue.
+    fn add_item(&self, command: AddItem) -> Reply<'_, AddedItem>;
+    /// One goal loop, or the newest of the repository.
+    fn goal_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, GoalStatus>;
     /// Takes an unfinished or ended run up again and drives it.
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
     /// The unfinished runs nobody drives, as `resume` takes them.
     fn interrupted(&self) -> Reply<'_, Vec<RunLine>>;
     fn stop(&self, command: StopRun) -> Reply<'_, RunLine>;
     fn land<'a>(&'a self, command: LandRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Everything that waits for a person, the newest last; of one repository where one is given.
+    fn inbox<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<InboxEntry>>;
+    /// Takes an ended run up again with a person's word, for the record alone.
+    fn leave_answer(&self, command: ResumeRun) -> Reply<'_, RunLine>;
+    /// Says yes to exactly one tree, which is then landed.
+    fn approve<'a>(&'a self, command: ApproveRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Says no to what the run waits with, and lets the maker know why.
+    fn reject<'a>(&'a self, command: RejectRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Lets a run be: it waits no more.
+    fn skip(&self, command: SkipRun) -> Reply<'_, RunLine>;
+    /// Gives a person a worktree with the maker's last content; nobody else goes on meanwhile.
+    fn take_over<'a>(&'a self, command: TakeOverRun, watcher: &'a dyn Watcher) -> Reply<'a, TakenOver>;
+    /// Takes the person's work as the change of a round, and drives on.
+    fn hand_back<'a>(&'a self, command: HandBackRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Gives a run back as it was taken over.
+    fn let_go<'a>(&'a self, run: &'a str) -> Reply<'a, RunLine>;
     /// Every run, the newest first; of one repository where one is given.
     fn list<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<RunLine>>;
-    fn show<'a>(&'a self, run: &'a str) -> Reply<'a, RunView>;
+    /// All of a run, or one iteration of a control loop.
+    fn show<'a>(&'a self, run: &'a str, iteration: Option<&'a str>) -> Reply<'a, RunView>;
     fn log<'a>(&'a self, run: &'a str, from_version: u64) -> Reply<'a, Log>;
     /// Returns when there may be something from this version on, or nobody drives the run any more.
     fn log_changed<'a>(&'a self, run: &'a str, from_version: u64) -> Reply<'a, ()>;
-    /// The change of one round, or of the last one.
-    fn diff<'a>(&'a self, run: &'a str, round: Option<u32>) -> Reply<'a, Diff>;
+    /// The change of one pass. Where none is named: of a task loop's last round, which holds all that was done, or of a
+    /// whole control loop.
+    fn diff<'a>(&'a self, run: &'a str, pass: Option<Pass>) -> Reply<'a, Diff>;
     fn explain<'a>(&'a self, run: &'a str) -> Reply<'a, ExplanationView>;
     /// The repository is looked for where it was, or where somebody says it is now.
     fn verify<'a>(&'a self, run: &'a str, moved_to: Option<&'a Path>) -> Reply<'a, Verification>;
@@ -55,6 +90,12 @@ pub trait Control {
     fn agents<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<AgentView>>;
     /// What agents used, added up as asked.
     fn cost(&self, question: AskCost) -> Reply<'_, CostReport>;
+    /// Tries every channel for notifications that is set.
+    fn notify_test<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, NotifyReport>;
+    /// Sends once more what was given up.
+    fn notify_retry(&self) -> Reply<'_, NotifyReport>;
+    /// Lets be what was given up.
+    fn notify_forget(&self) -> Reply<'_, NotifyReport>;
     fn settings<'a>(
         &'a self,
         repository: Option<&'a Path>,

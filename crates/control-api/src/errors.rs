@@ -43,12 +43,17 @@ codes! {
     UnknownRun = "WL-RUN-001", USAGE;
     NotAllowedNow = "WL-RUN-002", REFUSED;
     RepositoryHeld = "WL-RUN-003", REFUSED;
+    OtherTree = "WL-RUN-004", REFUSED;
+    TakenOver = "WL-RUN-005", REFUSED;
     NotTrusted = "WL-TRUST-001", REFUSED;
     BadSettings = "WL-SETTINGS-001", USAGE;
     BadArgument = "WL-USAGE-001", USAGE;
     UnknownAgent = "WL-AGENT-001", USAGE;
     LegacyRun = "WL-LEGACY-001", USAGE;
     NotVerified = "WL-VERIFY-001", NOT_VERIFIED;
+    GoalFiles = "WL-GOAL-001", USAGE;
+    NotConfirmed = "WL-GOAL-002", REFUSED;
+    WouldWiden = "WL-GOAL-003", USAGE;
     Bug = "WL-BUG-001", FAULT;
 }
 

@@ -18,6 +18,8 @@ pub const STOPPED: u8 = 13;
 pub const REFUSED: u8 = 14;
 /// `verify` found a record that does not hold.
 pub const NOT_VERIFIED: u8 = 15;
+/// The tests were red before anything was changed, so a goal loop did not begin.
+pub const RED_BASELINE: u8 = 16;
 
 /// Name, number and meaning, for the help text and the README.
 pub const TABLE: &[(&str, u8, &str)] = &[
@@ -30,4 +32,9 @@ pub const TABLE: &[(&str, u8, &str)] = &[
     ("stopped", STOPPED, "somebody stopped or interrupted the run; `windlass resume` goes on"),
     ("refused", REFUSED, "not allowed now: held by another process, not trusted, already ended"),
     ("not verified", NOT_VERIFIED, "`windlass verify` found a record that does not hold"),
+    (
+        "red baseline",
+        RED_BASELINE,
+        "the tests are red before anything was changed; a goal loop does not begin",
+    ),
 ];

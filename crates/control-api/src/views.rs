@@ -18,6 +18,8 @@ pub enum Status {
     Exhausted,
     Stopped,
     Failed,
+    /// A goal loop that did not begin.
+    RedBaseline,
     DryRun,
 }
 
@@ -32,6 +34,7 @@ impl Status {
             Self::Exhausted => "exhausted",
             Self::Stopped => "stopped",
             Self::Failed => "failed",
+            Self::RedBaseline => "red baseline",
             Self::DryRun => "dry run",
         }
     }
@@ -45,6 +48,7 @@ impl Status {
             Self::Exhausted => codes::EXHAUSTED,
             Self::Stopped | Self::Interrupted => codes::STOPPED,
             Self::Failed => codes::FAULT,
+            Self::RedBaseline => codes::RED_BASELINE,
         }
     }
 }
@@ -56,6 +60,7 @@ pub enum LoopKind {
     #[default]
     Task,
     Control,
+    Goal,
 }
 
 impl LoopKind {
@@ -63,7 +68,7 @@ impl LoopKind {
     pub const fn pass_word(self) -> &'static str {
         match self {
             Self::Task => "round",
-            Self::Control => "iteration",
+            Self::Control | Self::Goal => "iteration",
         }
     }
 }
@@ -84,6 +89,8 @@ pub struct RunLine {
     pub updated_at_ms: u64,
     pub repository: String,
     pub run_dir: String,
+    /// Whether it stands in the inbox.
+    pub waits: bool,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -123,7 +130,22 @@ pub struct RunView {
     /// Of a control loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<crate::control_loop::ControlReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<crate::goal_loop::GoalReport>,
+    /// Of a control loop: what it changed in all, or in the iteration that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeView>,
     pub artifacts: Vec<ArtifactView>,
+    /// Notifications about it that have not arrived.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notifications: Vec<crate::notify::DeliveryView>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ChangeView {
+    /// Absent for the whole run.
+    pub iteration: Option<String>,
+    pub files: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -188,6 +210,8 @@ pub struct RunOutcome {
     /// Of a control loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<crate::control_loop::ControlReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<crate::goal_loop::GoalReport>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -202,7 +226,12 @@ pub struct Log {
 #[derive(Clone, Debug, Serialize)]
 pub struct Diff {
     pub run: String,
+    /// Of a control loop: how many iterations its outermost node has had.
     pub round: u32,
+    /// The one iteration of a control loop that it is of; absent for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iteration: Option<String>,
+    /// What it begins at: a commit, or the tree that an iteration found.
     pub base: String,
     pub tree: String,
     /// Files may hold any bytes, and so may a patch; in JSON whatever is no text is replaced.

@@ -53,7 +53,7 @@ pub(crate) fn blockers(root: &ConfinedDir) -> Result<Vec<RepoPath>, GitError> {
 }
 
 /// What a directory of the tree holds; one that cannot be opened is closed to git too.
-fn entries_of(root: &ConfinedDir, directory: &[u8]) -> Result<Vec<(Vec<u8>, FileType)>, Errno> {
+pub(crate) fn entries_of(root: &ConfinedDir, directory: &[u8]) -> Result<Vec<(Vec<u8>, FileType)>, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let path: &[u8] = if directory.is_empty() { b"." } else { directory };
     let opened = match rustix::fs::openat(root.descriptor(), path, flags, Mode::empty()) {

@@ -3,6 +3,7 @@
 
 use crate::evidence::EvidenceStore;
 use crate::fault::bug;
+use crate::notify::Plan;
 use crate::prices::Prices;
 use crate::settings::Environment;
 use crate::state_dir::StateDir;
@@ -17,6 +18,7 @@ use windlass_process_supervisor::{ChildSpec, ChildStdin, KeeperProgram, Limits, 
 use windlass_protocols::effect::StepLimits;
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::feedback_control::spec::ControlSpec;
+use windlass_protocols::protocol::goal_contract::spec::GoalSpec;
 use windlass_protocols::protocol::judged_task::spec::{Adopted, TaskSpec};
 use windlass_protocols::{EffectId, Role, RunId};
 
@@ -37,6 +39,8 @@ pub(crate) struct RunContext {
     pub(crate) prices: Prices,
     /// So many equal tool calls in a row end an agent; 0 for any number.
     pub(crate) most_repeats: u64,
+    /// Who is told of what becomes of the run.
+    pub(crate) notify: Plan,
 }
 
 impl RunContext {
@@ -44,7 +48,9 @@ impl RunContext {
     pub(crate) fn task_loop(&self) -> Result<&TaskSpec, Fault> {
         match &self.spec {
             Spec::JudgedTask(spec) => Ok(spec),
-            Spec::FeedbackControl(_) => Err(bug("a step of a task loop is asked for by a control loop")),
+            Spec::FeedbackControl(_) | Spec::GoalContract(_) => {
+                Err(bug("a step of a task loop is asked for by another loop"))
+            }
         }
     }
 
@@ -52,7 +58,19 @@ impl RunContext {
     pub(crate) fn control_loop(&self) -> Result<&ControlSpec, Fault> {
         match &self.spec {
             Spec::FeedbackControl(spec) => Ok(spec),
-            Spec::JudgedTask(_) => Err(bug("a step of a control loop is asked for by a task loop")),
+            Spec::JudgedTask(_) | Spec::GoalContract(_) => {
+                Err(bug("a step of a control loop is asked for by another loop"))
+            }
+        }
+    }
+
+    /// For handlers that only a goal loop asks for.
+    pub(crate) fn goal_loop(&self) -> Result<&GoalSpec, Fault> {
+        match &self.spec {
+            Spec::GoalContract(spec) => Ok(spec),
+            Spec::JudgedTask(_) | Spec::FeedbackControl(_) => {
+                Err(bug("a step of a goal loop is asked for by another loop"))
+            }
         }
     }
 
@@ -60,7 +78,7 @@ impl RunContext {
     pub(crate) fn adopted(&self) -> Option<&Adopted> {
         match &self.spec {
             Spec::JudgedTask(spec) => spec.adopted.as_ref(),
-            Spec::FeedbackControl(_) => None,
+            Spec::FeedbackControl(_) | Spec::GoalContract(_) => None,
         }
     }
 
@@ -83,6 +101,8 @@ impl RunContext {
             (Spec::JudgedTask(_), false) => "judge",
             (Spec::FeedbackControl(_), true) => "actuator",
             (Spec::FeedbackControl(_), false) => "controller",
+            (Spec::GoalContract(_), true) => "builder",
+            (Spec::GoalContract(_), false) => "evaluator",
         }
     }
 

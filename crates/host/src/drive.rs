@@ -9,6 +9,7 @@ use crate::headline;
 use crate::holder::HeldRepository;
 use crate::host::Host;
 use crate::narrate::Narrator;
+use crate::notify::Follower;
 use crate::past::Past;
 use crate::projection::Projector;
 use crate::shutdown::Listening;
@@ -40,6 +41,8 @@ pub(crate) struct Driver<'a> {
     repository: Option<&'a HeldRepository>,
     /// What the steps that have ended used.
     spent: Spent,
+    /// Puts down what people who do not watch are to be told.
+    follower: Option<Follower>,
 }
 
 /// What whoever drives a run has in their hands.
@@ -97,6 +100,15 @@ impl<'a> Driver<'a> {
         for text in projector.catch_up(&context, &facts)? {
             watcher.hear(&Event::Notice { text });
         }
+        for text in &context.notify.untrusted {
+            watcher.hear(&Event::Notice { text: text.clone() });
+        }
+        let known = (facts.as_slice(), engine.run());
+        let follower = Follower::open(&host.courier, (&context.run, &context.notify), known);
+        let follower = follower.unwrap_or_else(|fault| {
+            watcher.hear(&Event::Notice { text: format!("nobody will be notified: {}", fault.message) });
+            None
+        });
         Ok(Self {
             context,
             engine,
@@ -109,6 +121,7 @@ impl<'a> Driver<'a> {
             asked_to_shut_down: None,
             repository: hands.repository,
             spent: spending::of_facts(&facts),
+            follower,
         })
     }
 
@@ -238,7 +251,10 @@ impl<'a> Driver<'a> {
                 self.notice("killing the agent (again to leave at once)");
                 false
             }
-            Shutdown::Third => true,
+            Shutdown::Third => {
+                self.follower.iter().for_each(Follower::leave_at_once);
+                true
+            }
         }
     }
 
@@ -260,6 +276,9 @@ impl<'a> Driver<'a> {
             let raw = serde_json::to_value(fact).unwrap_or_default();
             let entry = self.narrator.entry(version, at.0, fact, raw);
             self.watcher.hear(&Event::Fact(entry));
+        }
+        if let Some(Err(fault)) = self.follower.as_mut().map(|follower| follower.follow(facts)) {
+            self.notice(&format!("somebody could not be notified yet: {}", fault.message));
         }
     }
 
@@ -313,7 +332,9 @@ const fn actor(effect: &Effect) -> &'static str {
         Effect::PrepareWorkspaces => "workspaces",
         Effect::CaptureChange { .. } => "snapshot",
         Effect::Measure(_) => "sensors",
-        Effect::CommitIteration(_) => "commit",
+        Effect::CommitIteration(_) | Effect::CommitItem(_) => "commit",
+        Effect::ReadQueue { .. } => "queue",
+        Effect::RunSuite(_) => "tests",
         Effect::LandChange(_) => "landing",
         Effect::Wait(_) => "waiting",
         Effect::CloseRun(_) => "summary",

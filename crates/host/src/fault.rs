@@ -7,6 +7,7 @@ use windlass_control_api::{Code, Fault};
 use windlass_engine::{EngineError, JournalError};
 use windlass_git_workspaces::GitError;
 use windlass_process_supervisor::SupervisorError;
+use windlass_protocols::Rejection;
 
 const RESUME: &str = "then `windlass resume RUN` goes on where it stopped";
 const JOURNAL_KEPT: &str = "everything recorded so far; nothing was acted on that is not recorded";
@@ -69,10 +70,22 @@ pub(crate) fn journal_fault(error: JournalError) -> Fault {
 
 pub(crate) fn engine_fault(error: EngineError) -> Fault {
     match error {
+        EngineError::Rejected(rejection @ Rejection::OtherTree { .. }) => other_tree(rejection.to_string()),
+        EngineError::Rejected(rejection @ Rejection::TakenOver { .. }) => {
+            Fault::new(Code::TakenOver, rejection.to_string())
+                .kept("nothing was changed")
+                .hint("`windlass hand-back RUN` brings the work back, with `--discard` as it was")
+        }
         EngineError::Rejected(rejection) => Fault::new(Code::NotAllowedNow, rejection.to_string())
             .hint("`windlass explain RUN` says where it stands and what can be done"),
         EngineError::Journal(error) => journal_fault(error),
     }
+}
+
+pub(crate) fn other_tree(message: String) -> Fault {
+    Fault::new(Code::OtherTree, message)
+        .kept("nothing was changed")
+        .hint("`windlass diff RUN` shows what waits now; approve that, or leave `--tree` out")
 }
 
 pub(crate) fn bug(message: impl Into<String>) -> Fault {

@@ -5,15 +5,17 @@ use windlass_control_api::views::{LoopKind, RunLine, Status};
 use windlass_engine::RunHead;
 use windlass_protocols::Run;
 use windlass_protocols::explain::explain;
+use windlass_protocols::inbox::waiting;
 use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::End as ControlEnd;
 use windlass_protocols::protocol::feedback_control::frame::Frame;
+use windlass_protocols::protocol::goal_contract::end::{Cap, End as GoalEnd, NotReady};
 use windlass_protocols::protocol::judged_task::end::End;
 
 /// The wording of `now`. Raised whenever a sentence about a state changes, so that a line written before the change is
 /// not taken for a forged one.
-const WORDING: u32 = 2;
+const WORDING: u32 = 3;
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Headline {
@@ -29,6 +31,9 @@ struct Headline {
     /// Lines of the first versions do not tell; they are of task loops.
     #[serde(default)]
     kind: LoopKind,
+    /// Whether it waits for a person; lines of the first versions do not tell.
+    #[serde(default)]
+    waits: Option<bool>,
     /// Which wording `now` has; lines of the first versions do not tell.
     #[serde(default)]
     wording: u32,
@@ -42,6 +47,7 @@ pub(crate) fn agrees(stored: &str, run: &Run) -> bool {
             if stored.wording != expected.wording {
                 expected.now.clone_from(&stored.now);
                 expected.wording = stored.wording;
+                expected.waits = stored.waits.and(expected.waits);
             }
             stored == expected
         }
@@ -65,7 +71,9 @@ pub(crate) fn of(run: &Run) -> String {
         kind: match started.protocol {
             Protocol::JudgedTask(_) => LoopKind::Task,
             Protocol::FeedbackControl(_) => LoopKind::Control,
+            Protocol::GoalContract(_) => LoopKind::Goal,
         },
+        waits: Some(waiting(run).is_some()),
         wording: WORDING,
     };
     serde_json::to_string(&headline).unwrap_or_default()
@@ -73,15 +81,25 @@ pub(crate) fn of(run: &Run) -> String {
 
 pub(crate) fn rounds(run: &Run) -> (u32, u32) {
     match &run.started {
-        Some(started) => (started.protocol.round(), started.budget.caps.rounds),
+        Some(started) => {
+            let cap = match &started.protocol {
+                // The contract caps; before it was read nobody knows.
+                Protocol::GoalContract(state) => Some(state.limits().map_or(0, |limits| limits.iterations)),
+                Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => None,
+            };
+            (started.protocol.round(), cap.unwrap_or(started.budget.caps.rounds))
+        }
         None => (0, 0),
     }
 }
 
-/// The label of the iteration a control loop is in.
+/// The label of the iteration a control or goal loop is in.
 pub(crate) fn iteration(run: &Run) -> Option<String> {
     match &run.started.as_ref()?.protocol {
         Protocol::FeedbackControl(state) => state.frame().map(Frame::label),
+        Protocol::GoalContract(state) => {
+            state.open.as_ref().map(|open| format!("{} ({})", open.number, open.item))
+        }
         Protocol::JudgedTask(_) => None,
     }
 }
@@ -107,6 +125,17 @@ pub(crate) fn status_of(run: &Run) -> Option<Status> {
             ControlEnd::Stopped { .. } => Status::Stopped,
             ControlEnd::SetupFailed { .. } => Status::Failed,
         },
+        Protocol::GoalContract(state) => match state.end.as_ref()? {
+            GoalEnd::Success => Status::Accepted,
+            GoalEnd::HardKill { cap: Cap::Destructive { .. } }
+            | GoalEnd::Escalated { .. }
+            | GoalEnd::AwaitsApproval { .. }
+            | GoalEnd::Paused { .. } => Status::NeedsHuman,
+            GoalEnd::HardKill { .. } => Status::Exhausted,
+            GoalEnd::Stopped { .. } => Status::Stopped,
+            GoalEnd::NotReady { why: NotReady::RedBaseline { .. } } => Status::RedBaseline,
+            GoalEnd::NotReady { .. } => Status::Failed,
+        },
     })
 }
 
@@ -123,11 +152,13 @@ pub(crate) fn line(head: &RunHead, driven: bool) -> RunLine {
         round: 0,
         rounds: 0,
         kind: LoopKind::default(),
+        waits: None,
         wording: WORDING,
     });
     let ended = headline.end.as_deref().and_then(status_from_word);
     let status = ended.unwrap_or(if driven { Status::Running } else { Status::Interrupted });
     RunLine {
+        waits: headline.waits.unwrap_or(status == Status::NeedsHuman),
         run: head.run.to_string(),
         task: headline.task,
         status,
@@ -147,13 +178,14 @@ pub(crate) fn common_dir(head: &RunHead) -> Option<String> {
 }
 
 fn status_from_word(word: &str) -> Option<Status> {
-    const ENDS: [Status; 6] = [
+    const ENDS: [Status; 7] = [
         Status::Accepted,
         Status::Rejected,
         Status::NeedsHuman,
         Status::Exhausted,
         Status::Stopped,
         Status::Failed,
+        Status::RedBaseline,
     ];
     ENDS.into_iter().find(|status| status.word() == word)
 }

@@ -4,19 +4,27 @@ use crate::context::RunContext;
 use crate::control;
 use crate::evidence::EvidenceStore;
 use crate::fault::{file_fault, git_fault};
+use crate::notify::{Channel, Courier, Deliveries, Kit, Patience, Plan, desktop_is_there};
 use crate::prices::Prices;
 use crate::settings::{self, Environment, Settings};
 use crate::shutdown::ShutdownListener;
 use crate::state_dir::StateDir;
 use std::path::{Path, PathBuf};
 use windlass_control_api::agents::AgentView;
-use windlass_control_api::commands::{Clean, LandRun, ResumeRun, SettingValue, StartRun, StopRun};
+use windlass_control_api::commands::{Clean, LandRun, Pass, ResumeRun, SettingValue, StartRun, StopRun};
 use windlass_control_api::compat::{Compat, MakeWorktrees};
 use windlass_control_api::control_loop::{
     ControlStatus, InitControl, InitReport, Measurements, SetupReport, StartControl,
 };
 use windlass_control_api::events::Watcher;
+use windlass_control_api::goal_setup::{
+    AddItem, AddedItem, GoalInitReport, GoalSetup, GoalStatus, InitGoal, StartGoal,
+};
+use windlass_control_api::inbox::{
+    ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, TakeOverRun, TakenOver,
+};
 use windlass_control_api::money::{AskCost, CostReport};
+use windlass_control_api::notify::NotifyReport;
 use windlass_control_api::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
     TrustView, Verification,
@@ -45,6 +53,14 @@ pub struct Host {
     pub(crate) shutdown: ShutdownListener,
     /// Looked for already, where a command is likely to need it.
     git: Option<Result<Git, Fault>>,
+    pub(crate) courier: Courier,
+}
+
+impl Drop for Host {
+    /// The threads that send notifications are ours: they get a moment for what is still to be sent.
+    fn drop(&mut self) {
+        self.courier.finish(Patience::Usual);
+    }
 }
 
 impl Host {
@@ -79,7 +95,12 @@ impl Host {
         let journal = journal.map_err(|error| open_fault(error, &state))?;
         let evidence = EvidenceStore::new(state.evidence());
         let shutdown = ShutdownListener::default();
-        Ok(Self { environment, program, state, evidence, journal, shutdown, git })
+        let kit = Kit { environment: environment.clone(), program: program.clone() };
+        let courier = Courier::new(Deliveries::at(state.notify()), kit, journal.clone());
+        if access == Access::Change {
+            courier.look_for_leftovers();
+        }
+        Ok(Self { environment, program, state, evidence, journal, shutdown, git, courier })
     }
 
     pub(crate) fn git(&self) -> Result<Git, Fault> {
@@ -123,7 +144,15 @@ impl Host {
             journal: self.journal.clone(),
             prices,
             most_repeats: settings.number("max-repeats").unwrap_or(0),
+            notify: self.notify_plan(Plan::of(settings)),
         })
+    }
+
+    /// Where there is no desktop, there is no such channel.
+    pub(crate) fn notify_plan(&self, mut plan: Plan) -> Plan {
+        let shown = desktop_is_there(&self.environment).is_ok();
+        plan.channels.retain(|channel| shown || *channel != Channel::Desktop);
+        plan
     }
 
     /// Who asks, for the record.
@@ -190,6 +219,30 @@ impl Control for Host {
         Box::pin(control::control_loop::look::measurements(self, run))
     }
 
+    fn start_goal<'a>(&'a self, command: StartGoal, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        Box::pin(control::goal_loop::start::start(self, command, watcher))
+    }
+
+    fn init_goal(&self, command: InitGoal) -> Reply<'_, GoalInitReport> {
+        Box::pin(async move { control::goal_loop::init::init(&command) })
+    }
+
+    fn goal_setup<'a>(
+        &'a self,
+        repository: &'a Path,
+        given: Vec<(String, SettingValue)>,
+    ) -> Reply<'a, GoalSetup> {
+        Box::pin(async move { control::goal_loop::look::setup(self, repository, &given).await })
+    }
+
+    fn add_item(&self, command: AddItem) -> Reply<'_, AddedItem> {
+        Box::pin(async move { control::goal_loop::add::add(&command) })
+    }
+
+    fn goal_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, GoalStatus> {
+        Box::pin(control::goal_loop::look::status(self, run, repository))
+    }
+
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
         about(&command.run.clone(), control::resume::resume(self, command, watcher))
     }
@@ -206,12 +259,44 @@ impl Control for Host {
         about(&command.run.clone(), control::resume::land(self, command, watcher))
     }
 
+    fn inbox<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<InboxEntry>> {
+        Box::pin(control::inbox::inbox(self, repository))
+    }
+
+    fn leave_answer(&self, command: ResumeRun) -> Reply<'_, RunLine> {
+        about(&command.run.clone(), control::people::leave_answer(self, command))
+    }
+
+    fn approve<'a>(&'a self, command: ApproveRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        about(&command.run.clone(), control::people::approve(self, command, watcher))
+    }
+
+    fn reject<'a>(&'a self, command: RejectRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        about(&command.run.clone(), control::people::reject(self, command, watcher))
+    }
+
+    fn skip(&self, command: SkipRun) -> Reply<'_, RunLine> {
+        about(&command.run.clone(), control::people::skip(self, command))
+    }
+
+    fn take_over<'a>(&'a self, command: TakeOverRun, watcher: &'a dyn Watcher) -> Reply<'a, TakenOver> {
+        about(&command.run.clone(), control::take_over::take_over(self, command, watcher))
+    }
+
+    fn hand_back<'a>(&'a self, command: HandBackRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        about(&command.run.clone(), control::take_over::hand_back(self, command, watcher))
+    }
+
+    fn let_go<'a>(&'a self, run: &'a str) -> Reply<'a, RunLine> {
+        about(run, control::people::let_go(self, run))
+    }
+
     fn list<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, Vec<RunLine>> {
         Box::pin(control::queries::list(self, repository))
     }
 
-    fn show<'a>(&'a self, run: &'a str) -> Reply<'a, RunView> {
-        about(run, control::queries::show(self, run))
+    fn show<'a>(&'a self, run: &'a str, iteration: Option<&'a str>) -> Reply<'a, RunView> {
+        about(run, control::queries::show(self, run, iteration))
     }
 
     fn log<'a>(&'a self, run: &'a str, from_version: u64) -> Reply<'a, Log> {
@@ -222,8 +307,8 @@ impl Control for Host {
         about(run, control::queries::log_changed(self, run, from_version))
     }
 
-    fn diff<'a>(&'a self, run: &'a str, round: Option<u32>) -> Reply<'a, Diff> {
-        about(run, control::queries::diff(self, run, round))
+    fn diff<'a>(&'a self, run: &'a str, pass: Option<Pass>) -> Reply<'a, Diff> {
+        about(run, control::queries::diff(self, run, pass))
     }
 
     fn explain<'a>(&'a self, run: &'a str) -> Reply<'a, ExplanationView> {
@@ -260,6 +345,18 @@ impl Control for Host {
 
     fn cost(&self, question: AskCost) -> Reply<'_, CostReport> {
         Box::pin(control::cost::cost(self, question))
+    }
+
+    fn notify_test<'a>(&'a self, repository: Option<&'a Path>) -> Reply<'a, NotifyReport> {
+        Box::pin(control::notify::test(self, repository))
+    }
+
+    fn notify_retry(&self) -> Reply<'_, NotifyReport> {
+        Box::pin(control::notify::retry(self))
+    }
+
+    fn notify_forget(&self) -> Reply<'_, NotifyReport> {
+        Box::pin(async { control::notify::forget(self) })
     }
 
     fn settings<'a>(

@@ -15,6 +15,7 @@ mod headline;
 mod holder;
 mod host;
 mod narrate;
+mod notify;
 mod outbox;
 mod own_files;
 mod past;

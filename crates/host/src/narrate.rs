@@ -1,6 +1,7 @@
 //! Facts in sentences, for people. Says nothing the fact does not say.
 
 mod control_loop;
+mod goal_loop;
 
 use windlass_control_api::events::{LogEntry, Tone};
 use windlass_engine::{JournalError, Stored};
@@ -74,8 +75,13 @@ impl Narrator {
                 let what = match spec {
                     Spec::JudgedTask(_) => "round",
                     Spec::FeedbackControl(_) => "actuation",
+                    Spec::GoalContract(_) => "iteration",
                 };
-                let most = if most == 1 { format!("one {what}") } else { format!("up to {most} {what}s") };
+                let most = match most {
+                    1 => format!("one {what}"),
+                    u32::MAX => format!("{what}s as the contract caps them"),
+                    _ => format!("up to {most} {what}s"),
+                };
                 (format!("{by} starts {task}: {most}"), Tone::Plain)
             }
             Fact::EffectRequested { request, .. } => {
@@ -99,6 +105,7 @@ impl Narrator {
             }
             Fact::JudgedTask(fact) => task(fact),
             Fact::FeedbackControl(fact) => control_loop::sentence(&self.run, fact),
+            Fact::GoalContract(fact) => goal_loop::sentence(fact),
             Fact::RunEnded => (explain::explain(&self.run).now, Tone::Quiet),
         }
     }
@@ -123,8 +130,14 @@ fn requested(request: &Effect) -> (String, Tone) {
                 Role::Sensor => "a sensor measures",
                 Role::Controller => "the controller looks and plans",
                 Role::Actuator => "the actuator works",
+                Role::Planner => "the planner designs it",
+                Role::Builder => "the builder works",
+                Role::Evaluator => "the evaluator looks at it",
             };
-            let place = control_loop::place(agent.node.as_ref());
+            let place = match &agent.item {
+                Some(item) => format!("{item}: "),
+                None => control_loop::place(agent.node.as_ref()),
+            };
             (format!("{place}{verb}{again}"), Tone::Plain)
         }
         Effect::RunChecks(checks) => {
@@ -144,6 +157,9 @@ fn requested(request: &Effect) -> (String, Tone) {
         Effect::LandChange(_) => ("landing".to_owned(), Tone::Quiet),
         Effect::Measure(asked) => control_loop::measuring(asked),
         Effect::CommitIteration(asked) => (format!("committing iteration {}", asked.label), Tone::Quiet),
+        Effect::ReadQueue { .. } => ("reading the contract and the queue".to_owned(), Tone::Quiet),
+        Effect::RunSuite(asked) => goal_loop::testing(asked),
+        Effect::CommitItem(asked) => goal_loop::committing(asked),
         Effect::PrepareWorkspaces => ("preparing the workspaces".to_owned(), Tone::Quiet),
         Effect::CaptureChange { .. } => ("taking the snapshot".to_owned(), Tone::Quiet),
         Effect::CloseRun(_) => ("closing".to_owned(), Tone::Quiet),
@@ -177,7 +193,10 @@ fn settled(outcome: &Outcome) -> (String, Tone) {
         }
         Outcome::Interrupted { .. } => ("the step was interrupted".to_owned(), Tone::Attention),
         Outcome::Refused { reason } => (reason.clone(), Tone::Bad),
+        Outcome::SuiteRan(report) => goal_loop::tested(report),
         Outcome::Measured(_)
+        | Outcome::QueueRead(_)
+        | Outcome::ItemCommitted { .. }
         | Outcome::IterationCommitted { .. }
         | Outcome::Prepared { .. }
         | Outcome::ChangeCaptured(_)
@@ -193,6 +212,7 @@ fn troubled(trouble: &Trouble) -> String {
         Trouble::Unavailable { why } => format!("could not reach its provider: {why}"),
         Trouble::Misconfigured { why } => format!("cannot work as it is set up: {why}"),
         Trouble::CapPassed { dimension } => format!("used up its {dimension} and was ended"),
+        Trouble::Destructive { command } => format!("was ended for a destructive command: {command}"),
         Trouble::Failed { why } => why.clone(),
     }
 }

@@ -277,6 +277,7 @@ impl Projector {
             | Fact::PersonSaid { .. }
             | Fact::JudgedTask(_)
             | Fact::FeedbackControl(_)
+            | Fact::GoalContract(_)
             | Fact::RunEnded => Vec::new(),
         }
     }

@@ -10,6 +10,8 @@ use windlass_journal::SqliteJournal;
 use windlass_protocols::outcome::{Count, Outcome, Price, Usage};
 use windlass_protocols::protocol::feedback_control::end::End as ControlEnd;
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
+use windlass_protocols::protocol::goal_contract::end::End as GoalEnd;
+use windlass_protocols::protocol::goal_contract::facts::Fact as GoalFact;
 use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
 use windlass_protocols::{Effect, EffectId, Fact, Millis, Role, RunId};
@@ -112,6 +114,11 @@ pub(crate) fn of_stored(run: &RunId, stored: &[Stored]) -> Result<Option<SpentRu
             Fact::FeedbackControl(ControlFact::Concluded { end }) => {
                 if let Some(spent) = &mut spent {
                     spent.accepted = end == ControlEnd::Complete;
+                }
+            }
+            Fact::GoalContract(GoalFact::Concluded { end }) => {
+                if let Some(spent) = &mut spent {
+                    spent.accepted = end == GoalEnd::Success;
                 }
             }
             _ => {}

@@ -50,6 +50,16 @@ impl StateDir {
         self.0.join("trust.json")
     }
 
+    /// Notifications on their way.
+    pub(crate) fn notify(&self) -> PathBuf {
+        self.0.join("notify")
+    }
+
+    /// Which contracts of goal loops a person has agreed to.
+    pub(crate) fn contracts(&self) -> PathBuf {
+        self.0.join("contracts.json")
+    }
+
     pub(crate) fn run(&self, run: &RunId) -> PathBuf {
         self.0.join("runs").join(run.as_str())
     }

@@ -4,10 +4,12 @@
 use crate::effect::Effect;
 use crate::fact::{FACT_VERSION, Fact};
 use crate::kernel::budget::{Budget, Dimension};
+use crate::kernel::person::Word;
 use crate::observation::{Observation, Rejection, Stamped};
 use crate::protocol::{self, Protocol};
 use crate::run::{Run, StopAsked};
 use crate::vocabulary::{EffectId, Millis};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 /// Turns what happened into what is so from now on. Nothing changes until the facts are appended.
@@ -41,18 +43,22 @@ pub fn decide(run: &Run, observed: &Stamped<Observation>) -> Result<Vec<Fact>, R
             require_running(run)?;
             draft.record(Fact::StopAsked { by: observed.by.clone(), reason: reason.clone() });
         }
-        Observation::Reopened { caps, note } => {
+        Observation::Reopened { caps, note, limits } => {
             require_ended(run)?;
-            protocol::may_reopen(run, *caps)?;
+            require_in_our_hands(run)?;
+            protocol::may_reopen(run, *caps, limits)?;
             draft.record(Fact::RunReopened { by: observed.by.clone(), caps: *caps, note: note.clone() });
+            protocol::take_limits(&mut draft, limits);
             protocol::go_on(&mut draft);
         }
         Observation::LandingRequested { landing } => {
             require_ended(run)?;
+            require_in_our_hands(run)?;
             protocol::land(&mut draft, &observed.by, landing)?;
         }
         Observation::PersonSaid { word } => {
             require_ended(run)?;
+            require_fitting_hands(run, word)?;
             protocol::person_said(&mut draft, &observed.by, word)?;
         }
     }
@@ -72,6 +78,26 @@ fn require_ended(run: &Run) -> Result<(), Rejection> {
         (None, _) => Err(Rejection::NotStarted),
         (Some(_), false) => Err(Rejection::NotEnded),
         (Some(_), true) => Ok(()),
+    }
+}
+
+/// What a person took over is theirs until they hand it back.
+fn require_in_our_hands(run: &Run) -> Result<(), Rejection> {
+    match &run.taken_over {
+        Some(taken) => Err(Rejection::TakenOver { by: taken.by.clone(), branch: taken.branch.clone() }),
+        None => Ok(()),
+    }
+}
+
+fn require_fitting_hands(run: &Run, word: &Word) -> Result<(), Rejection> {
+    match word {
+        Word::HandBack { .. } | Word::LetGo if run.taken_over.is_none() => {
+            Err(Rejection::NotAsked { why: "nobody took it over".to_string() })
+        }
+        Word::HandBack { .. } | Word::LetGo => Ok(()),
+        Word::Approve { .. } | Word::Reject { .. } | Word::Skip { .. } | Word::TakeOver { .. } => {
+            require_in_our_hands(run)
+        }
     }
 }
 

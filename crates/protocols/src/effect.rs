@@ -11,10 +11,6 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a run has one or a few of them, and every reader takes them apart"
-)]
 pub enum Effect {
     /// Make the run directory, the worktrees and the control git directory.
     PrepareWorkspaces,

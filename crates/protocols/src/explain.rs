@@ -41,6 +41,14 @@ pub fn explain(run: &Run) -> Explanation {
             matches!(&state.end, Some(goal_contract::end::End::Stopped { .. })),
         ),
     };
+    if let Some(taken) = &run.taken_over {
+        let stood = core::mem::replace(&mut explanation.now, format!("{} works on it by hand", taken.by));
+        explanation.because.insert(0, format!("it was taken over on {}; before that: {stood}", taken.branch));
+        explanation.commands =
+            alloc::vec![format!("windlass hand-back {id}"), format!("windlass hand-back {id} --discard")];
+    } else if run.dismissed {
+        explanation.now.push_str(" (dismissed)");
+    }
     let said = was_stopped && run.ended;
     if let Some(stop) = run.stop.as_ref().filter(|_| !said) {
         explanation.because.push(format!("{} asked it to stop: {}", stop.by, stop.reason));

@@ -1,6 +1,7 @@
 //! What must hold of every journal, whatever the loop: checked by the simulator after every step and by `verify`.
 
 use crate::fact::Fact;
+use crate::kernel::person::Word;
 use crate::protocol::{feedback_control, goal_contract, judged_task};
 use crate::run::Run;
 use alloc::collections::BTreeSet;
@@ -49,10 +50,17 @@ fn ends(facts: &[Fact], wrong: &mut Vec<String>) {
         if position > 0 && matches!(fact, Fact::RunStarted { .. }) {
             wrong.push(format!("fact {position} starts the run again"));
         }
-        let by_a_person =
+        let may_follow_the_end =
             matches!(fact, Fact::RunReopened { .. } | Fact::LandingAsked { .. } | Fact::PersonSaid { .. });
-        if run.ended && !by_a_person {
+        if run.ended && !may_follow_the_end {
             wrong.push(format!("fact {position} ({}) follows the end of the run", fact.name()));
+        }
+        let gives_back = matches!(fact, Fact::PersonSaid { word: Word::HandBack { .. } | Word::LetGo, .. });
+        if run.taken_over.is_some() != gives_back {
+            wrong.push(format!("fact {position} ({}) is not for whoever has the work in hand", fact.name()));
+        }
+        if !run.ended && matches!(fact, Fact::PersonSaid { .. }) {
+            wrong.push(format!("fact {position} answers a run that works"));
         }
         run.evolve(fact);
         if matches!(fact, Fact::RunEnded) && !run.unsettled.is_empty() {

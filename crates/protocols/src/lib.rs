@@ -1,5 +1,5 @@
 //! What loops may decide. Reading order: `observation` (what reaches us), `fact` (what is journaled), `effect` (what we
-//! ask the world for), `run` (state as a fold of facts), `draft` (the decision), `protocol/` (the loops), `explain`.
+//! ask the world for), `run` (state as a fold of facts), `draft` (the decision), `protocol/` (the loops), `explain`, `inbox`.
 //! Knows no clock, file, process, environment or randomness; without `std` the compiler sees to that.
 #![no_std]
 
@@ -9,6 +9,7 @@ pub mod draft;
 pub mod effect;
 pub mod explain;
 pub mod fact;
+pub mod inbox;
 pub mod invariants;
 pub mod kernel;
 pub mod observation;

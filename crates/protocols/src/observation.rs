@@ -4,7 +4,8 @@ use crate::kernel::budget::CapChange;
 use crate::kernel::person::Word;
 use crate::outcome::Outcome;
 use crate::protocol::Spec;
-use crate::vocabulary::{Actor, EffectId, Millis, RunId};
+use crate::protocol::feedback_control::facts::NewLimits;
+use crate::vocabulary::{Actor, EffectId, Millis, RunId, TreeId};
 use alloc::string::String;
 use core::fmt;
 
@@ -24,8 +25,8 @@ pub enum Observation {
     EffectFinished { effect: EffectId, outcome: Outcome },
     /// Somebody wants the run to end as soon as nothing is under way.
     StopRequested { reason: String },
-    /// Somebody takes an ended run up again, with more room or a word for the maker.
-    Reopened { caps: CapChange, note: Option<String> },
+    /// Somebody takes an ended run up again, with more room or a word for the maker. The limits are a control loop's own.
+    Reopened { caps: CapChange, note: Option<String>, limits: NewLimits },
     /// Somebody wants the accepted change landed after all, or again after a refusal.
     LandingRequested { landing: crate::protocol::judged_task::spec::Landing },
     /// Somebody answers a run that waits for a person.
@@ -61,6 +62,16 @@ pub enum Rejection {
     NotAsked {
         why: String,
     },
+    /// A person has the work in hand.
+    TakenOver {
+        by: Actor,
+        branch: String,
+    },
+    /// An approval names one tree and the run waits with another.
+    OtherTree {
+        named: TreeId,
+        waits: TreeId,
+    },
 }
 
 impl fmt::Display for Rejection {
@@ -76,6 +87,12 @@ impl fmt::Display for Rejection {
             Self::NothingToLand { why } => write!(f, "nothing to land: {why}"),
             Self::InvalidSpec { why } => write!(f, "the run cannot be started: {why}"),
             Self::NotAsked { why } => write!(f, "the run does not wait for that: {why}"),
+            Self::TakenOver { by, branch } => {
+                write!(f, "{by} took the work over on {branch} and has not handed it back")
+            }
+            Self::OtherTree { named, waits } => {
+                write!(f, "the run waits with tree {waits}, not with tree {named}")
+            }
         }
     }
 }

@@ -538,6 +538,9 @@ pub struct CapturedChange {
     /// What the maker did beyond its item, in a goal loop.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// What the maker left and no snapshot can hold, in sentences: pipes, sockets, repositories inside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -20,6 +20,8 @@ pub struct Run {
     pub ended: bool,
     /// A person has seen how it ended and lets it be.
     pub dismissed: bool,
+    /// A person goes on by hand; nobody else does until they hand it back.
+    pub taken_over: Option<TakenOver>,
     /// How many facts were folded; the journal's expected version.
     pub version: u64,
 }
@@ -35,6 +37,12 @@ pub struct Started {
 pub struct StopAsked {
     pub by: Actor,
     pub reason: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenOver {
+    pub by: Actor,
+    pub branch: String,
 }
 
 impl Run {
@@ -76,14 +84,22 @@ impl Run {
             }
             Fact::LandingAsked { .. } => self.ended = false,
             Fact::RunEnded => self.ended = true,
-            Fact::PersonSaid { word: Word::Skip { .. }, .. } => self.dismissed = true,
-            Fact::PersonSaid { .. }
-            | Fact::JudgedTask(_)
-            | Fact::FeedbackControl(_)
-            | Fact::GoalContract(_) => {}
+            Fact::PersonSaid { by, word } => self.hear(by, word),
+            Fact::JudgedTask(_) | Fact::FeedbackControl(_) | Fact::GoalContract(_) => {}
         }
         if let Some(started) = &mut self.started {
             started.protocol.evolve(fact);
+        }
+    }
+    fn hear(&mut self, by: &Actor, word: &Word) {
+        match word {
+            Word::Skip { .. } => self.dismissed = true,
+            Word::TakeOver { branch } => {
+                self.dismissed = false;
+                self.taken_over = Some(TakenOver { by: by.clone(), branch: branch.clone() });
+            }
+            Word::HandBack { .. } | Word::LetGo => self.taken_over = None,
+            Word::Approve { .. } | Word::Reject { .. } => {}
         }
     }
 }

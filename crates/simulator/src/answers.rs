@@ -13,6 +13,7 @@ use windlass_protocols::outcome::{
     LandedCommit, StepEnd, TokenKinds, Told, Trouble, Usage, Verdict, VerdictWord, WorkspaceAfter,
 };
 use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::judged_task::state::State;
 use windlass_protocols::{
     ArtifactRef, CommitId, Digest, Effect, EffectId, Millis, Outcome, Role, Run, TreeId,
 };
@@ -142,10 +143,13 @@ impl Answering<'_> {
             (refused, "refused"),
             (4, "hazard"),
         ]);
-        let tree = match (what, &world.truth.last_tree) {
+        // What a person handed back is what is found, unless somebody touched it in between.
+        let handed = task_state(self.run).and_then(|state| state.handed_back.clone());
+        let tree = match (what, handed.as_ref().or(world.truth.last_tree.as_ref())) {
             ("refused", _) => {
                 return Outcome::Refused { reason: "the index is locked".to_owned() };
             }
+            ("new" | "hazard", Some(tree)) if handed.is_some() => tree.clone(),
             ("nothing", _) => TreeId::new(BASE_TREE),
             ("same", Some(last)) => last.clone(),
             (_, _) => {
@@ -167,6 +171,7 @@ impl Answering<'_> {
             tree,
             hazards,
             reverted: Vec::new(),
+            left_out: Vec::new(),
             findings: Vec::new(),
         })
     }
@@ -398,6 +403,13 @@ impl Answering<'_> {
             vec!["- [naming] say what it does".to_owned()]
         };
         (word, lies, feedback)
+    }
+}
+
+fn task_state(run: &Run) -> Option<&State> {
+    match run.started.as_ref().map(|started| &started.protocol) {
+        Some(Protocol::JudgedTask(state)) => Some(state),
+        Some(Protocol::FeedbackControl(_) | Protocol::GoalContract(_)) | None => None,
     }
 }
 

@@ -13,7 +13,7 @@ use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, Source};
 use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, TaskSpec};
 use windlass_protocols::protocol::{Protocol, Spec};
-use windlass_protocols::{Fact, Role, Run, TreeId, explain, invariants};
+use windlass_protocols::{Fact, Role, Run, TreeId, explain, inbox, invariants};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Check {
@@ -135,7 +135,7 @@ impl Checker {
                 return Err(Violation::new(Check::Replay, sentence));
             }
             // Whatever the state, there is a sentence for it; this must not panic.
-            let _ = explain::explain(live);
+            let _ = (explain::explain(live), inbox::waiting(live));
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ pub struct Coverage {
 }
 
 /// Everything that must occur in a task loop, by kind.
-const OF_THE_TASK_LOOP: [(&str, &[&str]); 6] = [
+const OF_THE_TASK_LOOP: [(&str, &[&str]); 8] = [
     (
         "effect",
         &[
@@ -75,6 +75,8 @@ const OF_THE_TASK_LOOP: [(&str, &[&str]); 6] = [
         ],
     ),
     ("fault", &["landing-asked"]),
+    ("said", &["approve", "skip", "take-over", "hand-back", "let-go"]),
+    ("rejection", &["taken-over", "other-tree"]),
 ];
 
 /// Everything that must occur whatever the loop.
@@ -91,6 +93,7 @@ const OF_EVERY_LOOP: [(&str, &[&str]); 2] = [
             "nothing-to-reopen",
             "nothing-to-land",
             "invalid-spec",
+            "not-asked",
         ],
     ),
     (
@@ -140,6 +143,7 @@ impl Coverage {
                     }
                 }
                 Fact::FeedbackControl(fact) => control::coverage::count(self, fact),
+                Fact::PersonSaid { word, .. } => self.count("said", word.name()),
                 Fact::GoalContract(fact) => goal::coverage::count(self, fact),
                 _ => {}
             }
@@ -259,5 +263,7 @@ const fn rejection_name(rejection: &Rejection) -> &'static str {
         Rejection::NothingToLand { .. } => "nothing-to-land",
         Rejection::InvalidSpec { .. } => "invalid-spec",
         Rejection::NotAsked { .. } => "not-asked",
+        Rejection::TakenOver { .. } => "taken-over",
+        Rejection::OtherTree { .. } => "other-tree",
     }
 }

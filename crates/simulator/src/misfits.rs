@@ -51,6 +51,7 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
             hazards: Vec::new(),
             patch: artifact("change.patch", effect),
             reverted: Vec::new(),
+            left_out: Vec::new(),
             findings: Vec::new(),
         }),
         Effect::Measure(asked) => measured(choices, asked),

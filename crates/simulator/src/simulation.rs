@@ -2,6 +2,7 @@
 //! come to its end, then the ways on that an ended run must still have. What may happen in the first is in `moves`.
 
 mod moves;
+mod people;
 
 use crate::answers::Season;
 use crate::checks::{Check, Violation, is_done, waits_to_be_landed};
@@ -12,6 +13,7 @@ use crate::planted::PlantedBug;
 use windlass_engine::{Journal, ready};
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::judged_task::spec::{Adopted, Landing};
 use windlass_protocols::{Actor, EffectId, Millis, Observation, Outcome, Rejection};
 
@@ -166,6 +168,7 @@ impl Host {
 
     /// Accepted work can be landed, and everything else can be taken up by somebody who gives it enough room.
     fn way_on(&mut self) -> Result<(), Violation> {
+        self.give_back()?;
         let (lands, reopens) = {
             let ledger = self.ledger.borrow();
             let lands = waits_to_be_landed(&ledger.facts);
@@ -179,7 +182,7 @@ impl Host {
         let body = if lands {
             Observation::LandingRequested { landing: Landing::Branch("rescued".to_owned()) }
         } else if reopens {
-            Observation::Reopened { caps: plenty(), note: None }
+            Observation::Reopened { caps: plenty(), note: None, limits: NewLimits::default() }
         } else {
             return Ok(());
         };

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::artifacts::{NodeStatus, SensorStatus};
 use super::paths::Layout;
+use crate::one_line::one_line;
 
 /// Longest subject and field; a message is read in one line of a terminal or a list.
 const MAX_SUMMARY_CHARS: usize = 100;
@@ -77,22 +78,4 @@ fn sensors(sensors: &[(&str, SensorStatus)]) -> String {
     let mut ordered: Vec<_> = sensors.iter().collect();
     ordered.sort_by_key(|(name, _)| is_plain(name));
     ordered.iter().map(|(name, status)| format!("{name}: {}", status.word())).collect::<Vec<_>>().join(", ")
-}
-
-/// Foreign text on one line: no line break can start a field of its own.
-fn one_line(text: &str, max_chars: usize) -> String {
-    let words: String = text
-        .chars()
-        .map(|letter| if letter.is_control() || is_line_break(letter) { ' ' } else { letter })
-        .collect();
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.chars().count() <= max_chars {
-        return words;
-    }
-    let kept: String = words.chars().take(max_chars.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
-}
-
-fn is_line_break(letter: char) -> bool {
-    matches!(letter, '\u{2028}' | '\u{2029}' | '\u{85}')
 }

@@ -1,8 +1,8 @@
 //! Front matter: the YAML between two lines of dashes, and the Markdown below it.
 //! It knows how to split, read and write it; not which keys a file needs.
 
-use super::faults::Faults;
 use super::yaml::{Yaml, scalar};
+use crate::faults::Faults;
 
 /// A file taken apart. Without front matter the whole text is the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

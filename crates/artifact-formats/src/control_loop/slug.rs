@@ -1,6 +1,8 @@
 //! The branch a run works on: `ai-loop/<slug>`, made of the task's first words.
 //! It knows what git accepts as a name; which names are taken is the caller's knowledge.
 
+use crate::task_loop::task_id::fingerprint;
+
 pub const BRANCH_PREFIX: &str = "ai-loop/";
 const MAX_SLUG_CHARS: usize = 50;
 
@@ -47,7 +49,13 @@ pub fn slug(task: &str) -> String {
         // Either no usable letter at all, or a first word that is too long by itself.
         slug.push_str(&word[..word.len().min(MAX_SLUG_CHARS)]);
     }
-    if slug.is_empty() { "task".to_owned() } else { slug }
+    if slug.is_empty() {
+        // Nothing of the task can stand in a name: a fingerprint still tells one such task from another.
+        #[expect(clippy::cast_possible_truncation, reason = "eight digits are enough to tell tasks apart")]
+        let short = fingerprint(task) as u32;
+        return format!("task-{short:08x}");
+    }
+    slug
 }
 
 #[cfg(test)]
@@ -60,12 +68,20 @@ mod tests {
     fn tasks_become_kebab_case() {
         assert_eq!(slug("Fix the user's login: 2 bugs!"), "fix-the-users-login-2-bugs");
         assert_eq!(slug("  --force \n.lock @{x}"), "force-lock-x");
-        assert_eq!(slug("…"), "task");
         assert_eq!(slug(&"a".repeat(80)), "a".repeat(50));
         assert_eq!(
             slug("one two three four five six seven eight nine ten eleven"),
             "one-two-three-four-five-six-seven-eight-nine-ten"
         );
+    }
+
+    #[test]
+    fn tasks_in_other_alphabets_are_told_apart() {
+        let (tests, docs) = (slug("すべてのテストを通す"), slug("文書を書き直す"));
+        assert_eq!(tests.len(), "task-".len() + 8);
+        assert!(tests.starts_with("task-") && docs.starts_with("task-") && tests != docs, "{tests} {docs}");
+        assert_eq!(tests, slug("すべてのテストを通す"));
+        assert_eq!(slug("テスト test を通す"), "test");
     }
 
     #[test]

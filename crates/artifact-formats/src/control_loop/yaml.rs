@@ -21,9 +21,19 @@ pub(crate) enum Yaml {
     Map(Vec<(String, Yaml)>),
 }
 
+/// Why a text is not read; each is one line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum YamlFault {
+    #[error("it is nested more than {MAX_DEPTH} levels deep")]
+    TooDeep,
+    /// In the reader's words, with the place.
+    #[error("{0}")]
+    Unreadable(String),
+}
+
 impl Yaml {
-    /// Reads one document. The error is one line and names the place.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    /// Reads one document.
+    pub(crate) fn parse(text: &str) -> Result<Self, YamlFault> {
         let budget = serde_saphyr::budget! {
             max_depth: MAX_DEPTH,
             max_nodes: MAX_NODES,
@@ -39,9 +49,14 @@ impl Yaml {
             strict_booleans: true,
             with_snippet: false,
         };
-        serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-            let words = error.to_string();
-            words.split_whitespace().collect::<Vec<_>>().join(" ")
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| match error.without_snippet() {
+            serde_saphyr::Error::Budget {
+                breach: serde_saphyr::budget::BudgetBreach::Depth { .. }, ..
+            } => YamlFault::TooDeep,
+            other => {
+                let words = other.to_string();
+                YamlFault::Unreadable(words.split_whitespace().collect::<Vec<_>>().join(" "))
+            }
         })
     }
 
@@ -219,7 +234,7 @@ mod tests {
         let deep_maps =
             (0..5_000).map(|depth| format!("{}a:", " ".repeat(depth))).collect::<Vec<_>>().join("\n");
         for text in ["a: 1\na: 2\n", "a: [", "a: b: c", "[1, 2]: x", bomb, &deep_lists, &deep_maps] {
-            let error = Yaml::parse(text).expect_err(&text[..text.len().min(40)]);
+            let error = Yaml::parse(text).expect_err(&text[..text.len().min(40)]).to_string();
             assert!(!error.contains('\n') && !error.is_empty());
         }
     }

@@ -4,9 +4,8 @@
 use serde::Serialize;
 
 use super::command_result::CheckStatus;
-use super::verdict::task_id_field;
 use crate::answer_schema::narrowed;
-use crate::artifact::{Format, Reading, artifact};
+use crate::artifact::{Format, Reading, artifact, belonging_id};
 use crate::extra_keys::ExtraKeys;
 use crate::fault::ArtifactFaults;
 use crate::fields::{Field, Fields, choice};
@@ -104,7 +103,7 @@ impl Format for AuditReport {
     }
 
     fn from_fields(fields: &mut Fields<'_, '_>, reading: &Reading<'_>) -> Option<Self> {
-        let task_id = task_id_field(fields, reading);
+        let task_id = belonging_id(fields, "task_id", reading);
         let gate = fields.choice("gate");
         let risk = risk(fields);
         let findings = fields.list("findings", finding);

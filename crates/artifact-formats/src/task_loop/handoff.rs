@@ -4,8 +4,7 @@
 use serde::Serialize;
 
 use super::requirement::{RequirementId, requirement_list};
-use super::verdict::task_id_field;
-use crate::artifact::{Format, Reading, artifact};
+use crate::artifact::{Format, Reading, artifact, belonging_id};
 use crate::extra_keys::ExtraKeys;
 use crate::fields::{Field, Fields, choice};
 use crate::schema::Schema;
@@ -52,7 +51,7 @@ impl Format for Handoff {
 
     fn from_fields(fields: &mut Fields<'_, '_>, reading: &Reading<'_>) -> Option<Self> {
         Some(Self {
-            task_id: task_id_field(fields, reading),
+            task_id: belonging_id(fields, "task_id", reading),
             summary: fields.text("summary"),
             requirements_touched: requirement_list(fields, "requirements_touched"),
             files_touched: fields.list("files_touched", |field| field.text()),

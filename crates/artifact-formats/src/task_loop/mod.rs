@@ -17,7 +17,7 @@ mod run_directory;
 mod run_metadata;
 mod schemas;
 mod summary;
-mod task_id;
+pub(crate) mod task_id;
 mod task_text;
 mod verdict;
 mod worktrees_env;

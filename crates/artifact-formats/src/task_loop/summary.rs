@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::audit::Gate;
 use super::verdict::Verdict;
-use crate::artifact::{Format, Reading, artifact};
+use crate::artifact::{Format, Reading, artifact, belonging_id};
 use crate::extra_keys::ExtraKeys;
 use crate::fields::Fields;
 use crate::schema::Schema;
@@ -118,7 +118,7 @@ impl Format for Summary {
 
     fn from_fields(fields: &mut Fields<'_, '_>, reading: &Reading<'_>) -> Option<Self> {
         Some(Self {
-            task_id: super::verdict::task_id_field(fields, reading),
+            task_id: belonging_id(fields, "task_id", reading),
             final_verdict: FinalVerdict::from_word(&fields.text("final_verdict")),
             rounds_completed: fields.count("rounds_completed"),
             run_dir: fields.text("run_dir"),

@@ -112,7 +112,7 @@ impl fmt::Display for TaskId {
 }
 
 /// FNV-1a: stable for ever, unlike the standard library's hasher; it only has to tell names apart.
-fn fingerprint(text: &str) -> u64 {
+pub(crate) fn fingerprint(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

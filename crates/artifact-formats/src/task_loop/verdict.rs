@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::requirement::{RequirementId, requirement_list};
 use crate::answer_schema::narrowed;
-use crate::artifact::{Format, Reading, Strictness, artifact};
+use crate::artifact::{Format, Reading, Strictness, artifact, belonging_id};
 use crate::extra_keys::ExtraKeys;
-use crate::fault::{ArtifactFault, ArtifactFaults, FaultKind, excerpt};
+use crate::fault::{ArtifactFault, ArtifactFaults, FaultKind};
 use crate::fields::{Field, Fields, choice};
 use crate::schema::Schema;
 
@@ -70,7 +70,7 @@ impl Format for VerdictReport {
     }
 
     fn from_fields(fields: &mut Fields<'_, '_>, reading: &Reading<'_>) -> Option<Self> {
-        let task_id = task_id_field(fields, reading);
+        let task_id = belonging_id(fields, "task_id", reading);
         let verdict: Option<Verdict> = fields.choice("verdict");
         let reasons_stated = fields.optional("reasons").is_some_and(|field| field.node.items() != Some(&[]));
         let reasons = fields.list("reasons", reason);
@@ -105,23 +105,4 @@ fn reason(field: Field<'_, '_>) -> Option<Reason> {
     let check = fields.filled_text("check");
     let details = fields.filled_text("details");
     Some(Reason { check, details, extra: fields.extra() })
-}
-
-/// The task id, trimmed, held against the one the artifact must belong to.
-pub(super) fn task_id_field(fields: &mut Fields<'_, '_>, reading: &Reading<'_>) -> String {
-    let Some(field) = fields.optional("task_id") else {
-        fields.report(ArtifactFault::missing_key(fields.place_of("task_id")));
-        return String::new();
-    };
-    let Some(found) = field.text() else {
-        return String::new();
-    };
-    let found = found.trim().to_owned();
-    if let Some(expected) = reading.expected_task_id
-        && expected.trim() != found
-    {
-        let message = format!("must be {}; found {}", excerpt(expected), excerpt(&found));
-        field.report(ArtifactFault::new(FaultKind::WrongTaskId, field.path.clone(), message));
-    }
-    found
 }

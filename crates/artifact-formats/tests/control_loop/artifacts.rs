@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use windlass_artifact_formats::control_loop::{
-    ActuatorOutput, ChangedFile, ControllerOutput, FileChange, NodePlace, NodeState, NodeStatus,
+    ActuatorOutput, AgentFile, ChangedFile, ControllerOutput, FileChange, NodePlace, NodeState, NodeStatus,
     OUTPUT_BYTES, PlanFor, RunState, SensorOutput, SensorStatus,
 };
 
@@ -260,4 +260,27 @@ proptest! {
         prop_assert_eq!(read.command, (!command.is_empty()).then_some(command));
         prop_assert_eq!((read.exit_code, read.cause), (Some(code), Some("timed-out: 5".to_owned())));
     }
+}
+
+/// The examples that people copy are ones that are taken.
+#[test]
+fn the_examples_of_the_documentation_are_read() {
+    let page = include_str!("../../../../docs/loops/control-loop.md");
+    let examples: Vec<&str> = page
+        .split("```markdown\n")
+        .skip(1)
+        .filter_map(|rest| rest.split_once("```\n").map(|(example, _)| example))
+        .collect();
+    assert_eq!(examples.len(), 2);
+    let (decision, notes) = ControllerOutput::parse(examples[0].as_bytes()).unwrap();
+    assert!(!decision.target_met && decision.plan.is_some_and(|plan| plan.contains("slug.sh")));
+    assert_eq!(notes, Vec::<String>::new());
+    let (action, notes) = ActuatorOutput::parse(examples[1].as_bytes()).unwrap();
+    assert_eq!((action.files_changed.len(), notes), (1, Vec::new()));
+    let sensor = page.split_once("```yaml\n").and_then(|(_, rest)| rest.split_once("```")).unwrap().0;
+    let body = "# Sensor: speed\n\n## Measurement\n\n    make bench\n";
+    let (sensor, notes) = AgentFile::parse("loop-sensor-speed.md", &format!("{sensor}\n{body}")).unwrap();
+    let figures = sensor.metric.unwrap().read("mean: 180.5 ms\n");
+    assert_eq!(figures[0].to_string(), "mean: 180.5 ms");
+    assert_eq!(notes, Vec::<String>::new());
 }

@@ -173,7 +173,14 @@ fn thirty_loops_in_each_other_are_read_and_a_thousand_refused() {
     assert_eq!(Flow::parse(&flow.render()).unwrap(), (flow, Vec::new()));
     let levels =
         (0..1000).map(|depth| format!("{}actuator:", " ".repeat(depth))).collect::<Vec<_>>().join("\n");
-    assert!(faults_of(Flow::parse(&format!("version: 1\nflow:\n{levels}"))).contains("not YAML"));
+    for deeper in [nested(31).render(), nested(60).render(), format!("version: 1\nflow:\n{levels}")] {
+        let faults = faults_of(Flow::parse(&deeper));
+        assert!(
+            faults.contains("a flow is at most 30 loops deep, and this one is nested deeper"),
+            "{faults}"
+        );
+        assert!(!faults.contains("budget") && faults.lines().count() <= 2, "in our words alone: {faults}");
+    }
 }
 
 fn leaf(number: usize) -> FlowNode {

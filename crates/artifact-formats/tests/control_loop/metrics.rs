@@ -110,6 +110,42 @@ fn errors_and_warnings_are_read() {
     }
 }
 
+/// Red before: a script of one's own had no figures unless it imitated a well-known tool.
+#[test]
+fn plain_counts_are_read() {
+    for (output, expected) in [
+        ("2 errors\n", "errors: 2 errors"),
+        ("1 error\n0 warnings\n", "errors: 1 errors; warnings: 0 warnings"),
+        ("0 warnings\n", "warnings: 0 warnings"),
+        ("No errors.\n", "errors: 0 errors"),
+        ("5 passed, 1 failed\n", "tests-passed: 5 tests; tests-failed: 1 tests"),
+        ("Results: 5 passed; 0 failed; 2 skipped\n", "tests-passed: 5 tests; tests-failed: 0 tests"),
+        ("3 problems (2 errors, 1 warning)\n", "errors: 2 errors; warnings: 1 warnings"),
+        ("Found 3 problems (2 errors, 1 warning)\n", "errors: 2 errors; warnings: 1 warnings"),
+        ("2 errors and 3 warnings found\n", "errors: 2 errors; warnings: 3 warnings"),
+        (" 5 pass\n 1 fail\n", "tests-passed: 5 tests; tests-failed: 1 tests"),
+        ("6 examples, 1 failure, 2 pending\n", "tests-passed: 3 tests; tests-failed: 1 tests"),
+        (
+            "9 runs, 12 assertions, 1 failures, 2 errors, 0 skips\n",
+            "tests-passed: 6 tests; tests-failed: 3 tests",
+        ),
+        ("Ran 5 tests\n", "tests-run: 5 tests"),
+        ("Ran 5 tests in 0.001s\n\nOK\n", "tests-passed: 5 tests; tests-failed: 0 tests"),
+        ("Ran 1 test in 0.1s\n\nOK (skipped=1)\n", "tests-passed: 0 tests; tests-failed: 0 tests"),
+        (
+            "Ran 9 tests in 0.1s\n\nFAILED (failures=1, errors=2, skipped=1)\n",
+            "tests-passed: 5 tests; tests-failed: 3 tests",
+        ),
+        // The last of them is the sum.
+        ("a.sh\n1 error\nb.sh\n2 errors\nall\n3 errors\n", "errors: 3 errors"),
+        // A summary outweighs single lines, a well-known tool's outweighs plain words.
+        ("a.c:1:2: error: no\n2 errors\n", "errors: 2 errors"),
+        ("1 passed\ntest result: ok. 3 passed; 0 failed;\n", "tests-passed: 3 tests; tests-failed: 0 tests"),
+    ] {
+        assert_eq!(auto(output), expected, "{output:?}");
+    }
+}
+
 #[test]
 fn words_that_merely_look_alike_are_no_figures() {
     for output in [
@@ -120,6 +156,13 @@ fn words_that_merely_look_alike_are_no_figures() {
         "the tests passed\n",
         "error: nothing\n",
         "TOTAL 12\n",
+        "2 errors were mended yesterday\n",
+        "exit code 2\n",
+        "errors 2\n",
+        "5 tests\n",
+        "12 files\n",
+        "OK\n",
+        "Ran out of memory\n",
     ] {
         assert_eq!(auto(output), "", "{output:?}");
     }

@@ -68,7 +68,7 @@ async fn follow(args: &LogArgs, control: &dyn Control, output: &mut Output) -> R
         control.log_changed(&args.run, next).await?;
     }
     if output.is_json() {
-        output.json_line(&control.show(&args.run).await?.line);
+        output.json_line(&control.show(&args.run, None).await?.line);
     }
     Ok(exit_codes::ACCEPTED)
 }

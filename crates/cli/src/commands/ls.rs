@@ -49,12 +49,17 @@ fn show(runs: &[RunLine], output: &mut Output, now: Timestamp) {
     for line in table.lines() {
         output.line(line);
     }
+    match runs.iter().filter(|run| run.waits).count() {
+        0 => {}
+        1 => output.talk("1 run waits for you: `windlass inbox`"),
+        several => output.talk(format!("{several} runs wait for you: `windlass inbox`")),
+    }
 }
 
 /// Rounds are what the column is called; other loops say what they count.
 fn passes(run: &RunLine) -> String {
     match run.kind {
         LoopKind::Task => format!("{}/{}", run.round, run.rounds),
-        LoopKind::Control => format!("{} {}", run.kind.pass_word(), run.round),
+        LoopKind::Control | LoopKind::Goal => format!("{} {}", run.kind.pass_word(), run.round),
     }
 }

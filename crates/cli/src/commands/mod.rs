@@ -2,6 +2,8 @@
 //! `Control`. A command knows `control-api` and its output, nothing of how either is made.
 
 pub(crate) mod agents;
+pub(crate) mod answer;
+pub(crate) mod approve;
 pub(crate) mod clean;
 pub(crate) mod compat;
 pub(crate) mod completions;
@@ -12,16 +14,21 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod explain_error;
+pub(crate) mod goal;
+pub(crate) mod inbox;
 pub(crate) mod land;
 pub(crate) mod log;
 pub(crate) mod ls;
+pub(crate) mod notify;
 mod outcome;
 pub(crate) mod resume;
 pub(crate) mod run;
 mod scratch_repository;
 pub(crate) mod settings;
 pub(crate) mod show;
+pub(crate) mod skip;
 pub(crate) mod stop;
+pub(crate) mod take_over;
 mod task_text;
 pub(crate) mod trust;
 pub(crate) mod verify;

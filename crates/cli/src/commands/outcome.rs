@@ -1,8 +1,9 @@
 //! How a run that was driven came to its end: shown the same way after `run`, `resume` and `land`.
 
 use super::control::report;
+use super::goal::report as goal_report;
 use crate::output::{Fields, Output, Paint, cost, printable};
-use windlass_control_api::views::{ExplanationView, RunOutcome, Speaker};
+use windlass_control_api::views::{ExplanationView, RunOutcome, Speaker, Status};
 
 /// Prints the outcome and returns the exit code it stands for.
 pub(super) fn show(outcome: &RunOutcome, output: &mut Output) -> u8 {
@@ -19,7 +20,9 @@ pub(super) fn show(outcome: &RunOutcome, output: &mut Output) -> u8 {
     fields.add("run", look.paint(Paint::Name, &outcome.run));
     if let Some(control) = &outcome.control {
         report::add(control, &mut fields);
-    } else {
+    } else if let Some(goal) = &outcome.goal {
+        goal_report::add(goal, &mut fields);
+    } else if outcome.status != Status::DryRun || !outcome.run_dir.is_empty() {
         fields.add("rounds", outcome.rounds_completed.to_string());
         fields.add("judge", word(&outcome.judge_verdict, outcome.said_by.judge));
         fields.add("audit", word(&outcome.audit_gate, outcome.said_by.audit));
@@ -32,9 +35,10 @@ pub(super) fn show(outcome: &RunOutcome, output: &mut Output) -> u8 {
     for line in fields.lines() {
         output.line(line);
     }
-    match &outcome.control {
-        Some(control) => explanation(&report::with_next_steps(&outcome.explanation, control), output),
-        None => explanation(&outcome.explanation, output),
+    match (&outcome.control, &outcome.goal) {
+        (Some(control), _) => explanation(&report::with_next_steps(&outcome.explanation, control), output),
+        (None, Some(goal)) => explanation(&goal_report::with_next_steps(&outcome.explanation, goal), output),
+        (None, None) => explanation(&outcome.explanation, output),
     }
     outcome.status.exit_code()
 }

@@ -3,15 +3,14 @@
 use super::work_flags::{WorkFlags, number};
 use super::{absolute, outcome};
 use crate::output::{LiveView, Output, Story};
-use clap::Args;
+use clap::{Arg, Args};
 use std::path::Path;
-use std::str::FromStr;
-use windlass_control_api::commands::{ResumeRun, StartRun};
+use windlass_control_api::commands::{ResumeRun, Room, StartRun};
 use windlass_control_api::money::micros;
-use windlass_control_api::views::{RunOutcome, Status};
+use windlass_control_api::views::{LoopKind, RunOutcome, Status};
 use windlass_control_api::{Code, Control, Fault, exit_codes};
 
-const MEGABYTE: u64 = 1024 * 1024;
+pub(super) const MEGABYTE: u64 = 1024 * 1024;
 
 /// Go on with a run where it stopped
 ///
@@ -19,12 +18,16 @@ const MEGABYTE: u64 = 1024 * 1024;
 /// limits goes on when it is given more room. A run directory that the original scripts left half-done is taken up as
 /// well; it does not record its flags, so they must be given again.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    mut_args(by_loop),
+    after_help = "\
 Examples:
   windlass resume TASK-7-20260102-030405
   windlass resume TASK-7-20260102-030405 --rounds +2 --note \"the API may change\"
+  windlass resume raise-the-value-20260102-030405 --max-iterations +3 --max-iterations inner=12 --patience 5
   windlass resume --all
-  windlass resume .orchestrator/runs/TASK-7-20260102-030405 --rounds 3 --check \"make test\" --agent command:./my-agent")]
+  windlass resume .orchestrator/runs/TASK-7-20260102-030405 --rounds 3 --check \"make test\" --agent command:./my-agent"
+)]
 pub(crate) struct ResumeArgs {
     /// The run, as `windlass ls` names it, or a run directory of the original
     #[arg(value_name = "RUN", required_unless_present = "all", conflicts_with = "all")]
@@ -32,9 +35,10 @@ pub(crate) struct ResumeArgs {
     /// Every unfinished run that nobody drives
     #[arg(long)]
     all: bool,
-    /// How many rounds: `+2` adds two to what there was, `5` means five in all
-    #[arg(long, value_name = "[+]N")]
-    rounds: Option<Rounds>,
+    /// How many rounds, or iterations of a control loop's outermost node: `+2` adds two to what there was, `5` means five
+    /// in all
+    #[arg(long, value_name = "[+]N", value_parser = room)]
+    rounds: Option<Room>,
     /// So many minutes more
     #[arg(long, alias = "max-minutes", value_name = "[+]N", value_parser = more)]
     minutes: Option<u64>,
@@ -50,6 +54,13 @@ pub(crate) struct ResumeArgs {
     /// Something the agents shall know when they go on
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
+    /// How many actuations the outermost node may have, or `NODE=N` for another one: `+2` adds two to what there was, `5`
+    /// means five in all; may be repeated
+    #[arg(long, value_name = "[NODE=][+]N", value_parser = iterations, conflicts_with = "all", help_heading = CONTROL)]
+    max_iterations: Vec<(Option<String>, Room)>,
+    /// So many iterations without progress end the loop early from now on; 0 for any number
+    #[arg(long, value_name = "N", conflicts_with = "all", help_heading = CONTROL)]
+    patience: Option<u32>,
     /// The task's id, for a directory of the original whose name does not tell it
     #[arg(long, value_name = "ID")]
     id: Option<String>,
@@ -63,29 +74,38 @@ pub(crate) struct ResumeArgs {
     wait: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rounds {
-    More(u32),
-    InAll(u32),
+const CONTROL: &str = "Control loops only";
+const ORIGINAL: &str = "Run directories of the original only (task loop)";
+
+/// What a run was started with cannot be changed, so most flags count for a directory that does not record them.
+fn by_loop(flag: Arg) -> Arg {
+    let anywhere = flag.get_help_heading().is_none() && flag.get_id() != "id";
+    if anywhere || flag.get_help_heading() == Some(CONTROL) { flag } else { flag.help_heading(ORIGINAL) }
 }
 
-impl FromStr for Rounds {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (number, kind): (&str, fn(u32) -> Self) = match text.strip_prefix('+') {
-            Some(number) => (number, Self::More),
-            None => (text, Self::InAll),
-        };
-        // The standard parser would take a second plus for a sign.
-        match number.parse() {
-            Ok(count) if count > 0 && !number.starts_with('+') => Ok(kind(count)),
-            _ => Err(String::from("expected a number from 1 on, or `+` and a number")),
-        }
+/// `+2`, or `5`.
+fn room(text: &str) -> Result<Room, String> {
+    let (number, kind): (&str, fn(u32) -> Room) = match text.strip_prefix('+') {
+        Some(number) => (number, Room::More),
+        None => (text, Room::InAll),
+    };
+    // The standard parser would take a second plus for a sign.
+    match number.parse() {
+        Ok(count) if count > 0 && !number.starts_with('+') => Ok(kind(count)),
+        _ => Err(String::from("expected a number from 1 on, or `+` and a number")),
     }
 }
 
-fn more(text: &str) -> Result<u64, String> {
+/// `5`, `+2`, or either after `inner=`.
+fn iterations(words: &str) -> Result<(Option<String>, Room), String> {
+    match words.split_once('=') {
+        Some(("", _)) => Err(String::from("expected a node before the `=`")),
+        Some((node, number)) => Ok((Some(node.to_owned()), room(number)?)),
+        None => Ok((None, room(words)?)),
+    }
+}
+
+pub(super) fn more(text: &str) -> Result<u64, String> {
     let number = text.strip_prefix('+').unwrap_or(text);
     // The standard parser would take a second plus for a sign.
     let digits = if number.starts_with('+') { "" } else { number };
@@ -97,7 +117,7 @@ fn more(text: &str) -> Result<u64, String> {
 }
 
 /// In millionths.
-fn more_money(text: &str) -> Result<u64, String> {
+pub(super) fn more_money(text: &str) -> Result<u64, String> {
     let amount = text.strip_prefix('+').unwrap_or(text);
     micros(amount)
         .filter(|micros| *micros > 0)
@@ -164,15 +184,10 @@ async fn resume(
 
 async fn meant(args: &ResumeArgs, run: String, control: &dyn Control) -> Result<ResumeRun, Fault> {
     let directory = Path::new(&run).is_dir();
-    if !args.work.given().is_empty() && (!directory || control.show(&run).await.is_ok()) {
-        return Err(Fault::new(Code::BadArgument, "a run keeps the agents and checks it was started with")
-            .kept("nothing was changed")
-            .hint("leave these flags out; they count only for a run directory of the original")
-            .hint("a run that was given the wrong agent is started anew with `windlass run`"));
-    }
+    refuse_kept(args, &run, directory, control).await?;
     let more_rounds = match args.rounds {
-        Some(Rounds::More(more)) => more,
-        Some(Rounds::InAll(all)) => match control.show(&run).await {
+        Some(Room::More(more)) => more,
+        Some(Room::InAll(all)) => match control.show(&run, None).await {
             Ok(view) => all.saturating_sub(view.line.rounds),
             // A directory of the original is told the number in all, with its other flags.
             Err(_) if directory => 0,
@@ -182,7 +197,7 @@ async fn meant(args: &ResumeArgs, run: String, control: &dyn Control) -> Result<
     };
     // Without the rounds nothing was said about the flags, and what was not said must not be guessed.
     let legacy = match args.rounds {
-        Some(Rounds::InAll(rounds)) if directory => Some(flags_given_again(args, rounds)?),
+        Some(Room::InAll(rounds)) if directory => Some(flags_given_again(args, rounds)?),
         _ => None,
     };
     Ok(ResumeRun {
@@ -193,10 +208,43 @@ async fn meant(args: &ResumeArgs, run: String, control: &dyn Control) -> Result<
         more_cost_micros: args.money.unwrap_or(0),
         more_output_bytes: args.output_mb.unwrap_or(0).saturating_mul(MEGABYTE),
         note: args.note.clone(),
+        iterations: args.max_iterations.clone(),
+        steady_limit: args.patience,
         legacy,
         yes: args.yes,
         wait: args.wait,
     })
+}
+
+/// Flags that do not belong to the run's loop, or that no run can be given later.
+async fn refuse_kept(
+    args: &ResumeArgs,
+    run: &str,
+    directory: bool,
+    control: &dyn Control,
+) -> Result<(), Fault> {
+    let mut given = args.work.flags_given();
+    given.extend(args.id.is_some().then(|| String::from("--id")));
+    let ours = control.show(run, None).await;
+    let fault = match ours {
+        Ok(view) if view.line.kind == LoopKind::Control && !given.is_empty() => {
+            let belongs = if given.len() == 1 { "belongs" } else { "belong" };
+            let message =
+                format!("{} {belongs} to the task loop, and this run is a control loop", given.join(", "));
+            Fault::new(Code::BadArgument, message)
+                .hint(
+                    "a control loop can be given `--max-iterations`, `--patience`, more room and a `--note`",
+                )
+                .hint("one with other agents or sensors is started anew with `windlass control run`")
+        }
+        ours if !args.work.given().is_empty() && (!directory || ours.is_ok()) => {
+            Fault::new(Code::BadArgument, "a run keeps the agents and checks it was started with")
+                .hint("leave these flags out; they count only for a run directory of the original")
+                .hint("a run that was given the wrong agent is started anew with `windlass run`")
+        }
+        _ => return Ok(()),
+    };
+    Err(fault.kept("nothing was changed"))
 }
 
 /// The repository stays open: the run directory itself names it.
@@ -219,11 +267,12 @@ mod tests {
 
     #[test]
     fn a_plus_adds_rounds_and_a_bare_number_sets_them() {
-        assert_eq!("+2".parse(), Ok(Rounds::More(2)));
-        assert_eq!("5".parse(), Ok(Rounds::InAll(5)));
+        assert_eq!((room("+2"), room("5")), (Ok(Room::More(2)), Ok(Room::InAll(5))));
+        assert_eq!(iterations("inner=+2"), Ok((Some("inner".to_owned()), Room::More(2))));
         for wrong in ["", "+", "0", "+0", "-1", "++2", "two"] {
-            assert!(wrong.parse::<Rounds>().is_err(), "{wrong}");
+            assert!(room(wrong).is_err() && iterations(&format!("inner={wrong}")).is_err(), "{wrong}");
         }
+        assert!(iterations("=2").is_err());
         assert_eq!(more("+30"), Ok(30));
         assert_eq!((more_money("+1.50"), more_money("2")), (Ok(1_500_000), Ok(2_000_000)));
         for wrong in ["0", "", "+", "++2", "-1", "1,5"] {

@@ -167,6 +167,19 @@ impl WorkFlags {
     }
 }
 
+impl WorkFlags {
+    /// The same as they were typed.
+    pub(super) fn flags_given(&self) -> Vec<String> {
+        let flag = |(key, _): (String, SettingValue)| match key.as_str() {
+            "checks" => String::from("--check"),
+            "audit-checks" => String::from("--audit-check"),
+            "audit" => String::from("--no-audit"),
+            other => format!("--{other}"),
+        };
+        self.given().into_iter().map(flag).collect()
+    }
+}
+
 /// Kept as it was written, so that nothing is rounded.
 pub(super) fn amount(text: &str) -> Result<String, String> {
     match micros(text) {
@@ -210,5 +223,6 @@ mod tests {
             ("step-minutes".to_owned(), SettingValue::Number(5)),
         ];
         assert_eq!(flags.given(), expected);
+        assert_eq!(flags.flags_given(), ["--check", "--no-audit", "--land", "--step-minutes"]);
     }
 }

@@ -71,7 +71,7 @@ impl Look {
     pub(crate) fn status(self, status: Status) -> String {
         let symbol = match status {
             Status::Accepted => self.tick(),
-            Status::Rejected | Status::Failed => self.cross(),
+            Status::Rejected | Status::Failed | Status::RedBaseline => self.cross(),
             Status::Running => self.arrow(),
             Status::Interrupted
             | Status::NeedsHuman
@@ -117,7 +117,7 @@ impl Look {
 const fn status_tone(status: Status) -> Tone {
     match status {
         Status::Accepted => Tone::Good,
-        Status::Rejected | Status::Failed => Tone::Bad,
+        Status::Rejected | Status::Failed | Status::RedBaseline => Tone::Bad,
         Status::NeedsHuman | Status::Exhausted | Status::Interrupted | Status::Stopped => Tone::Attention,
         Status::Running | Status::DryRun => Tone::Plain,
     }

@@ -116,12 +116,12 @@ fn reports(report: &str) -> String {
     format!("{{ say = '{{\"windlass_signal\":{{{report}}}}}' }}")
 }
 
-fn uses(usage: &str) -> String {
+pub(crate) fn uses(usage: &str) -> String {
     reports(&format!("\"kind\":\"usage\",{usage}"))
 }
 
 /// A doer that does this and then its work, and a judge that passes it.
-fn doer_that(actions: &[String]) -> Script {
+pub(crate) fn doer_that(actions: &[String]) -> Script {
     let work = ["{ append = 'done.txt', text = 'more' }", "{ handoff = 'did more' }"];
     let doer: Vec<&str> = actions.iter().map(String::as_str).chain(work).collect();
     Script::new().doer(When::Always, &doer).judge(When::Always, &["{ verdict = 'pass' }"])

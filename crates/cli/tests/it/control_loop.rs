@@ -3,8 +3,10 @@
 
 mod crashes;
 mod errors;
+mod hints;
 mod nested;
-mod plant;
+pub(crate) mod plant;
 mod rows;
 mod steadiness;
+mod taken_up;
 mod weaknesses;

@@ -100,7 +100,9 @@ fn the_inner_loop_has_its_own_place_in_status_and_plot() {
     assert_eq!(played.outcome["status"], "accepted", "{:#}", played.outcome);
     let shown = played.world.windlass(&["control", "status", &played.run]).exits_with(0).stdout;
     assert!(shown.contains("  outer: complete, iteration "), "{shown}");
-    assert!(shown.contains("    outer/inner: "), "{shown}");
+    let inner = shown.split_once("    outer/inner: ").map(|(_, after)| after).unwrap_or_default();
+    assert!(inner.starts_with("complete, iteration 1.4, 3 of 10 actuations"), "{shown}");
+    assert!(inner.contains("lint pass"), "what it measured last: {shown}");
     let table = played.plot(&[]).exits_with(0).stdout;
     assert!(table.lines().any(|line| line.starts_with("outer/inner  1.1 ")), "{table}");
 }
@@ -164,6 +166,50 @@ fn the_other_commands_speak_of_iterations_and_nodes() {
     assert!(why.contains("main: iteration 2, 1 actuation so far; test fail, lint pass"), "{why}");
 }
 
+/// Red before: only the last actuation was shown.
+#[test]
+fn the_diff_is_of_the_whole_run_or_of_one_iteration() {
+    let played = Loop::played("1", &[]);
+    let patch =
+        |more: &[&str]| played.world.windlass(&[&["diff", &played.run], more].concat()).exits_with(0).stdout;
+    let whole = patch(&[]);
+    assert!(whole.contains("\n-0\n+3\n") && !whole.contains(".ai-loop"), "{whole}");
+    assert!(patch(&["--iteration", "2"]).contains("\n-1\n+2\n"));
+    let quiet = played.world.windlass(&["diff", &played.run, "--iteration", "0"]).exits_with(0);
+    assert!(quiet.stderr.contains("iteration 0 changed nothing"), "{}", quiet.stderr);
+    for (flags, words) in [
+        (["--iteration", "9"], "there was no iteration 9"),
+        (["--round", "1"], "a control loop has iterations, not rounds"),
+    ] {
+        let refused = played.world.windlass(&[&["diff", &played.run], &flags[..]].concat()).exits_with(2);
+        assert!(refused.stderr.contains(words), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn an_outer_iteration_holds_what_its_inner_loop_changed() {
+    let played = Loop::played("2", &[]);
+    let patch = |label: &str| {
+        let words = ["diff", &played.run, "--iteration", label];
+        played.world.windlass(&words).exits_with(0).stdout
+    };
+    assert!(patch("1.2").contains("\n-1\n+2\n"));
+    assert!(patch("1").contains("\n-0\n+3\n"));
+}
+
+#[test]
+fn the_files_of_the_whole_run_or_of_one_iteration_are_shown() {
+    let played = Loop::played("1", &[]);
+    let show =
+        |more: &[&str]| played.world.windlass(&[&["show", &played.run], more].concat()).exits_with(0).stdout;
+    let whole = show(&[]);
+    assert!(whole.contains("1 file in the whole run") && whole.contains("iteration 1 plan.md"), "{whole}");
+    let one = show(&["--iteration", "2"]);
+    assert!(one.contains("1 file in iteration 2") && !one.contains("iteration 1 plan.md"), "{one}");
+    let refused = played.world.windlass(&["show", &played.run, "--iteration", "9"]).exits_with(2);
+    assert!(refused.stderr.contains("there was no iteration 9"), "{}", refused.stderr);
+}
+
 #[test]
 fn a_task_loop_is_no_control_loop() {
     let world = world();
@@ -172,6 +218,10 @@ fn a_task_loop_is_no_control_loop() {
     let words = ["run", "Add done.txt", "--repo", repository.text(), "--agent", &agent, "--json"];
     let outcome = world.windlass(&words).exits_with(0).json_lines().pop().unwrap();
     let run = outcome["run"].as_str().unwrap();
+    for command in ["diff", "show"] {
+        let refused = world.windlass(&[command, run, "--iteration", "1"]).exits_with(2);
+        assert!(refused.stderr.contains("it has rounds, not iterations"), "{}", refused.stderr);
+    }
     for command in ["status", "plot"] {
         let refused = world.windlass(&["control", command, run]).exits_with(2);
         assert!(refused.stderr.contains("this run is no control loop"), "{}", refused.stderr);

@@ -7,7 +7,8 @@ mod landing;
 mod stage;
 
 use ending::Ending;
-use stage::{Stage, Standing, places};
+pub(crate) use stage::places;
+use stage::{Stage, Standing};
 
 /// The places are shared out among so many tests, which run side by side.
 const SHARES: usize = 16;

@@ -82,9 +82,11 @@ fn every_key_can_be_set_by_its_variable() {
         view["settings"].as_array().unwrap().iter().map(|s| s["key"].as_str().unwrap().to_owned()).collect();
     assert!(keys.len() >= 20, "{keys:?}");
     for key in keys {
-        let variable = format!("WINDLASS_{}", key.replace('-', "_").to_uppercase());
+        let variable = format!("WINDLASS_{}", key.replace(['-', '.'], "_").to_uppercase());
         let value = match key.as_str() {
-            "audit" | "distinct-vendors" => "false",
+            "notify.on" => "ended",
+            "notify.webhook.url" => "https://example.org/hook",
+            "audit" | "distinct-vendors" | "notify.desktop" => "false",
             "land" => "none",
             "on-needs-human" => "continue",
             "author" => "Ann <ann@example.org>",

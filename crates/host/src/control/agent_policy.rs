@@ -14,12 +14,22 @@ pub(super) fn check(settings: &Settings, chains: &BTreeMap<Role, Vec<AgentChoice
     if settings.switch("distinct-vendors") {
         distinct_vendors(chains)?;
     }
-    if let Some(cap) = CAPS.into_iter().find(|cap| settings.money(cap).is_some()) {
-        let prices = Prices::parse(&settings.list("prices"))
-            .map_err(|error| Fault::new(Code::BadArgument, format!("the setting `prices`: {error}")))?;
-        for choice in chains.values().flatten() {
-            priced(choice, cap, &prices)?;
-        }
+    match CAPS.into_iter().find(|cap| settings.money(cap).is_some()) {
+        Some(cap) => require_prices(settings, cap, chains.values().flatten().cloned()),
+        None => Ok(()),
+    }
+}
+
+/// Every agent must have a price where this cap on money is to be kept.
+pub(super) fn require_prices(
+    settings: &Settings,
+    cap: &str,
+    choices: impl Iterator<Item = AgentChoice>,
+) -> Result<(), Fault> {
+    let prices = Prices::parse(&settings.list("prices"))
+        .map_err(|error| Fault::new(Code::BadArgument, format!("the setting `prices`: {error}")))?;
+    for choice in choices {
+        priced(&choice, cap, &prices)?;
     }
     Ok(())
 }

@@ -6,11 +6,12 @@ use super::resume::Silence;
 use super::scratch::Scratch;
 use crate::clock::SystemClock;
 use crate::context::RunContext;
+use crate::effect_runner::by_hand::Place;
 use crate::fault::{git_fault, journal_fault};
 use crate::headline;
 use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use windlass_control_api::commands::{Clean, CleanMode};
 use windlass_control_api::views::{CleanItem, CleanReport};
 use windlass_control_api::{Code, Fault};
@@ -19,12 +20,13 @@ use windlass_git_workspaces::{
     Checkout, Commit, GitError, Hazard, IgnoredFiles, Keeping, Moment, Obstacle, ReferenceUpdate, Removal,
     SnapshotLimits,
 };
+use windlass_protocols::kernel::person::Word;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::state::State as ControlState;
-use windlass_protocols::{Role, Run};
+use windlass_protocols::{CommitId, Fact, Role, Run};
 
 /// A maker's ignored files are work too (notes, databases, settings), but not gigabytes of build output.
-pub(super) const KEPT_IGNORED_FILES: IgnoredFiles =
+pub(crate) const KEPT_IGNORED_FILES: IgnoredFiles =
     IgnoredFiles::Recorded(SnapshotLimits { paths: 20_000, bytes: 256 * 1024 * 1024 });
 
 pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fault> {
@@ -55,7 +57,9 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
         let common_dir = &protocol.place().common_dir;
         match hold_repository(host, common_dir, &owner, IfHeld::GiveUp, &Silence).await {
             Ok(repository) => {
-                let done = sweep(&context, &head, protocol, command.mode, &mut report);
+                let done = sweep(&context, &head, protocol, command.mode, &mut report).and_then(|()| {
+                    sweep_by_hand(&context, (&head, &stored), protocol, command.mode, &mut report)
+                });
                 repository.release(host, done).await?;
                 scratch(host, &head, &stored, command.mode, &mut report)?;
             }
@@ -85,6 +89,10 @@ async fn must_stay(host: &Host, head: &RunHead, run: &Run) -> Result<Option<Stri
     if !run.ended {
         return Ok(Some(format!("it has not ended; `windlass resume {0}` or `windlass stop {0}`", head.run)));
     }
+    if let Some(taken) = &run.taken_over {
+        let why = format!("{} works on it by hand; `windlass hand-back {}` ends that", taken.by, head.run);
+        return Ok(Some(why));
+    }
     Ok(find::driver_of(host, &head.run)
         .await?
         .map(|driving| format!("process {} uses it", driving.owner.process.pid)))
@@ -104,6 +112,10 @@ fn sweep(
     let state = match protocol {
         Protocol::JudgedTask(state) => state,
         Protocol::FeedbackControl(state) => return sweep_control(context, head, state, mode, report),
+        Protocol::GoalContract(state) => {
+            let commit = state.head.as_ref().map(|(commit, _)| commit);
+            return sweep_places(context, head, commit, [Role::Builder, Role::Evaluator], mode, report);
+        }
     };
     let Some((_, base_tree)) = &state.base else { return Ok(()) };
     let base = context.base(base_tree)?;
@@ -117,7 +129,7 @@ fn sweep(
             continue;
         }
         if path.symlink_metadata().is_ok() {
-            match worktree_of(context, role, &base, mode)? {
+            match worktree_of(context, &Corner::of(context, role), &base, mode)? {
                 Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
                 Err(why) => {
                     report.kept.push(item(head, "worktree", &shown, why));
@@ -138,19 +150,10 @@ fn sweep_control(
     mode: CleanMode,
     report: &mut CleanReport,
 ) -> Result<(), Fault> {
-    let Some(commit) = &state.head else { return Ok(()) };
-    let base = context.repository.resolve_commit(commit.as_str()).map_err(git_fault)?;
-    for role in [Role::Actuator, Role::Controller] {
-        let path = context.worktree(role);
-        if path.symlink_metadata().is_err() {
-            continue;
-        }
-        let shown = path.display().to_string();
-        match worktree_of(context, role, &base, mode)? {
-            Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
-            Err(why) => report.kept.push(item(head, "worktree", &shown, why)),
-        }
+    if state.head.is_none() {
+        return Ok(());
     }
+    sweep_places(context, head, state.head.as_ref(), [Role::Actuator, Role::Controller], mode, report)?;
     for (depth, node) in state.spec.root.chain().enumerate() {
         let depth = u32::try_from(depth).unwrap_or(u32::MAX);
         for number in 0..node.sensors.len() {
@@ -166,32 +169,148 @@ fn sweep_control(
             report.items.push(item(head, "worktree", &path.display().to_string(), why));
         }
     }
-    let branch = &state.spec.place.doer_branch;
+    Ok(())
+}
+
+/// The worktrees of a loop whose work is in commits of a branch of its own.
+fn sweep_places(
+    context: &RunContext,
+    head: &RunHead,
+    newest: Option<&CommitId>,
+    roles: [Role; 2],
+    mode: CleanMode,
+    report: &mut CleanReport,
+) -> Result<(), Fault> {
+    let Some(commit) = newest else { return Ok(()) };
+    let base = context.repository.resolve_commit(commit.as_str()).map_err(git_fault)?;
+    for role in roles {
+        let path = context.worktree(role);
+        if path.symlink_metadata().is_err() {
+            continue;
+        }
+        let shown = path.display().to_string();
+        match worktree_of(context, &Corner::of(context, role), &base, mode)? {
+            Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
+            Err(why) => report.kept.push(item(head, "worktree", &shown, why)),
+        }
+    }
+    let branch = &context.spec.place().doer_branch;
     report.kept.push(item(head, "branch", branch, "it is what the loop made".to_owned()));
+    Ok(())
+}
+
+/// A worktree of a run, and how its content is kept.
+struct Corner {
+    path: PathBuf,
+    key: String,
+    kept_name: String,
+    ignored: IgnoredFiles,
+}
+
+impl Corner {
+    fn of(context: &RunContext, role: Role) -> Self {
+        let ignored = match role {
+            Role::Doer | Role::Actuator | Role::Builder => KEPT_IGNORED_FILES,
+            // Made again for every check from the change itself: what is ignored there is output of checks.
+            Role::Judge
+            | Role::Auditor
+            | Role::Sensor
+            | Role::Controller
+            | Role::Planner
+            | Role::Evaluator => IgnoredFiles::LeftOut,
+        };
+        Self {
+            path: context.worktree(role),
+            key: context.index_key(role),
+            kept_name: context.kept_name(role),
+            ignored,
+        }
+    }
+}
+
+/// What people who took the run over left: their worktrees as any maker's, their branches once they are kept.
+fn sweep_by_hand(
+    context: &RunContext,
+    (head, stored): (&RunHead, &[Stored]),
+    protocol: &Protocol,
+    mode: CleanMode,
+    report: &mut CleanReport,
+) -> Result<(), Fault> {
+    let Protocol::JudgedTask(state) = protocol else { return Ok(()) };
+    let Some((_, base_tree)) = &state.base else { return Ok(()) };
+    let base = context.base(base_tree)?;
+    for row in stored {
+        let fact = row.fact(&head.run).map_err(journal_fault)?;
+        let Fact::PersonSaid { word: Word::TakeOver { branch }, .. } = fact else { continue };
+        let place = Place::of(context, &branch);
+        let shown = place.path.display().to_string();
+        if place.path.symlink_metadata().is_ok() {
+            let corner = Corner {
+                path: place.path,
+                key: place.key,
+                kept_name: place.kept_name.clone(),
+                ignored: KEPT_IGNORED_FILES,
+            };
+            match worktree_of(context, &corner, &base, mode)? {
+                Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
+                Err(why) => {
+                    report.kept.push(item(head, "worktree", &shown, why));
+                    continue;
+                }
+            }
+        }
+        person_s_branch(context, head, (&branch, &place.kept_name), mode, report)?;
+    }
+    Ok(())
+}
+
+/// What was committed on it may be nowhere else, so the branch goes only after a reference of ours holds its tip.
+fn person_s_branch(
+    context: &RunContext,
+    head: &RunHead,
+    (branch, kept_name): (&str, &str),
+    mode: CleanMode,
+    report: &mut CleanReport,
+) -> Result<(), Fault> {
+    let repository = &context.repository;
+    let Some(tip) = repository.read_reference(&format!("refs/heads/{branch}")).map_err(git_fault)? else {
+        return Ok(());
+    };
+    let kept = format!("refs/windlass/kept/{kept_name}-branch");
+    if mode == CleanMode::Remove {
+        let earlier = repository.read_reference(&kept).map_err(git_fault)?;
+        let keeps = earlier.as_ref() == Some(&tip)
+            || repository.update_reference(&kept, &tip, earlier.as_ref()).map_err(git_fault)?
+                == ReferenceUpdate::Updated;
+        let gone = keeps
+            && repository.delete_branch_if(branch, &tip).map_err(git_fault)? == ReferenceUpdate::Updated;
+        if !gone {
+            report.kept.push(item(head, "branch", branch, "it moved just now".to_owned()));
+            return Ok(());
+        }
+    }
+    let verb = if mode == CleanMode::DryRun { "would be" } else { "is" };
+    report.items.push(item(head, "branch", branch, format!("what it stood at {verb} kept as {kept}")));
     Ok(())
 }
 
 /// Why it goes and where its content is kept, or why it stays.
 fn worktree_of(
     context: &RunContext,
-    role: Role,
+    corner: &Corner,
     base: &Commit,
     mode: CleanMode,
 ) -> Result<Result<String, String>, Fault> {
     let repository = &context.repository;
-    let key = context.index_key(role);
-    let worktree = repository.worktree_at(&context.worktree(role)).map_err(git_fault)?;
-    let ignored = match role {
-        Role::Doer | Role::Actuator => KEPT_IGNORED_FILES,
-        // Made again for every check from the change itself: what is ignored there is output of checks.
-        Role::Judge | Role::Auditor | Role::Sensor | Role::Controller => IgnoredFiles::LeftOut,
-    };
+    let Corner { path, key, kept_name: name, ignored } = corner;
+    let ignored = *ignored;
+    let worktree = repository.worktree_at(path).map_err(git_fault)?;
     let but = match ignored {
         IgnoredFiles::Recorded(_) => "",
         IgnoredFiles::LeftOut => ", but for the ignored output of checks",
     };
     let locked = || "it is locked".to_owned();
-    let obstacle = repository.obstacle_to_removal(&worktree, &key, base, ignored);
+    let obstacle = repository.obstacle_to_removal(&worktree, key, base, ignored);
     match obstacle {
         Ok(None) => {}
         Ok(Some(Obstacle::Locked)) => return Ok(Err(locked())),
@@ -201,13 +320,12 @@ fn worktree_of(
         }
         Err(error) => return Err(git_fault(error)),
     }
-    let name = context.kept_name(role);
     if mode == CleanMode::DryRun {
         return Ok(Ok(format!("its content{but} would be kept as refs/windlass/kept/{name}")));
     }
     let time = Moment { seconds: seconds(), offset_minutes: 0 };
-    let keeping = Keeping { name: &name, time, ignored };
-    match repository.remove_worktree(&worktree, &key, base, &keeping).map_err(git_fault)? {
+    let keeping = Keeping { name, time, ignored };
+    match repository.remove_worktree(&worktree, key, base, &keeping).map_err(git_fault)? {
         Removal::Removed { kept: Some(kept) } => {
             Ok(Ok(format!("its content{but} is kept as {}", kept.reference)))
         }

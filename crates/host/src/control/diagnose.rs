@@ -2,6 +2,7 @@
 
 use super::agents;
 use crate::host::{Host, locate_git};
+use crate::notify::Plan;
 use crate::settings::{self, Environment, Origin};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -21,6 +22,11 @@ pub(crate) async fn diagnose(host: &Host, repository: Option<&Path>) -> Result<D
     lines.push(runs(host).await?);
     lines.extend(repository.map(repository_line));
     lines.extend(agent_lines(&host.environment, repository).await);
+    // Settings that cannot be read have their own line.
+    let checkout = repository.and_then(|path| Checkout::discover(path).ok());
+    if let Ok(settings) = host.settings_for(checkout.as_ref().map(Checkout::work_tree), &[]) {
+        lines.extend(super::notify::lines(host, &Plan::of(&settings)));
+    }
     Ok(Diagnosis { lines })
 }
 
@@ -121,12 +127,17 @@ async fn journal(host: &Host) -> DiagnosisLine {
 async fn runs(host: &Host) -> Result<DiagnosisLine, Fault> {
     let lines = super::queries::list(host, None).await?;
     let waiting = lines.iter().filter(|line| line.status == Status::Interrupted).count();
-    let asking = lines.iter().filter(|line| line.status == Status::NeedsHuman).count();
+    let asking = lines.iter().filter(|line| line.waits).count();
     let details = format!("{} in all, {waiting} interrupted, {asking} waiting for a person", lines.len());
     Ok(if waiting > 0 {
         line("runs", Health::Warning, details, "`windlass resume --all` goes on with the interrupted ones")
     } else {
-        line("runs", Health::Good, details, "")
+        line(
+            "runs",
+            Health::Good,
+            details,
+            if asking > 0 { "`windlass inbox` shows what is asked" } else { "" },
+        )
     })
 }
 

@@ -1,10 +1,12 @@
 //! Finds the run somebody means: by id, by the beginning of one, by task, or by its directory.
 
+use super::trust;
 use crate::context::RunContext;
 use crate::fault::{git_fault, journal_fault};
 use crate::headline;
 use crate::holder::Owner;
 use crate::host::Host;
+use crate::notify::Plan;
 use crate::past::Past;
 use std::path::Path;
 use windlass_control_api::views::RunLine;
@@ -83,7 +85,14 @@ pub(crate) fn context(host: &Host, id: &RunId, protocol: &Protocol) -> Result<Ru
     let checkout = Checkout::discover(Path::new(&place.repository)).map_err(git_fault)?;
     same_repository(place, &checkout)?;
     let settings = host.settings_for(Some(checkout.work_tree()), &[])?;
-    host.run_context(id.clone(), protocol.spec(), host.repository(checkout)?, &settings)
+    // The run's own commands were agreed to when it began; the repository's file may name other channels since.
+    let distrusted =
+        Plan::is_of_the_repository(&settings) && trust::require(host, &checkout, &settings, false).is_err();
+    let mut context = host.run_context(id.clone(), protocol.spec(), host.repository(checkout)?, &settings)?;
+    if distrusted {
+        context.notify = host.notify_plan(Plan::without_the_repositorys(&settings));
+    }
+    Ok(context)
 }
 
 /// The same for a repository that was moved, and stands where somebody says. It is only looked at.

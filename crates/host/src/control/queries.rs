@@ -1,5 +1,6 @@
 //! Looking without touching: lists, one run, its log, its change, why it is where it is.
 
+use super::control_loop::change;
 use super::find;
 use crate::fault::journal_fault;
 use crate::headline;
@@ -9,6 +10,7 @@ use crate::spending;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
+use windlass_control_api::commands::Pass;
 use windlass_control_api::views::{
     ArtifactView, Diff, DriverView, ExplanationView, LandedView, Log, RunLine, RunView, SaidBy, Speaker,
     Status, Used,
@@ -19,6 +21,7 @@ use windlass_git_workspaces::Checkout;
 use windlass_protocols::explain::{Explanation, explain as explanation_of, stand_in};
 use windlass_protocols::outcome::{Answer, CapturedChange, Outcome, Reading, VerdictWord};
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
+use windlass_protocols::protocol::goal_contract::facts::Fact as GoalFact;
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
 use windlass_protocols::protocol::judged_task::spec::Adopted;
 use windlass_protocols::protocol::judged_task::state::State;
@@ -50,9 +53,18 @@ pub(crate) async fn interrupted(host: &Host) -> Result<Vec<RunLine>, Fault> {
     Ok(lines.into_iter().filter(|line| line.status == Status::Interrupted).collect())
 }
 
-pub(crate) async fn show(host: &Host, name: &str) -> Result<RunView, Fault> {
+pub(crate) async fn show(host: &Host, name: &str, iteration: Option<&str>) -> Result<RunView, Fault> {
     let (head, stored, run) = find::run(host, name).await?;
     let protocol = find::protocol(&run)?;
+    let change = match (protocol, iteration) {
+        (Protocol::FeedbackControl(_), _) => change::view(host, (&head.run, &stored), &run, iteration)?,
+        (Protocol::JudgedTask(_), None) | (Protocol::GoalContract(_), _) => None,
+        (Protocol::JudgedTask(_), Some(_)) => return Err(change::no_iterations()),
+    };
+    let of_pass = |round: u32| {
+        let outermost = iteration.and_then(|label| label.split('.').next());
+        outermost.is_none_or(|label| label == round.to_string())
+    };
     let used = run.started.as_ref().map(|started| started.budget.used).unwrap_or_default();
     let place = protocol.place();
     let judged = Judged::of(protocol);
@@ -81,10 +93,17 @@ pub(crate) async fn show(host: &Host, name: &str) -> Result<RunView, Fault> {
         explanation: explanation(host, &run).await?,
         control: match protocol {
             Protocol::FeedbackControl(state) => Some(super::control_loop::report::of(&run, state)),
-            Protocol::JudgedTask(_) => None,
+            Protocol::JudgedTask(_) | Protocol::GoalContract(_) => None,
         },
+        goal: match protocol {
+            Protocol::GoalContract(state) => Some(super::goal_loop::report::of(&run, state)),
+            Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => None,
+        },
+        change,
+        notifications: super::notify::standing(host.courier.deliveries(), Some(head.run.as_str())),
         artifacts: sealed(&head.run, &stored)?
             .into_iter()
+            .filter(|(round, _)| of_pass(*round))
             .map(|(round, artifact)| ArtifactView {
                 round,
                 path: host.evidence.path_of(&artifact.digest).to_string_lossy().into_owned(),
@@ -135,6 +154,15 @@ impl Judged {
                     audit_checks: Vec::new(),
                 }
             }
+            Protocol::GoalContract(state) => Self {
+                tree: state.open.as_ref().map(|open| open.tree().to_string()),
+                landed: None,
+                verdict: "not-run".to_owned(),
+                gate: "not-run".to_owned(),
+                said_by: SaidBy::default(),
+                checks: state.spec.suite.iter().cloned().collect(),
+                audit_checks: state.spec.pre_commit.clone(),
+            },
         }
     }
 }
@@ -241,15 +269,39 @@ pub(crate) async fn log_changed(host: &Host, name: &str, from_version: u64) -> R
     }
 }
 
-pub(crate) async fn diff(host: &Host, name: &str, round: Option<u32>) -> Result<Diff, Fault> {
+pub(crate) async fn diff(host: &Host, name: &str, pass: Option<Pass>) -> Result<Diff, Fault> {
     let (head, stored, run) = find::run(host, name).await?;
-    let protocol = find::protocol(&run)?;
+    let place = find::protocol(&run)?.place();
+    let round = match (find::protocol(&run)?, pass) {
+        (Protocol::FeedbackControl(_), Some(Pass::Round(_))) => {
+            return Err(Fault::new(Code::BadArgument, "a control loop has iterations, not rounds")
+                .hint("`--iteration N` shows one, no flag the whole run"));
+        }
+        (Protocol::FeedbackControl(_), pass) => {
+            let iteration = pass.map(|pass| match pass {
+                Pass::Iteration(label) => label,
+                Pass::Round(round) => round.to_string(),
+            });
+            return change::diff(host, (&head.run, &stored), &run, iteration.as_deref());
+        }
+        (Protocol::JudgedTask(_), Some(Pass::Iteration(_))) => return Err(change::no_iterations()),
+        (Protocol::GoalContract(_), Some(Pass::Iteration(label))) => {
+            let number = label.parse().map_err(|_| {
+                Fault::new(Code::BadArgument, format!("{label} is no iteration of a goal loop"))
+                    .hint("iterations are numbered from 1")
+            });
+            Some(number?)
+        }
+        (Protocol::JudgedTask(_) | Protocol::GoalContract(_), Some(Pass::Round(round))) => Some(round),
+        (Protocol::JudgedTask(_) | Protocol::GoalContract(_), None) => None,
+    };
     let mut changes: Vec<CapturedChange> = Vec::new();
     for row in &stored {
-        match row.fact(&head.run).map_err(journal_fault)? {
-            Fact::JudgedTask(TaskFact::ChangeTaken { change })
-            | Fact::FeedbackControl(ControlFact::ChangeTaken { change, .. }) => changes.push(change),
-            _ => {}
+        if let Fact::JudgedTask(TaskFact::ChangeTaken { change })
+        | Fact::GoalContract(GoalFact::ChangeTaken { change }) =
+            row.fact(&head.run).map_err(journal_fault)?
+        {
+            changes.push(change);
         }
     }
     let wanted = match round {
@@ -264,7 +316,8 @@ pub(crate) async fn diff(host: &Host, name: &str, round: Option<u32>) -> Result<
     Ok(Diff {
         run: head.run.to_string(),
         round: change.round,
-        base: protocol.place().base.to_string(),
+        iteration: None,
+        base: place.base.to_string(),
         tree: change.tree.to_string(),
         patch: host.evidence.read(&change.patch)?,
     })
@@ -278,6 +331,10 @@ pub(crate) fn sealed(id: &RunId, stored: &[Stored]) -> Result<Vec<(u32, Artifact
         let fact = row.fact(id).map_err(journal_fault)?;
         let artifacts = match fact {
             Fact::FeedbackControl(ControlFact::IterationOpened { depth: 0, iteration }) => {
+                round = iteration;
+                Vec::new()
+            }
+            Fact::GoalContract(GoalFact::IterationOpened { iteration, .. }) => {
                 round = iteration;
                 Vec::new()
             }
@@ -324,6 +381,9 @@ fn of_outcome(outcome: Outcome) -> Vec<ArtifactRef> {
                 Answer::Decision(decision) => [decision.artifact].into_iter().chain(decision.plan).collect(),
                 Answer::Action(action) => action.artifact.into_iter().collect(),
                 Answer::Reading(reading) => of_reading(reading),
+                Answer::Design(design) => vec![design.artifact],
+                Answer::Build(build) => build.artifact.into_iter().collect(),
+                Answer::Evaluation(evaluation) => vec![evaluation.artifact],
                 Answer::Missing | Answer::Malformed { .. } => Vec::new(),
             };
             report.evidence.into_iter().chain(answer).collect()
@@ -331,7 +391,10 @@ fn of_outcome(outcome: Outcome) -> Vec<ArtifactRef> {
         Outcome::ChecksRan(report) => report.evidence,
         Outcome::ChangeCaptured(change) => vec![change.patch],
         Outcome::Measured(report) => report.readings.into_iter().flat_map(of_reading).collect(),
+        Outcome::QueueRead(queue) => queue.sources,
+        Outcome::SuiteRan(report) => [report.log].into_iter().chain(report.list).collect(),
         Outcome::Prepared { .. }
+        | Outcome::ItemCommitted { .. }
         | Outcome::Landed(_)
         | Outcome::IterationCommitted { .. }
         | Outcome::Waited

@@ -2,7 +2,7 @@
 
 use super::start::{drive, hold_run, may_wait, released};
 use super::task_spec::free_branch;
-use super::{find, legacy};
+use super::{control_loop, find, legacy};
 use crate::clock::SystemClock;
 use crate::context::RunContext;
 use crate::drive::{Aim, Driver, Hands, StopMessage};
@@ -19,6 +19,7 @@ use windlass_control_api::views::{RunLine, RunOutcome};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Clock, EngineError, Journal};
 use windlass_protocols::kernel::budget::CapChange;
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::judged_task::spec::Landing;
 use windlass_protocols::{Actor, Effect, Millis, Observation, Run, Stamped, decide};
 
@@ -36,7 +37,7 @@ pub(crate) async fn resume(
     };
     let protocol = find::protocol(&past.run)?;
     let context = find::context(host, &head.run, protocol)?;
-    let first = reopening(host, &command, past.run.ended)?;
+    let first = reopening(host, &command, &past.run)?;
     refuse_early(&past.run, first.as_ref())?;
     let owner = Owner::this_process(head.run.as_str(), &format!("windlass resume {}", protocol.task()))?;
     let if_held = IfHeld::waiting(command.wait);
@@ -55,31 +56,37 @@ pub(crate) async fn resume(
 }
 
 /// A run that may not be taken up again is left alone before anything is held or written for it.
-fn refuse_early(run: &Run, first: Option<&(Actor, Observation)>) -> Result<(), Fault> {
+pub(super) fn refuse_early(run: &Run, first: Option<&(Actor, Observation)>) -> Result<(), Fault> {
     let Some((by, observation)) = first else { return Ok(()) };
     let asked = Stamped { at: SystemClock.now(), by: by.clone(), body: observation.clone() };
     decide(run, &asked).map(|_| ()).map_err(|rejection| engine_fault(EngineError::Rejected(rejection)))
 }
 
 /// An ended run is taken up again; an unfinished one just goes on, and has no use for more room yet.
-fn reopening(host: &Host, command: &ResumeRun, ended: bool) -> Result<Option<(Actor, Observation)>, Fault> {
+pub(super) fn reopening(
+    host: &Host,
+    command: &ResumeRun,
+    run: &Run,
+) -> Result<Option<(Actor, Observation)>, Fault> {
+    let (more_iterations, limits) = control_loop::limits::new_limits(command, run)?;
     let caps = CapChange {
-        more_rounds: command.more_rounds,
+        more_rounds: command.more_rounds.saturating_add(more_iterations),
         more_time: Millis::minutes(command.more_minutes),
         more_tokens: command.more_tokens,
         more_cost_micros: command.more_cost_micros,
         more_output_bytes: command.more_output_bytes,
     };
-    let asks_for_more = caps != CapChange::default() || command.note.is_some();
-    match (ended, asks_for_more) {
+    let asks_for_more =
+        caps != CapChange::default() || limits != NewLimits::default() || command.note.is_some();
+    match (run.ended, asks_for_more) {
         (true, _) => {
-            let observation = Observation::Reopened { caps, note: command.note.clone() };
+            let observation = Observation::Reopened { caps, note: command.note.clone(), limits };
             Ok(Some((Actor::Human(host.person()), observation)))
         }
         (false, false) => Ok(None),
         (false, true) => Err(Fault::new(
             Code::NotAllowedNow,
-            "the run has not ended; more room and notes are given to an ended run",
+            "the run has not ended; more room, other limits and notes are given to an ended run",
         )
         .hint("resume it without them")),
     }

@@ -214,6 +214,7 @@ fn dry_run(context: &RunContext) -> Result<RunOutcome, Fault> {
         spent: Spent::default(),
         would_run,
         control: None,
+        goal: None,
     })
 }
 
@@ -245,6 +246,7 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
         },
         would_run: Vec::new(),
         control: None,
+        goal: None,
     };
     match protocol {
         Protocol::JudgedTask(state) => {
@@ -270,6 +272,13 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
             }
             outcome.rounds_completed = state.stack.first().map_or(0, |frame| frame.actuations);
             outcome.control = Some(super::control_loop::report::of(run, state));
+        }
+        Protocol::GoalContract(state) => {
+            if let Some(end) = &state.end {
+                outcome.final_verdict = end.outcome().unwrap_or_else(|| end.word().to_owned());
+            }
+            outcome.rounds_completed = u32::try_from(state.past.len()).unwrap_or(u32::MAX);
+            outcome.goal = Some(super::goal_loop::report::of(run, state));
         }
     }
     Ok(outcome)

@@ -26,7 +26,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// The first agent of each role, and those that stand in for it.
-pub(super) type Agents = (BTreeMap<Role, String>, BTreeMap<Role, Vec<String>>);
+pub(crate) type Agents = (BTreeMap<Role, String>, BTreeMap<Role, Vec<String>>);
 
 fn no_agent(role: Role) -> Fault {
     Fault::new(Code::BadArgument, format!("no agent is named for the {role}"))

@@ -36,7 +36,10 @@ pub(crate) fn require_all(
     }
     let mut fault = Fault::new(
         Code::NotTrusted,
-        format!("this repository would have {} commands run that nobody agreed to", view.commands.len()),
+        match view.commands.len() {
+            1 => "this repository would have a command run that nobody agreed to".to_owned(),
+            several => format!("this repository would have {several} commands run that nobody agreed to"),
+        },
     )
     .kept("nothing was run");
     for command in view.commands {
@@ -45,10 +48,21 @@ pub(crate) fn require_all(
     Err(fault.hint("agree for good with `windlass trust`, or for this once with `--yes`"))
 }
 
+/// Whether nothing would be refused.
+pub(crate) fn agreed(
+    host: &Host,
+    checkout: &Checkout,
+    settings: &Settings,
+    others: &[String],
+) -> Result<bool, Fault> {
+    let view = view(host, checkout, settings, others)?;
+    Ok(view.commands.is_empty() || view.trusted)
+}
+
 pub(crate) fn state(host: &Host, repository: &Path) -> Result<TrustView, Fault> {
     let checkout = Checkout::discover(repository).map_err(git_fault)?;
     let settings = host.settings_for(Some(checkout.work_tree()), &[])?;
-    view(host, &checkout, &settings, &super::control_loop::commands_of(&checkout))
+    view(host, &checkout, &settings, &commands_of(&checkout))
 }
 
 pub(crate) fn change(host: &Host, repository: &Path, decision: Decision) -> Result<TrustView, Fault> {
@@ -65,6 +79,17 @@ pub(crate) fn change(host: &Host, repository: &Path, decision: Decision) -> Resu
     Ok(view)
 }
 
+/// Every command that stands in files of loops; what is set up for two loops is agreed to once.
+fn commands_of(checkout: &Checkout) -> Vec<String> {
+    let mut commands = super::control_loop::commands_of(checkout);
+    for command in super::goal_loop::commands_of(checkout) {
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    commands
+}
+
 /// Whether this set of commands is agreed to, or a larger one that has all of it.
 fn view(
     host: &Host,
@@ -78,7 +103,7 @@ fn view(
     let repository = checkout.work_tree().to_string_lossy().into_owned();
     let agreed = read(host)?.get(&key(checkout)).cloned();
     let in_larger_set = || {
-        let all: Vec<String> = own.into_iter().chain(super::control_loop::commands_of(checkout)).collect();
+        let all: Vec<String> = own.into_iter().chain(commands_of(checkout)).collect();
         agreed.as_ref() == Some(&self::hash(&all)) && commands.iter().all(|command| all.contains(command))
     };
     let trusted = agreed.as_ref() == Some(&hash) || in_larger_set();

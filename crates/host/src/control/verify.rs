@@ -12,11 +12,12 @@ use windlass_control_api::views::{Verification, VerificationCheck};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, JournalError, RunHead, Stored, chain, engine};
 use windlass_git_workspaces::{Commit, Repository};
+use windlass_protocols::kernel::place::Place;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
-use windlass_protocols::protocol::feedback_control::state::State as ControlState;
+use windlass_protocols::protocol::goal_contract::facts::Fact as GoalFact;
 use windlass_protocols::protocol::judged_task::state::State;
-use windlass_protocols::{ArtifactRef, Fact, Run, RunId};
+use windlass_protocols::{ArtifactRef, CommitId, Fact, Run, RunId};
 
 pub(crate) async fn verify(host: &Host, name: &str, moved_to: Option<&Path>) -> Result<Verification, Fault> {
     let (id, head) = match find::head(host, name).await {
@@ -78,7 +79,14 @@ fn check_rest(
     checks.push(check_copies(context.as_ref(), run, protocol, (stored, &facts)));
     checks.extend(match protocol {
         Protocol::JudgedTask(state) => check_landing(context.as_ref(), state),
-        Protocol::FeedbackControl(state) => check_commits(context.as_ref(), state, &facts),
+        Protocol::FeedbackControl(state) => {
+            let base = state.base.as_ref().map(|(base, _)| base);
+            check_commits(context.as_ref(), base, &state.spec.place, &facts)
+        }
+        Protocol::GoalContract(state) => {
+            let base = state.base.as_ref().map(|(base, _)| base);
+            check_commits(context.as_ref(), base, &state.spec.place, &facts)
+        }
     });
     Ok(())
 }
@@ -260,14 +268,19 @@ fn check_landing(context: Result<&RunContext, &Fault>, state: &State) -> Option<
 /// Every iteration's commit, in the order in which they were made, each with the one before it as its parent.
 fn check_commits(
     context: Result<&RunContext, &Fault>,
-    state: &ControlState,
+    base: Option<&CommitId>,
+    place: &Place,
     facts: &[Fact],
 ) -> Option<VerificationCheck> {
     const WHAT: &str = "the commits of the iterations";
     let commits: Vec<&str> = facts
         .iter()
         .filter_map(|fact| match fact {
-            Fact::FeedbackControl(ControlFact::IterationCommitted { commit, .. }) => Some(commit.as_str()),
+            Fact::FeedbackControl(ControlFact::IterationCommitted { commit, .. })
+            | Fact::GoalContract(
+                GoalFact::ItemCommitted { commit, .. }
+                | GoalFact::SummaryCommitted { commit: Some(commit), .. },
+            ) => Some(commit.as_str()),
             _ => None,
         })
         .collect();
@@ -276,11 +289,11 @@ fn check_commits(
         Ok(context) => context,
         Err(fault) => return Some(failed(WHAT, format!("they cannot be looked at: {}", fault.message))),
     };
-    let base = state.base.as_ref().map(|(base, _)| base.to_string()).unwrap_or_default();
+    let base = base.map(ToString::to_string).unwrap_or_default();
     let expected: Vec<&str> = commits.iter().rev().copied().collect();
     Some(match context.repository.first_parents(last, &base) {
         Ok(found) if found.iter().map(String::as_str).eq(expected.iter().copied()) => {
-            let branch = &state.spec.place.doer_branch;
+            let branch = &place.doer_branch;
             let standing = match context.repository.read_reference(&format!("refs/heads/{branch}")) {
                 Ok(Some(found)) if found.as_str() == *last => format!("{branch} ends on them"),
                 Ok(Some(_)) => format!("{branch} stands elsewhere now"),

@@ -5,7 +5,8 @@ use super::LiveSpend;
 use super::agent_end;
 use super::answer;
 use super::control_loop;
-use super::listen::{SpendLimits, Watch};
+use super::goal_loop;
+use super::listen::{Guard, SpendLimits, Watch};
 use super::prompt;
 use super::step::{self, Counted, Told};
 use crate::clock::SystemClock;
@@ -53,7 +54,9 @@ pub(super) async fn run(
     }
     let so_far = asked.session.as_ref().map(|session| agent_end::totals_of(&session.so_far));
     let listening = (context.prices.clone(), context.most_repeats);
-    let watch = Watch::new(choice, &directory, limits, listening, so_far).telling(live);
+    let watch = Watch::new(choice, &directory, limits, listening, so_far)
+        .telling(live)
+        .guarded(Guard::of(&context.spec));
     let before: Arc<Mutex<Option<Fingerprint>>> = Arc::default();
     let end = {
         let (begin_context, begin_asked, begin_run) = (Arc::clone(&context), asked.clone(), Arc::clone(&run));
@@ -105,6 +108,7 @@ fn begin(
     let worktree = context.worktree(asked.role);
     let before = match (&context.spec, &asked.tree) {
         (Spec::FeedbackControl(_), _) => control_loop::shown::to_agent(context, asked, run)?,
+        (Spec::GoalContract(_), _) => goal_loop::shown::to_agent(context, asked, run)?,
         (Spec::JudgedTask(_), tree) => tree.as_ref().map(|tree| show_tree(context, tree)).transpose()?,
     };
     let choice = choice(context, asked)?;
@@ -113,6 +117,7 @@ fn begin(
     let text = match &context.spec {
         Spec::JudgedTask(_) => prompt::render(context, asked, run, (&outbox, answer_by))?,
         Spec::FeedbackControl(_) => control_loop::prompt::render(context, asked, run, (&outbox, answer_by))?,
+        Spec::GoalContract(_) => goal_loop::prompt::render(context, asked, run, (&outbox, answer_by))?,
     };
     let prompt_file = directory.join("prompt.md");
     ensure(&prompt_file, text.as_bytes())?;
@@ -168,7 +173,7 @@ fn choice(context: &RunContext, asked: &RunAgent) -> Result<AgentChoice, Fault> 
     let choice =
         AgentChoice::parse(text).map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))?;
     Ok(match &context.spec {
-        Spec::JudgedTask(_) => choice,
+        Spec::JudgedTask(_) | Spec::GoalContract(_) => choice,
         Spec::FeedbackControl(spec) => control_loop::own_model::given(spec, asked, choice),
     })
 }
@@ -193,9 +198,11 @@ fn session(context: &RunContext, choice: &AgentChoice, (effect, asked): (EffectI
 fn answer_schema(role: Role, by: AnswerBy, directory: &Path) -> Result<Option<AnswerSchema>, Fault> {
     let text = match (by, role) {
         // Reports of a control loop are Markdown, which no schema describes.
-        (AnswerBy::Outbox, _) | (_, Role::Doer | Role::Sensor | Role::Controller | Role::Actuator) => {
+        (AnswerBy::Outbox, _)
+        | (_, Role::Doer | Role::Sensor | Role::Controller | Role::Actuator | Role::Builder) => {
             return Ok(None);
         }
+        (_, Role::Planner | Role::Evaluator) => goal_loop::answer::schema(role),
         (_, Role::Judge) => VerdictReport::answer_schema(),
         (_, Role::Auditor) => AuditReport::answer_schema(),
     };
@@ -258,6 +265,9 @@ pub(super) const fn driver_role(role: Role) -> windlass_agent_drivers::Role {
         Role::Sensor => windlass_agent_drivers::Role::Sensor,
         Role::Controller => windlass_agent_drivers::Role::Controller,
         Role::Actuator => windlass_agent_drivers::Role::Actuator,
+        Role::Planner => windlass_agent_drivers::Role::Planner,
+        Role::Builder => windlass_agent_drivers::Role::Builder,
+        Role::Evaluator => windlass_agent_drivers::Role::Evaluator,
     }
 }
 
@@ -336,6 +346,11 @@ fn answer_of(
             evidence,
         );
     }
+    if matches!(context.spec, Spec::GoalContract(_)) {
+        let said = ended.spoken.as_deref().or(ended.last_message.as_deref());
+        let said = said.filter(|_| answer_by != AnswerBy::Outbox);
+        return goal_loop::answer::read(context, (outbox, redaction), asked, said, evidence);
+    }
     let answer = match &ended.spoken {
         Some(spoken) => answer::spoken(context, asked.role, spoken, evidence)?,
         None => answer::read(context, (outbox, redaction), asked.role, evidence)?,
@@ -359,6 +374,10 @@ fn shown(
         (Spec::FeedbackControl(_), _) => {
             let head = control_loop::shown::head(context, run)?;
             Ok((control_loop::shown::tree_for(context, asked.role, run)?, head.id))
+        }
+        (Spec::GoalContract(_), _) => {
+            let head = goal_loop::shown::head(context, run)?;
+            Ok((goal_loop::shown::tree_for(context, asked, run)?, head.id))
         }
         (Spec::JudgedTask(_), Some(tree)) => Ok((git_tree(tree)?, git_commit(&context.spec.place().base)?)),
         (Spec::JudgedTask(_), None) => Err(bug("a reader was shown no tree")),
@@ -435,6 +454,10 @@ fn changed_paths(drift: &Drift) -> Vec<String> {
 }
 
 fn changed_artifacts(context: &RunContext, asked: &RunAgent) -> Vec<String> {
+    // Only a task loop lays its artifacts out in the round's folder; what is not there was changed by nobody.
+    if context.task_loop().is_err() {
+        return Vec::new();
+    }
     let round = context.round_dir(asked.round);
     asked
         .inputs

@@ -1,7 +1,7 @@
 //! What the end of an agent's step means: its exit code, its words and its usage put together by its dialect, in the
 //! words a decision uses. An exit code alone proves nothing.
 
-use super::listen::Heard;
+use super::listen::{Guard, Heard};
 use super::step;
 use crate::clock::SystemClock;
 use crate::context::RunContext;
@@ -70,7 +70,9 @@ pub(super) fn read(
     });
     let trouble = match step::ended_for(end, directory) {
         Some(trouble) => Some(trouble),
-        None => trouble(choice, end, &heard)
+        None => heard
+            .destroyed(Guard::of(&context.spec))
+            .or_else(|| trouble(choice, end, &heard))
             .or_else(|| (cost.is_none() && totals.tokens() > 0).then(|| unpriced(context, choice)).flatten()),
     };
     let access = if asked.role.may_write() { Access::ReadWrite } else { Access::ReadOnly };

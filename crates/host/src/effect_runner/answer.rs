@@ -74,12 +74,16 @@ pub(super) fn interpret(
             Ok(file) => Ok(Answer::Handoff(handoff(context, &file)?)),
             Err(faults) => Err(Faults::from(faults)),
         },
-        Role::Judge | Role::Sensor | Role::Controller | Role::Actuator => {
-            match VerdictReport::parse(bytes, &reading) {
-                Ok(file) => Ok(Answer::Verdict(verdict(context, &file)?)),
-                Err(faults) => Err(Faults::from(faults)),
-            }
-        }
+        Role::Judge
+        | Role::Sensor
+        | Role::Controller
+        | Role::Actuator
+        | Role::Planner
+        | Role::Builder
+        | Role::Evaluator => match VerdictReport::parse(bytes, &reading) {
+            Ok(file) => Ok(Answer::Verdict(verdict(context, &file)?)),
+            Err(faults) => Err(Faults::from(faults)),
+        },
         Role::Auditor => match AuditReport::parse(bytes, &reading) {
             Ok(file) => Ok(Answer::Audit(audit(context, &file)?)),
             Err(faults) => Err(Faults::from(faults)),

@@ -17,6 +17,9 @@ const MAX_HAZARDS: usize = 20;
 
 pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome, Fault> {
     let base = git_tree(&base_tree(run)?)?;
+    if let Some(tree) = handed_back(run) {
+        super::by_hand::bring_in(context, tree)?;
+    }
     let taken = match take(context, Role::Doer, &base)? {
         Ok(taken) => taken,
         Err(reason) => return Ok(Outcome::Refused { reason }),
@@ -29,6 +32,8 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
         hazards: taken.hazards.into_iter().chain(too_large).collect(),
         patch,
         reverted: Vec::new(),
+        findings: Vec::new(),
+        left_out: Vec::new(),
     }))
 }
 
@@ -43,14 +48,21 @@ pub(super) fn take(
     role: Role,
     base: &windlass_git_workspaces::TreeId,
 ) -> Result<Result<Taken, String>, Fault> {
-    let worktree = context.worktree(role);
-    let key = context.index_key(role);
-    match context.repository.snapshot(&worktree, &key, base, SnapshotLimits::default()) {
+    take_from(context, (&context.worktree(role), &context.index_key(role)), base)
+}
+
+/// The same of any place a maker works in.
+pub(super) fn take_from(
+    context: &RunContext,
+    (worktree, key): (&Path, &str),
+    base: &windlass_git_workspaces::TreeId,
+) -> Result<Result<Taken, String>, Fault> {
+    match context.repository.snapshot(worktree, key, base, SnapshotLimits::default()) {
         Ok(snapshot) => {
             let hazards = snapshot.hazards.iter().take(MAX_HAZARDS).map(ToString::to_string).collect();
             Ok(Ok(Taken { snapshot, hazards }))
         }
-        Err(error) if comes_of_the_content(&error, &worktree) => Ok(Err(error.to_string())),
+        Err(error) if comes_of_the_content(&error, worktree) => Ok(Err(error.to_string())),
         Err(error) => Err(git_fault(error)),
     }
 }
@@ -81,10 +93,17 @@ fn comes_of_the_content(error: &GitError, worktree: &Path) -> bool {
     }
 }
 
+fn handed_back(run: &Run) -> Option<&TreeId> {
+    match &run.started.as_ref()?.protocol {
+        Protocol::JudgedTask(state) => state.handed_back.as_ref(),
+        Protocol::FeedbackControl(_) | Protocol::GoalContract(_) => None,
+    }
+}
+
 pub(super) fn base_tree(run: &Run) -> Result<TreeId, Fault> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::JudgedTask(state)) => state.base.as_ref().map(|(_, tree)| tree.clone()),
-        Some(Protocol::FeedbackControl(_)) | None => None,
+        Some(Protocol::FeedbackControl(_) | Protocol::GoalContract(_)) | None => None,
     }
     .ok_or_else(|| bug("a change is captured before the base is known"))
 }

@@ -16,7 +16,8 @@ use windlass_git_workspaces::Fingerprint;
 use windlass_process_supervisor::{ChildSpec, Found, Secrets};
 use windlass_protocols::effect::{Purpose, RunChecks, StepLimits};
 use windlass_protocols::outcome::{CheckResult, ChecksReport, StepEnd, Usage};
-use windlass_protocols::{ArtifactRef, EffectId, Millis, Outcome, Role};
+use windlass_protocols::protocol::Spec;
+use windlass_protocols::{ArtifactRef, EffectId, Millis, Outcome, Role, Run};
 
 /// What a shell says of a command that a signal ended; the files have no other form for it.
 const SIGNAL_BASE: i32 = 128;
@@ -25,6 +26,7 @@ pub(super) async fn run(
     context: Arc<RunContext>,
     effect: EffectId,
     asked: RunChecks,
+    run: Arc<Run>,
     told: Told,
 ) -> Result<Outcome, Fault> {
     let mut used = Usage::default();
@@ -47,8 +49,8 @@ pub(super) async fn run(
         seen = look(&context, effect, part, &directory, seen)?;
         let spec = command_spec(&context, effect, limits, command);
         // Every check begins on exactly the tree: what the code under test did in the one before must not count.
-        let (shown, tree) = (Arc::clone(&context), asked.tree.clone());
-        let prepare = move || super::agent::show_tree(&shown, &tree).map(|_| (spec, Secrets::new()));
+        let (shown, run, tree) = (Arc::clone(&context), Arc::clone(&run), asked.tree.clone());
+        let prepare = move || show(&shown, &run, &tree).map(|_| (spec, Secrets::new()));
         let end = step::child_in(&context, directory.clone(), (told.clone(), None), prepare).await?;
         let Some(end) = end else { return Ok(Outcome::Interrupted { usage: used }) };
         let usage = step::usage(&end, limits);
@@ -66,6 +68,13 @@ pub(super) async fn run(
         }
     }
     step::blocking(move || report(&context, effect, &asked, results, used)).await
+}
+
+fn show(context: &RunContext, run: &Run, tree: &windlass_protocols::TreeId) -> Result<Fingerprint, Fault> {
+    match &context.spec {
+        Spec::GoalContract(_) => super::goal_loop::shown::to_checks(context, run, tree),
+        Spec::JudgedTask(_) | Spec::FeedbackControl(_) => super::agent::show_tree(context, tree),
+    }
 }
 
 /// What is known about the parts of this effect that come next.
@@ -134,6 +143,8 @@ fn report(
             let file = EvalResults::new(repo, logs).render();
             evidence.push(context.evidence.seal(EvalResults::FILE_NAME, file.as_bytes())?);
         }
+        // Files of the task loop; a goal loop keeps the results alone.
+        Purpose::Audit if !matches!(context.spec, Spec::JudgedTask(_)) => {}
         Purpose::Audit => {
             let round = context.round_dir(asked.round);
             let handoff = stored(&round.join(Handoff::FILE_NAME), Handoff::parse);
@@ -184,7 +195,10 @@ fn seal_logs(
     results: &[CheckResult],
     evidence: &mut Vec<ArtifactRef>,
 ) -> Result<Vec<CommandResult>, Fault> {
-    let before = if asked.purpose == Purpose::Audit { context.task_loop()?.checks.len() } else { 0 };
+    let before = match &context.spec {
+        Spec::JudgedTask(spec) if asked.purpose == Purpose::Audit => spec.checks.len(),
+        _ => 0,
+    };
     let folder = if asked.purpose == Purpose::Baseline { "baseline" } else { "logs" };
     let shown = context.round_dir(asked.round).join("logs").to_string_lossy().into_owned();
     let mut commands = Vec::new();

@@ -7,9 +7,11 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use windlass_agent_drivers::{AgentChoice, Signal, Stream, Totals, UsageTally, driver};
+use windlass_artifact_formats::goal_loop::destructive;
 use windlass_control_api::money::Spent;
 use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::outcome::Trouble;
+use windlass_protocols::protocol::Spec;
 
 /// A line longer than this is no event; it is kept in the log and not listened to.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
@@ -66,6 +68,14 @@ impl Heard {
         })
     }
 
+    /// What it ran that must never be run unattended; a fast one is through before anybody looks.
+    pub(super) fn destroyed(&self, guard: Guard) -> Option<Trouble> {
+        self.signals.iter().find_map(|signal| match signal {
+            Signal::ToolCall { detail, .. } => guard.stops(detail),
+            _ => None,
+        })
+    }
+
     /// The last thing that went wrong, in the program's own words.
     pub(super) fn last_error(&self) -> Option<&str> {
         self.signals.iter().rev().find_map(|signal| match signal {
@@ -116,6 +126,31 @@ pub(super) struct Watch {
     model: Option<String>,
     repeated: Repeated,
     live: LiveSpend,
+    guard: Guard,
+}
+
+/// Whether a destructive command ends the agent that runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guard {
+    Off,
+    On,
+}
+
+impl Guard {
+    /// A goal loop's contract names such commands among the reasons to stop at once.
+    pub(super) const fn of(spec: &Spec) -> Self {
+        match spec {
+            Spec::GoalContract(_) => Self::On,
+            Spec::JudgedTask(_) | Spec::FeedbackControl(_) => Self::Off,
+        }
+    }
+
+    pub(super) fn stops(self, command: &str) -> Option<Trouble> {
+        match self {
+            Self::On => destructive(command).map(|_| Trouble::Destructive { command: command.to_owned() }),
+            Self::Off => None,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -142,7 +177,14 @@ impl Watch {
             model: None,
             repeated: Repeated::default(),
             live: LiveSpend::default(),
+            guard: Guard::Off,
         }
+    }
+
+    #[must_use]
+    pub(super) fn guarded(mut self, guard: Guard) -> Self {
+        self.guard = guard;
+        self
     }
 
     /// Leaves what is heard of the agent's use there, for whoever shows it.
@@ -179,6 +221,9 @@ impl Watch {
     }
 
     fn called(&mut self, name: String, detail: String) -> Option<Trouble> {
+        if let Some(trouble) = self.guard.stops(&detail) {
+            return Some(trouble);
+        }
         let call = Some((name, detail));
         self.repeated.times = if self.repeated.call == call { self.repeated.times + 1 } else { 1 };
         self.repeated.call = call;

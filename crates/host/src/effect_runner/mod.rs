@@ -4,10 +4,12 @@
 mod agent;
 mod agent_end;
 pub(crate) mod answer;
+pub(crate) mod by_hand;
 mod capture;
 mod checks;
 mod close;
 mod control_loop;
+mod goal_loop;
 mod land;
 mod listen;
 mod prepare;
@@ -16,6 +18,7 @@ mod step;
 mod wait;
 
 pub(crate) use control_loop::thousandths;
+pub(crate) use goal_loop::capture::proposed_and_found as goal_contents;
 pub(crate) use land::author;
 pub(crate) use prepare::restore as restore_worktrees;
 pub(crate) use prompt::{dry_run_prompts, ending, file_name as prompt_file_name};
@@ -121,7 +124,7 @@ impl HostRunner {
         let mut began = Vec::new();
         for (effect, request, run) in self.queued.drain(..) {
             let answer = match &request {
-                Effect::RunAgent(_) | Effect::RunChecks(_) | Effect::Measure(_) => {
+                Effect::RunAgent(_) | Effect::RunChecks(_) | Effect::Measure(_) | Effect::RunSuite(_) => {
                     let mut started = false;
                     for directory in step::directories(&self.context, effect) {
                         let found =
@@ -130,7 +133,7 @@ impl HostRunner {
                     }
                     (!started).then(|| Outcome::Interrupted { usage: Usage::default() })
                 }
-                Effect::PrepareWorkspaces | Effect::CaptureChange { .. } => {
+                Effect::PrepareWorkspaces | Effect::CaptureChange { .. } | Effect::ReadQueue { .. } => {
                     Some(Outcome::Interrupted { usage: Usage::default() })
                 }
                 // The change stays accepted; who stops a run does not want their branch moved by that.
@@ -138,7 +141,7 @@ impl HostRunner {
                     .then(|| Outcome::Refused { reason: "the run was stopped before it landed".to_owned() }),
                 Effect::Wait(_) => Some(Outcome::Interrupted { usage: Usage::default() }),
                 // Committing what was done loses nothing, and leaves an iteration whole.
-                Effect::CommitIteration(_) | Effect::CloseRun(_) => None,
+                Effect::CommitIteration(_) | Effect::CommitItem(_) | Effect::CloseRun(_) => None,
             };
             if let Some(outcome) = answer {
                 self.under_way.insert(effect, UnderWay::of(request));
@@ -193,6 +196,7 @@ async fn carry_out(
             step::blocking(move || match &context.spec {
                 Spec::JudgedTask(_) => prepare::run(&context),
                 Spec::FeedbackControl(_) => control_loop::prepare::run(&context),
+                Spec::GoalContract(_) => goal_loop::prepare::run(&context),
             })
             .await
         }
@@ -200,12 +204,18 @@ async fn carry_out(
         Effect::CommitIteration(asked) => {
             step::blocking(move || control_loop::commit::run(&context, &asked, &run)).await
         }
-        Effect::RunChecks(asked) => checks::run(context, effect, asked, told).await,
+        Effect::ReadQueue { .. } => step::blocking(move || goal_loop::queue::run(&context, &run)).await,
+        Effect::RunSuite(asked) => goal_loop::suite::run(context, effect, asked, run, told).await,
+        Effect::CommitItem(asked) => {
+            step::blocking(move || goal_loop::commit::run(&context, &asked, &run)).await
+        }
+        Effect::RunChecks(asked) => checks::run(context, effect, asked, run, told).await,
         Effect::RunAgent(asked) => agent::run(context, effect, asked, run, (told, live)).await,
         Effect::CaptureChange { round } => {
             step::blocking(move || match &context.spec {
                 Spec::JudgedTask(_) => capture::run(&context, round, &run),
                 Spec::FeedbackControl(_) => control_loop::capture::run(&context, round, &run),
+                Spec::GoalContract(_) => goal_loop::capture::run(&context, round, &run),
             })
             .await
         }
@@ -215,6 +225,7 @@ async fn carry_out(
             step::blocking(move || match &context.spec {
                 Spec::JudgedTask(_) => close::run(&context, &asked),
                 Spec::FeedbackControl(_) => control_loop::close::run(&context, &run),
+                Spec::GoalContract(_) => goal_loop::close::run(&context, &run),
             })
             .await
         }

@@ -29,6 +29,9 @@ pub(super) const fn legacy_role(role: Role) -> &'static str {
         Role::Sensor => "sensor",
         Role::Controller => "controller",
         Role::Actuator => "actuator",
+        Role::Planner => "planner",
+        Role::Builder => "builder",
+        Role::Evaluator => "evaluator",
     }
 }
 
@@ -146,7 +149,13 @@ fn whole(
             }
             .render()
         }
-        Role::Judge | Role::Sensor | Role::Controller | Role::Actuator => JudgePrompt {
+        Role::Judge
+        | Role::Sensor
+        | Role::Controller
+        | Role::Actuator
+        | Role::Planner
+        | Role::Builder
+        | Role::Evaluator => JudgePrompt {
             task,
             places,
             body,

@@ -5,10 +5,10 @@ use windlass_control_api::events::Tone;
 use windlass_protocols::effect::{Measure, NodeStep};
 use windlass_protocols::kernel::availability::FOR_GOOD;
 use windlass_protocols::kernel::budget::Dimension;
-use windlass_protocols::outcome::{Action, AgentReport, Reading, ReadingStatus};
+use windlass_protocols::outcome::{Action, AgentReport, CapturedChange, Reading, ReadingStatus};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
-use windlass_protocols::protocol::feedback_control::facts::{Fact, OutKind, RetryKind};
+use windlass_protocols::protocol::feedback_control::facts::{Fact, NewLimits, OutKind, RetryKind};
 use windlass_protocols::protocol::feedback_control::frame::Frame;
 use windlass_protocols::protocol::feedback_control::state::State;
 use windlass_protocols::{Role, Run};
@@ -84,17 +84,7 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             (format!("the engine refuses that: {} {verb} not pass", failing.join(", ")), Tone::Bad)
         }
         Fact::ActionTaken { action, .. } => acted(action),
-        Fact::ChangeTaken { change, .. } if change.files_changed == 0 => {
-            ("nothing was changed".to_owned(), Tone::Attention)
-        }
-        Fact::ChangeTaken { change, .. } => {
-            let undone = match change.reverted.as_slice() {
-                [] => String::new(),
-                paths => format!("; what was done to the loop's own {} was undone", paths.join(", ")),
-            };
-            let files = if change.files_changed == 1 { "file" } else { "files" };
-            (format!("{} {files} changed{undone}", change.files_changed), Tone::Plain)
-        }
+        Fact::ChangeTaken { change, .. } => changed(change),
         Fact::RepairAsked { role, faults } => {
             (format!("the {role}'s answer cannot be used: {}", faults.join("; ")), Tone::Attention)
         }
@@ -125,11 +115,39 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             }
             End::Exhausted { dimension } => (format!("nothing is left of its {dimension}"), Tone::Attention),
             End::Stalled { how } => (format!("stopped early: {}", how.words()), Tone::Attention),
-            End::NeedsHuman { .. } => ("needs a person".to_owned(), Tone::Attention),
+            End::NeedsHuman { cause } => (format!("needs a person: {}", cause.words()), Tone::Attention),
             End::Stopped { by, .. } => (format!("stopped by {by}"), Tone::Attention),
             End::SetupFailed { reason } => (format!("could not be set up: {reason}"), Tone::Bad),
         },
+        Fact::LimitsChanged { limits } => (new_limits(state, limits), Tone::Plain),
     }
+}
+
+fn changed(change: &CapturedChange) -> (String, Tone) {
+    let mut told = vec![match change.files_changed {
+        0 => "nothing was changed".to_owned(),
+        1 => "1 file changed".to_owned(),
+        several => format!("{several} files changed"),
+    }];
+    if !change.reverted.is_empty() {
+        told.push(format!("what was done to the loop's own {} was undone", change.reverted.join(", ")));
+    }
+    told.extend(change.left_out.iter().cloned());
+    let plain = change.files_changed > 0 && change.left_out.is_empty();
+    (told.join("; "), if plain { Tone::Plain } else { Tone::Attention })
+}
+
+fn new_limits(state: &State, limits: &NewLimits) -> String {
+    let patience = limits.steady_limit.map(|limit| match limit {
+        0 => "any number of iterations without progress".to_owned(),
+        1 => "one iteration without progress ends it".to_owned(),
+        several => format!("{several} iterations without progress end it"),
+    });
+    let inner = limits.more_iterations.iter().map(|(depth, _)| {
+        let most = state.spec.node(*depth as usize).max_iterations;
+        format!("up to {most} actuations in {}", path(state, *depth))
+    });
+    format!("from now on: {}", patience.into_iter().chain(inner).collect::<Vec<_>>().join(", "))
 }
 
 fn acted(action: &Action) -> (String, Tone) {
@@ -155,7 +173,7 @@ fn words(end: &NodeEnd) -> String {
         NodeEnd::MaxIterations => "its iterations are used up".to_owned(),
         NodeEnd::Stalled { how } => how.words().to_owned(),
         NodeEnd::Spent { dimension } => format!("nothing is left of its {dimension}"),
-        NodeEnd::Failed { .. } => "an error".to_owned(),
+        NodeEnd::Failed { cause } => cause.words(),
     }
 }
 

@@ -26,7 +26,7 @@ impl Kind {
     }
 }
 
-/// Whether a value can make Windlass run something; such a value of a repository's own file needs trust.
+/// Whether a value can make Windlass run something, or tell somebody of a run; such a value of a repository's own file needs trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runs {
     Commands,
@@ -74,6 +74,42 @@ pub const KEYS: &[Key] = &[
     key("controller-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the controller"),
     key("actuator-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the actuator"),
     key("sensor-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for such sensors"),
+    key("builder", Kind::Text, "", Runs::Commands, "the agent that builds items in a goal loop"),
+    key("evaluator", Kind::Text, "", Runs::Commands, "the agent that grades them"),
+    key("planner", Kind::Text, "", Runs::Commands, "the agent that designs them"),
+    key("builder-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the builder"),
+    key("evaluator-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the evaluator"),
+    key("planner-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the planner"),
+    key("goal-scope", Kind::Text, "", Runs::Nothing, "which of the contract's items a goal loop works on"),
+    key("goal-autonomy", Kind::Text, "", Runs::Nothing, "a lower level of autonomy than the contract's"),
+    key("goal-iterations", Kind::Number, "", Runs::Nothing, "a lower cap on iterations than the contract's"),
+    key("goal-commits", Kind::Number, "", Runs::Nothing, "the same on commits"),
+    key("goal-rework", Kind::Number, "", Runs::Nothing, "the same on rework of one item"),
+    key("goal-minutes", Kind::Number, "", Runs::Nothing, "the same on minutes"),
+    key("goal-tokens", Kind::Number, "", Runs::Nothing, "the same on tokens"),
+    key("goal-cost", Kind::Amount, "", Runs::Nothing, "the same on money"),
+    key("goal-test-cmd", Kind::Text, "", Runs::Commands, "the command that runs the full test suite"),
+    key(
+        "goal-pre-commit",
+        Kind::List,
+        "",
+        Runs::Commands,
+        "commands that must pass on the exact tree before an item is committed",
+    ),
+    key(
+        "goal-design",
+        Kind::Text,
+        "auto",
+        Runs::Nothing,
+        "when an item is designed first: auto, always or never",
+    ),
+    key(
+        "goal-trust-complete",
+        Kind::Switch,
+        "false",
+        Runs::Nothing,
+        "whether items that were complete before any loop count without being checked",
+    ),
     key(
         "doer-fallback",
         Kind::List,
@@ -196,16 +232,45 @@ pub const KEYS: &[Key] = &[
     ),
     key("max-cost", Kind::Amount, "", Runs::Nothing, "how much a run may cost, such as \"1.50\""),
     key("max-cents", Kind::Number, "", Runs::Nothing, "the same in hundredths"),
+    key(
+        "notify.on",
+        Kind::List,
+        "needs-person\nended\nbudget",
+        Runs::Nothing,
+        "what notifications tell of: needs-person, ended, budget (80 % of one are used)",
+    ),
+    key("notify.desktop", Kind::Switch, "false", Runs::Nothing, "whether to show them on the desktop"),
+    key(
+        "notify.command",
+        Kind::Text,
+        "",
+        Runs::Commands,
+        "a command that is given each as JSON on its input",
+    ),
+    key("notify.webhook.url", Kind::Text, "", Runs::Commands, "an address that each is posted to as JSON"),
+    key(
+        "notify.webhook.secret_env",
+        Kind::Text,
+        "",
+        Runs::Commands,
+        "the variable that holds the secret such a request is signed with",
+    ),
 ];
 
 impl Key {
+    /// A key of the table `[goal]` in a settings file: `scope` there is `goal-scope` here, and a role is its own name.
+    pub fn find_in_goal(name: &str) -> Option<&'static Self> {
+        let of_role = ["builder", "evaluator", "planner"].iter().any(|role| name.starts_with(role));
+        if of_role { Self::find(name) } else { Self::find(&format!("goal-{name}")) }
+    }
+
     pub fn find(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
     }
 
     /// The variable that sets it, `WINDLASS_ROUNDS` for `rounds`.
     pub fn variable(&self) -> String {
-        format!("WINDLASS_{}", self.name.replace('-', "_").to_uppercase())
+        format!("WINDLASS_{}", self.name.replace(['-', '.'], "_").to_uppercase())
     }
 
     /// Reads a value from text: an environment variable, or the built-in one.

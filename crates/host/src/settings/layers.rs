@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use windlass_control_api::commands::SettingValue;
 use windlass_control_api::{Code, Fault};
 
+/// Settings of goal loops may stand in a table of their own.
+const GOAL_TABLE: &str = "goal";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     BuiltIn,
@@ -64,25 +67,41 @@ pub(super) struct Layer {
     pub(super) warnings: Vec<String>,
 }
 
+impl Layer {
+    fn take(
+        &mut self,
+        (key, name): (Option<&'static Key>, &str),
+        value: &toml::Value,
+        origin: &Origin,
+    ) -> Result<(), Fault> {
+        let Some(key) = key else {
+            if is_a_slip(&name.replacen('.', "-", 1)) {
+                return Err(Fault::new(Code::BadSettings, unknown(name, origin))
+                    .hint("mend the key; `windlass settings` lists every key there is"));
+            }
+            self.warnings.push(unknown(name, origin));
+            return Ok(());
+        };
+        let value = from_toml(key, value)
+            .filter(|value| key.accepts(value))
+            .ok_or_else(|| wrong_kind(key, origin, &value.to_string()))?;
+        self.values.push((key, value, origin.clone()));
+        Ok(())
+    }
+}
+
 pub(super) fn from_file(text: &str, origin: Origin) -> Result<Layer, Fault> {
     let table: toml::Table = text.parse().map_err(|error| {
         Fault::new(Code::BadSettings, format!("{origin} cannot be read: {error}"))
             .hint("mend the file; `windlass settings` lists every key there is")
     })?;
     let mut layer = Layer { values: Vec::new(), warnings: Vec::new() };
-    for (name, value) in &table {
-        let Some(key) = Key::find(name) else {
-            if is_a_slip(name) {
-                return Err(Fault::new(Code::BadSettings, unknown(name, &origin))
-                    .hint("mend the key; `windlass settings` lists every key there is"));
-            }
-            layer.warnings.push(unknown(name, &origin));
-            continue;
+    for (name, value) in flat(&table, "") {
+        let key = match name.split_once('.') {
+            Some((GOAL_TABLE, inner)) => Key::find_in_goal(inner),
+            _ => Key::find(&name),
         };
-        let value = from_toml(key, value)
-            .filter(|value| key.accepts(value))
-            .ok_or_else(|| wrong_kind(key, &origin, &value.to_string()))?;
-        layer.values.push((key, value, origin.clone()));
+        layer.take((key, &name), value, &origin)?;
     }
     Ok(layer)
 }
@@ -111,6 +130,21 @@ pub(super) fn from_arguments(given: &[(String, SettingValue)]) -> Result<Layer, 
         layer.values.push((key, value.clone(), Origin::Argument));
     }
     Ok(layer)
+}
+
+/// `on` in the table `notify` is the key `notify.on`.
+fn flat<'a>(table: &'a toml::Table, prefix: &str) -> Vec<(String, &'a toml::Value)> {
+    let mut values = Vec::new();
+    for (name, value) in table {
+        let name = format!("{prefix}{name}");
+        match value {
+            toml::Value::Table(inner) if !inner.is_empty() && Key::find(&name).is_none() => {
+                values.extend(flat(inner, &format!("{name}.")));
+            }
+            _ => values.push((name, value)),
+        }
+    }
+    values
 }
 
 fn from_toml(key: &Key, value: &toml::Value) -> Option<SettingValue> {

@@ -103,16 +103,20 @@ impl Settings {
     pub(super) fn validate(&self) -> Result<(), Fault> {
         self.one_of("on-needs-human", &["stop", "continue"])?;
         self.one_of("land", &["none", "branch", "current"])?;
+        self.one_of("goal-autonomy", &["L1", "L2", "L3"])?;
+        self.one_of("goal-design", &["auto", "always", "never"])?;
         let author = self.text("author").map(crate::effect_runner::author);
         if let Some(Err(error)) = author {
             return Err(self.bad("author", &format!("cannot be used: {error}")));
         }
-        for name in ["rounds", "max-minutes", "step-minutes", "idle-minutes", "max-output-mb"] {
+        let counts = ["rounds", "max-minutes", "step-minutes", "idle-minutes", "max-output-mb"];
+        let of_goal = ["goal-iterations", "goal-commits", "goal-rework", "goal-minutes", "goal-tokens"];
+        for name in counts.into_iter().chain(of_goal) {
             if self.number(name) == Some(0) {
                 return Err(self.bad(name, "must be at least 1"));
             }
         }
-        for name in ["checks", "audit-checks"] {
+        for name in ["checks", "audit-checks", "goal-pre-commit"] {
             if self.list(name).iter().any(|command| command.trim().is_empty()) {
                 return Err(self.bad(name, "holds an empty command"));
             }
@@ -129,6 +133,9 @@ impl Settings {
                     self.bad(key.name, &format!("and `{}` say the same thing: leave one out", twin.name))
                 );
             }
+        }
+        if let Some((name, why)) = crate::notify::problem(self) {
+            return Err(self.bad(name, &why));
         }
         if self.number("rounds").is_some_and(|rounds| rounds > u64::from(u32::MAX)) {
             return Err(self.bad("rounds", "is more than anybody can wait for"));

@@ -1,7 +1,7 @@
 //! What a person can say to a run that waits for one, in the words all loops share. Which of them a run can take now is
 //! the loop's to decide.
 
-use crate::vocabulary::TreeId;
+use crate::vocabulary::{ArtifactRef, TreeId};
 use alloc::format;
 use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,10 @@ pub enum Word {
     Skip { reason: String },
     /// A person goes on with the work by hand, on this branch; nobody else does meanwhile.
     TakeOver { branch: String },
-    /// What the person made is handed back, and is checked like anybody's work.
-    HandBack { tree: TreeId },
+    /// What the person made is handed back, and is checked like anybody's work; the report is their hand-off, sealed.
+    HandBack { tree: TreeId, report: ArtifactRef },
+    /// The person gives the work back as they found it: the run stands as it stood.
+    LetGo,
 }
 
 impl Word {
@@ -29,6 +31,7 @@ impl Word {
             Self::Skip { .. } => "skip",
             Self::TakeOver { .. } => "take-over",
             Self::HandBack { .. } => "hand-back",
+            Self::LetGo => "let-go",
         }
     }
 
@@ -40,7 +43,8 @@ impl Word {
             Self::Skip { reason } if reason.is_empty() => "lets it be".to_string(),
             Self::Skip { reason } => format!("lets it be: {reason}"),
             Self::TakeOver { branch } => format!("takes the work over on {branch}"),
-            Self::HandBack { tree } => format!("hands tree {tree} back"),
+            Self::HandBack { tree, .. } => format!("hands tree {tree} back"),
+            Self::LetGo => "gives the work back as it was".to_string(),
         }
     }
 }

@@ -12,6 +12,8 @@ use crate::run::Run;
 use crate::vocabulary::{Actor, TaskId};
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::ToString;
+use feedback_control::facts::NewLimits;
 use serde::{Deserialize, Serialize};
 
 pub mod feedback_control;
@@ -177,16 +179,27 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
     }
 }
 
-pub(crate) fn may_reopen(run: &Run, caps: CapChange) -> Result<(), Rejection> {
+pub(crate) fn may_reopen(run: &Run, caps: CapChange, limits: &NewLimits) -> Result<(), Rejection> {
     match run.started.as_ref().map(|started| (&started.protocol, &started.budget)) {
+        Some((Protocol::JudgedTask(_) | Protocol::GoalContract(_), _)) if *limits != NewLimits::default() => {
+            let why = "patience and iterations are limits of a control loop".to_string();
+            Err(Rejection::InvalidSpec { why })
+        }
         Some((Protocol::JudgedTask(state), budget)) => judged_task::reopen::allowed(state, budget, caps),
         Some((Protocol::FeedbackControl(state), budget)) => {
-            feedback_control::reopen::allowed(state, budget, caps)
+            feedback_control::reopen::allowed(state, budget, caps, limits)
         }
         Some((Protocol::GoalContract(state), budget)) => {
             goal_contract::person::may_reopen(state, budget, caps)
         }
         None => Err(Rejection::NotStarted),
+    }
+}
+
+pub(crate) fn take_limits(draft: &mut Draft, limits: &NewLimits) {
+    if *limits != NewLimits::default() {
+        let limits = limits.clone();
+        draft.record(Fact::FeedbackControl(feedback_control::facts::Fact::LimitsChanged { limits }));
     }
 }
 
@@ -212,14 +225,9 @@ pub(crate) fn land(
 
 /// A person's word to a run nobody works on.
 pub(crate) fn person_said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rejection> {
-    match (draft.protocol(), word) {
-        (Protocol::GoalContract(_), _) => goal_contract::person::said(draft, by, word),
-        (Protocol::JudgedTask(_) | Protocol::FeedbackControl(_), Word::Skip { .. }) => {
-            draft.record(Fact::PersonSaid { by: by.clone(), word: word.clone() });
-            Ok(())
-        }
-        (Protocol::JudgedTask(_) | Protocol::FeedbackControl(_), _) => Err(Rejection::NotAsked {
-            why: format!("this loop has no question that {} answers", word.name()),
-        }),
+    match draft.protocol() {
+        Protocol::JudgedTask(_) => judged_task::person::said(draft, by, word),
+        Protocol::FeedbackControl(_) => feedback_control::reopen::person_said(draft, by, word),
+        Protocol::GoalContract(_) => goal_contract::person::said(draft, by, word),
     }
 }

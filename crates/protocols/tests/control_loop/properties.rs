@@ -14,6 +14,7 @@ use windlass_protocols::outcome::{
     Answer, Measured, Outcome, Reading, ReadingStatus, StepEnd, Trouble, Usage, WorkspaceAfter,
 };
 use windlass_protocols::protocol::feedback_control::end::NodeEnd;
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::feedback_control::spec::{CapRule, ControlSpec, Keep, NodeBudget, OnError};
 use windlass_protocols::{CommitId, Millis, Observation, Role, TreeId};
 
@@ -54,7 +55,7 @@ enum Happening {
     Answer(u8, u8),
     Misfit(u8),
     Stop,
-    Reopen(CapChange, Option<String>),
+    Reopen(CapChange, Option<String>, NewLimits),
 }
 
 fn happening() -> BoxedStrategy<Happening> {
@@ -67,9 +68,17 @@ fn happening() -> BoxedStrategy<Happening> {
         20 => (any::<u8>(), 0..6_u8).prop_map(|(how, tree)| Happening::Answer(how, tree)),
         1 => any::<u8>().prop_map(Happening::Misfit),
         1 => Just(Happening::Stop),
-        2 => (caps, proptest::option::of("[a-z]{1,5}")).prop_map(|(caps, note)| Happening::Reopen(caps, note)),
+        2 => (caps, proptest::option::of("[a-z]{1,5}"), limits())
+            .prop_map(|(caps, note, limits)| Happening::Reopen(caps, note, limits)),
     ]
     .boxed()
+}
+
+/// Also for nodes that the flow may not have.
+fn limits() -> impl Strategy<Value = NewLimits> {
+    let more = proptest::collection::vec((1..3_u32, 0..3_u32), 0..2);
+    (proptest::option::of(0..3_u32), more)
+        .prop_map(|(steady_limit, more_iterations)| NewLimits { steady_limit, more_iterations })
 }
 
 fn answer(role: Role, how: u8, sensor: Option<&str>) -> Answer {
@@ -181,7 +190,9 @@ fn play(spec: ControlSpec, happenings: &[Happening]) -> Script {
             (Happening::Misfit(how), Some((effect, _))) => {
                 Observation::EffectFinished { effect: *effect, outcome: misfit(*how) }
             }
-            (Happening::Reopen(caps, note), _) => reopen(*caps, note.as_deref()),
+            (Happening::Reopen(caps, note, limits), _) => {
+                Observation::Reopened { caps: *caps, note: note.clone(), limits: limits.clone() }
+            }
             (Happening::Answer(..) | Happening::Misfit(_), None) => {
                 reopen(CapChange { more_rounds: 1, more_tokens: 50, ..CapChange::default() }, None)
             }

@@ -4,8 +4,9 @@ use crate::script::{Script, reopen};
 use crate::words::{NO_MORE, ONE_MORE, flat, malformed, nested};
 use windlass_protocols::explain::explain;
 use windlass_protocols::protocol::feedback_control::end::End;
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::feedback_control::spec::{ControlSpec, Keep};
-use windlass_protocols::{Rejection, Role, TreeId};
+use windlass_protocols::{Observation, Rejection, Role, TreeId};
 
 #[test]
 fn a_target_that_is_met_is_not_taken_up() {
@@ -89,13 +90,58 @@ fn a_claim_about_a_content_that_was_put_back_is_measured_first() {
 }
 
 #[test]
+fn patience_can_be_given_to_a_loop_that_was_stopped_early() {
+    let script = Script::at_controller(ControlSpec { steady_limit: 1, ..flat(9) });
+    let stalled = script.fails_on("tree-1").plans().committed().closed();
+    assert!(matches!(stalled.state().end, Some(End::Stalled { .. })), "{:?}", stalled.state().end);
+    let limits = NewLimits { steady_limit: Some(0), ..NewLimits::default() };
+    let script = stalled.reopened_with(NO_MORE, limits);
+    let script = script.fails_on("tree-3").fails_on("tree-4").fails_on("tree-5");
+    script.plans().asks(Role::Actuator, "6");
+}
+
+#[test]
+fn an_inner_node_is_given_more_iterations_of_its_own() {
+    let inner = |script: Script| script.plans().committed().fails_on("tree-1").plans();
+    let script = inner(Script::at_controller(nested(1, 1))).committed().all_fail().committed();
+    let script = script.plans().committed().closed();
+    let more = NewLimits { more_iterations: vec![(1, 1)], ..NewLimits::default() };
+    let script = script.reopened_with(ONE_MORE, more).plans().committed().fails_on("tree-2");
+    script.plans().asks(Role::Actuator, "3.2");
+}
+
+#[test]
+fn iterations_are_given_only_to_inner_nodes_that_there_are() {
+    let mut script = Script::at_controller(nested(1, 1)).stop_asked().interrupted().closed();
+    for depth in [0, 2] {
+        let limits = NewLimits { more_iterations: vec![(depth, 1)], ..NewLimits::default() };
+        let refused = Rejection::InvalidSpec {
+            why: "more iterations were given to an inner node that the flow does not have".to_owned(),
+        };
+        script = script.refuses(Observation::Reopened { caps: NO_MORE, note: None, limits }, &refused);
+    }
+}
+
+/// Whoever looks between two entries of an inner node sees what it measured last.
+#[test]
+fn a_node_that_was_left_is_remembered_until_it_is_entered_again() {
+    let script = Script::at_controller(nested(2, 1)).plans().committed().fails_on("tree-1").plans();
+    let script = script.committed();
+    let left = &script.state().left_nodes;
+    assert_eq!(left.len(), 1);
+    assert_eq!((left[0].label(), left[0].readings.len()), ("1.2".to_owned(), 1));
+    let script = script.all_fail().committed().plans();
+    assert!(script.state().left_nodes.is_empty(), "it is entered again");
+}
+
+#[test]
 fn every_end_explains_itself_and_names_the_way_on() {
     let script = Script::at_controller(flat(1));
     assert!(explain(script.run()).now.starts_with("iteration 1: the controller"));
     let script = script.fails_on("tree-1").plans().committed().closed();
     let explained = explain(script.run());
     assert_eq!(explained.now, "out of iterations after 1 actuation");
-    assert_eq!(explained.commands[0], "windlass resume run-1 --rounds +1");
+    assert_eq!(explained.commands[0], "windlass resume run-1 --max-iterations +1");
     let best = explained.because.iter().any(|line| line.starts_with("the best so far is iteration 1"));
     assert!(best, "{:?}", explained.because);
     assert_eq!(script.facts().last().map(windlass_protocols::Fact::name), Some("run-ended"));

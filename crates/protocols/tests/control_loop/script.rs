@@ -10,7 +10,7 @@ use windlass_protocols::outcome::{
     WorkspaceAfter,
 };
 use windlass_protocols::protocol::feedback_control::end::{Cause, End, NodeEnd};
-use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
+use windlass_protocols::protocol::feedback_control::facts::{Fact as ControlFact, NewLimits};
 use windlass_protocols::protocol::feedback_control::frame::Frame;
 use windlass_protocols::protocol::feedback_control::spec::ControlSpec;
 use windlass_protocols::protocol::feedback_control::state::State;
@@ -209,6 +209,12 @@ impl Script {
         self.observe(reopen(caps, note)).expect("the run can be taken up again");
         self
     }
+
+    pub(crate) fn reopened_with(mut self, caps: CapChange, limits: NewLimits) -> Self {
+        let observation = Observation::Reopened { caps, note: None, limits };
+        self.observe(observation).expect("the run can be taken up again");
+        self
+    }
 }
 
 /// What there is to see.
@@ -367,5 +373,5 @@ pub(crate) fn start(spec: ControlSpec) -> Observation {
 }
 
 pub(crate) fn reopen(caps: CapChange, note: Option<&str>) -> Observation {
-    Observation::Reopened { caps, note: note.map(ToOwned::to_owned) }
+    Observation::Reopened { caps, note: note.map(ToOwned::to_owned), limits: NewLimits::default() }
 }

@@ -6,9 +6,11 @@ pub(crate) mod words;
 use windlass_protocols::effect::{Effect, RunAgent};
 use windlass_protocols::fact::Fact;
 use windlass_protocols::kernel::budget::CapChange;
+use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
     Answer, CapturedChange, LandedCommit, Outcome, StepEnd, Usage, Verdict, WorkspaceAfter,
 };
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::spec::{Landing, TaskSpec};
 use windlass_protocols::protocol::judged_task::stage::Stage;
@@ -257,6 +259,11 @@ impl Script {
         self
     }
 
+    pub(crate) fn person_says(mut self, word: Word) -> Self {
+        self.observe(said(word)).expect("the run waits for that");
+        self
+    }
+
     pub(crate) fn landing_asked(mut self, branch: &str) -> Self {
         let landing = Landing::Branch(branch.to_owned());
         self.observe(Observation::LandingRequested { landing }).expect("the accepted change can be landed");
@@ -382,7 +389,11 @@ pub(crate) fn stop() -> Observation {
 }
 
 pub(crate) fn reopen(caps: CapChange, note: Option<&str>) -> Observation {
-    Observation::Reopened { caps, note: note.map(ToOwned::to_owned) }
+    Observation::Reopened { caps, note: note.map(ToOwned::to_owned), limits: NewLimits::default() }
+}
+
+pub(crate) fn said(word: Word) -> Observation {
+    Observation::PersonSaid { word }
 }
 
 pub(crate) fn stopped_by_ada() -> End {

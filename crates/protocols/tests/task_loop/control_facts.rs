@@ -13,7 +13,9 @@ use windlass_protocols::outcome::{
 };
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::feedback_control::end::{Cause, End, NodeEnd, NodeStatus, Stall};
-use windlass_protocols::protocol::feedback_control::facts::{Fact as ControlFact, OutKind, RetryKind};
+use windlass_protocols::protocol::feedback_control::facts::{
+    Fact as ControlFact, NewLimits, OutKind, RetryKind,
+};
 use windlass_protocols::protocol::feedback_control::spec::{
     Actuator, AgentText, CapRule, ControlSpec, Dialect, Keep, Node, NodeBudget, OnError, Sensor, Workplace,
 };
@@ -47,7 +49,7 @@ pub(crate) fn examples() -> Vec<Fact> {
             .zip(200..)
             .map(|(outcome, id)| Fact::EffectSettled { effect: EffectId(id), outcome }),
     );
-    let control = steps().into_iter().chain(troubles()).chain(node_ends()).chain(ends());
+    let control = steps().into_iter().chain(troubles()).chain(node_ends()).chain(ends()).chain(new_limits());
     facts.extend(control.map(Fact::FeedbackControl));
     facts
 }
@@ -333,6 +335,12 @@ fn ends() -> Vec<ControlFact> {
     ends.into_iter().map(|end| ControlFact::Concluded { end }).collect()
 }
 
+fn new_limits() -> Vec<ControlFact> {
+    let patient = NewLimits { steady_limit: Some(5), more_iterations: Vec::new() };
+    let deeper = NewLimits { steady_limit: None, more_iterations: vec![(1, 2)] };
+    [patient, deeper].map(|limits| ControlFact::LimitsChanged { limits }).to_vec()
+}
+
 /// Every variant has a number here, so that a new one does not compile until it has an example below `COUNT`.
 pub(crate) const fn variant(fact: &ControlFact) -> usize {
     match fact {
@@ -353,7 +361,8 @@ pub(crate) const fn variant(fact: &ControlFact) -> usize {
         ControlFact::IterationCommitted { .. } => 14,
         ControlFact::ChildReturned { .. } => 15,
         ControlFact::Concluded { .. } => 16,
+        ControlFact::LimitsChanged { .. } => 17,
     }
 }
 
-pub(crate) const COUNT: usize = 17;
+pub(crate) const COUNT: usize = 18;

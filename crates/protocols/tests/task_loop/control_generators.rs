@@ -16,7 +16,7 @@ use windlass_protocols::outcome::{
     Action, Answer, Better, CapturedChange, Decision, Measured, Metric, Outcome, Reading, ReadingStatus,
 };
 use windlass_protocols::protocol::feedback_control::end::{Cause, End, NodeEnd, NodeStatus, Stall};
-use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
+use windlass_protocols::protocol::feedback_control::facts::{Fact as ControlFact, NewLimits};
 use windlass_protocols::protocol::feedback_control::spec::{CapRule, ControlSpec, Keep};
 use windlass_protocols::protocol::feedback_control::stage::Stage;
 use windlass_protocols::protocol::feedback_control::steadiness::Remark;
@@ -238,6 +238,9 @@ pub(crate) fn fact() -> BoxedStrategy<ControlFact> {
         }),
         (small(), node_end()).prop_map(|(depth, end)| ControlFact::ChildReturned { depth, end }),
         end().prop_map(|end| ControlFact::Concluded { end }),
+        (option::of(small()), vec((small(), small()), 0..3)).prop_map(|(steady_limit, more_iterations)| {
+            ControlFact::LimitsChanged { limits: NewLimits { steady_limit, more_iterations } }
+        }),
     ];
     prop_oneof![2 => work, 1 => rest].boxed()
 }

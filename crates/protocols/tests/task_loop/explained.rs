@@ -6,6 +6,7 @@ use windlass_protocols::explain::explain;
 use windlass_protocols::kernel::attempts::MAX_LOST;
 use windlass_protocols::kernel::budget::{CapChange, Dimension};
 use windlass_protocols::outcome::{Answer, StepEnd};
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::judged_task::end::{Cause, End};
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
 use windlass_protocols::protocol::judged_task::spec::{Landing, TaskSpec};
@@ -149,7 +150,7 @@ fn read(command: &str) -> Option<Observation> {
         }
     }
     match verb {
-        "resume" => Some(Observation::Reopened { caps, note }),
+        "resume" => Some(Observation::Reopened { caps, note, limits: NewLimits::default() }),
         "land" => {
             let landing = Landing::Current;
             Some(Observation::LandingRequested { landing })

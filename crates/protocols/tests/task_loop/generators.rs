@@ -489,6 +489,7 @@ pub(crate) fn fact() -> BoxedStrategy<Fact> {
         1 => (actor(), cap_change(), option::of(text()))
             .prop_map(|(by, caps, note)| Fact::RunReopened { by, caps, note }),
         1 => (actor(), landing()).prop_map(|(by, landing)| Fact::LandingAsked { by, landing }),
+        1 => (actor(), crate::people::word()).prop_map(|(by, word)| Fact::PersonSaid { by, word }),
         8 => task_fact().prop_map(Fact::JudgedTask),
         8 => control_generators::fact().prop_map(Fact::FeedbackControl),
         8 => goal_generators::fact().prop_map(Fact::GoalContract),

@@ -5,7 +5,6 @@ use crate::harness::words::{STEP, agent_report, artifact, caps, change, lines, s
 use windlass_protocols::effect::{Ask, CommitItem, Effect, RunAgent, RunSuite, StepLimits, SuitePurpose};
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::Dimension;
-use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
     Answer, BuildReport, CapturedChange, DesignReport, Evaluation, Finding, FindingKind, Outcome, RootCause,
     StepEnd, SuiteReport, Trouble,
@@ -29,7 +28,6 @@ pub(crate) fn examples() -> Vec<Fact> {
     facts.extend(requests().into_iter().zip(300..).map(requested));
     let settled = |(outcome, id)| Fact::EffectSettled { effect: EffectId(id), outcome };
     facts.extend(outcomes().into_iter().zip(300..).map(settled));
-    facts.extend(words().map(|word| Fact::PersonSaid { by: Actor::Human("ada".to_owned()), word }));
     let goal = steps().into_iter().chain(endings()).chain(troubles()).chain(ends());
     facts.extend(goal.map(Fact::GoalContract));
     facts
@@ -212,16 +210,6 @@ fn outcomes() -> Vec<Outcome> {
     outcomes
 }
 
-fn words() -> [Word; 5] {
-    [
-        Word::Approve { tree: TreeId::new("tree-1") },
-        Word::Reject { reason: "not like this".to_owned() },
-        Word::Skip { reason: String::new() },
-        Word::TakeOver { branch: "ada/F001".to_owned() },
-        Word::HandBack { tree: TreeId::new("tree-2") },
-    ]
-}
-
 pub(crate) const STATUSES: [Status; 7] = [
     Status::NotStarted,
     Status::InProgress,
@@ -353,7 +341,12 @@ fn endings() -> Vec<GoalFact> {
         cause: why(),
         issues: lines(&["src/parser.rs:7"]),
     }));
-    let ended = |result| GoalFact::IterationEnded { iteration: 1, item: "F001".to_owned(), result };
+    let ended = |result| GoalFact::IterationEnded {
+        iteration: 1,
+        item: "F001".to_owned(),
+        result,
+        at: Millis(1_700_000_000_000),
+    };
     endings.into_iter().map(ended).collect()
 }
 

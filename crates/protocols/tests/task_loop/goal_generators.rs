@@ -159,7 +159,8 @@ pub(crate) fn word() -> BoxedStrategy<Word> {
         text().prop_map(|reason| Word::Reject { reason }),
         text().prop_map(|reason| Word::Skip { reason }),
         text().prop_map(|branch| Word::TakeOver { branch }),
-        tree().prop_map(|tree| Word::HandBack { tree }),
+        (tree(), artifact()).prop_map(|(tree, report)| Word::HandBack { tree, report }),
+        Just(Word::LetGo),
     ]
     .boxed()
 }
@@ -273,10 +274,8 @@ pub(crate) fn fact() -> BoxedStrategy<GoalFact> {
             commit,
             tree
         }),
-        (small(), id(), ending()).prop_map(|(iteration, item, result)| GoalFact::IterationEnded {
-            iteration,
-            item,
-            result
+        (small(), id(), ending(), small()).prop_map(|(iteration, item, result, at)| {
+            GoalFact::IterationEnded { iteration, item, result, at: Millis(at.into()) }
         }),
         (id(), text()).prop_map(|(item, why)| GoalFact::ItemParked { item, why }),
     ];

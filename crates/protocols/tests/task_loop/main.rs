@@ -17,6 +17,7 @@ mod golden;
 mod landing;
 mod lost_steps;
 mod outages;
+mod people;
 mod properties;
 mod refused;
 mod reopening;

@@ -5,14 +5,17 @@ use crate::generators::{cap_change, fact, landing, outcome, started, task_spec, 
 use crate::harness::words::{
     BASE, BASE_TREE, STEP, agent_report, audit, change, checks_report, handoff, lines, malformed, verdict,
 };
-use crate::harness::{Script, start, stop};
+use crate::harness::{Script, said, start, stop};
+use crate::people::word;
 use proptest::prelude::*;
 use windlass_protocols::effect::Effect;
 use windlass_protocols::explain::explain;
 use windlass_protocols::kernel::budget::{Budget, CapChange, Dimension};
+use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
     Answer, Audit, CapturedChange, LandedCommit, Outcome, StepEnd, Trouble, Usage, Verdict, WorkspaceAfter,
 };
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::judged_task::spec::{Landing, TaskSpec};
 use windlass_protocols::protocol::judged_task::stage::Stage;
 use windlass_protocols::{CommitId, EffectId, Fact, Millis, Observation, Role, Run, TreeId, invariants};
@@ -40,6 +43,7 @@ enum Happening {
     },
     Land(Landing),
     StartAgain(Box<TaskSpec>),
+    Say(Word),
 }
 
 fn happening() -> BoxedStrategy<Happening> {
@@ -51,6 +55,7 @@ fn happening() -> BoxedStrategy<Happening> {
         2 => (cap_change(), proptest::option::of("[a-z]{1,5}"))
             .prop_map(|(caps, note)| Happening::Reopen { caps, note }),
         1 => landing().prop_map(Happening::Land),
+        2 => word().prop_map(Happening::Say),
         1 => task_spec().prop_map(|spec| Happening::StartAgain(Box::new(spec))),
     ]
     .boxed()
@@ -178,12 +183,17 @@ fn observation(run: &Run, happening: &Happening) -> Observation {
         (Happening::Late { effect, outcome }, _) if !run.unsettled.contains_key(&EffectId(*effect)) => {
             Observation::EffectFinished { effect: EffectId(*effect), outcome: outcome.clone() }
         }
-        (Happening::Reopen { caps, note }, _) => Observation::Reopened { caps: *caps, note: note.clone() },
-        (Happening::Land(landing), _) => Observation::LandingRequested { landing: landing.clone() },
-        (Happening::StartAgain(spec), _) => start(TaskSpec::clone(spec)),
-        (Happening::Answer { .. }, None) => {
-            Observation::Reopened { caps: CapChange { more_rounds: 1, ..CapChange::default() }, note: None }
+        (Happening::Reopen { caps, note }, _) => {
+            Observation::Reopened { caps: *caps, note: note.clone(), limits: NewLimits::default() }
         }
+        (Happening::Land(landing), _) => Observation::LandingRequested { landing: landing.clone() },
+        (Happening::Say(word), _) => said(word.clone()),
+        (Happening::StartAgain(spec), _) => start(TaskSpec::clone(spec)),
+        (Happening::Answer { .. }, None) => Observation::Reopened {
+            caps: CapChange { more_rounds: 1, ..CapChange::default() },
+            note: None,
+            limits: NewLimits::default(),
+        },
         (Happening::Stray(_) | Happening::Late { .. } | Happening::Stop, _) => stop(),
     }
 }
@@ -249,7 +259,8 @@ fn answer_well(script: Script) -> Script {
         Stage::Baseline | Stage::Checking | Stage::AuditChecking => script.checks_pass(),
         Stage::Doing => script.doer_answers(&[]),
         Stage::Capturing => {
-            let tree = format!("good-tree-{}", script.state().round);
+            let handed = script.state().handed_back.as_ref().map(|tree| tree.as_str().to_owned());
+            let tree = handed.unwrap_or_else(|| format!("good-tree-{}", script.state().round));
             script.captured(&tree)
         }
         Stage::Judging => {
@@ -317,7 +328,8 @@ proptest! {
                 steps += 1;
                 prop_assert!(steps < 30, "the run does not end");
             }
-            let last = script.facts().last().map(Fact::name);
+            // People may have said something since.
+            let last = script.facts().iter().map(Fact::name).rfind(|name| *name != "person-said");
             prop_assert_eq!(last, Some("run-ended"));
         }
     }

@@ -11,6 +11,7 @@ use windlass_protocols::effect::{
 };
 use windlass_protocols::fact::FACT_VERSION;
 use windlass_protocols::kernel::budget::{CapChange, Dimension};
+use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
     AgentSession, Answer, CheckResult, ChecksReport, LandedCommit, Outcome, StepEnd, TokenKinds, Trouble,
     Usage, VerdictWord, WorkspaceAfter,
@@ -61,8 +62,25 @@ fn examples() -> Vec<Fact> {
     facts.extend(ends().into_iter().map(|end| Fact::JudgedTask(TaskFact::Concluded { end })));
     facts.extend(of_outages());
     facts.extend(control_facts::examples());
+    facts.extend(people());
     facts.extend(goal_facts::examples());
     facts
+}
+
+/// What came with the inbox: every word a person can say.
+fn people() -> Vec<Fact> {
+    let tree = || TreeId::new("tree-1");
+    let reason = || "not now".to_owned();
+    let words = [
+        Word::Approve { tree: tree() },
+        Word::Reject { reason: reason() },
+        Word::Skip { reason: reason() },
+        Word::TakeOver { branch: "windlass/take-over/run-1".to_owned() },
+        Word::HandBack { tree: tree(), report: artifact("handoff.json") },
+        Word::LetGo,
+    ];
+    let said = |word| Fact::PersonSaid { by: Actor::Human("ada".to_owned()), word };
+    words.map(said).into_iter().collect()
 }
 
 /// What came when agents got providers: limits, chains, conversations, kinds of tokens.

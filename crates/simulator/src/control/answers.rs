@@ -115,6 +115,7 @@ impl Answering<'_> {
             hazards: some("hazard", "a link leads out of the tree"),
             patch: artifact("change.patch", EffectId(u64::from(round))),
             reverted: some("reverted", ".ai-loop/flow.yaml"),
+            left_out: some("reverted", "pipe is a named pipe, which git does not record"),
             findings: Vec::new(),
             tree,
         })

@@ -6,7 +6,7 @@ use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
 use windlass_protocols::protocol::feedback_control::steadiness::Remark;
 
 /// Everything that must occur in a control loop, by kind.
-pub(crate) const EXPECTED: [(&str, &[&str]); 9] = [
+pub(crate) const EXPECTED: [(&str, &[&str]); 10] = [
     (
         "effect",
         &[
@@ -40,6 +40,7 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 9] = [
     ("child returned", &["target-met", "max-iterations", "stalled", "spent", "failed"]),
     ("remark", &["unchanged", "returned", "worse", "nothing-changed"]),
     ("claim", &["refused"]),
+    ("said", &["skip"]),
     (
         "cause",
         &[

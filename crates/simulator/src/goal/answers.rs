@@ -63,6 +63,7 @@ impl Answering<'_> {
             hazards: hazard.into_iter().collect(),
             patch: artifact("change.patch", EffectId(u64::from(round))),
             reverted: Vec::new(),
+            left_out: Vec::new(),
             findings,
             tree,
         })

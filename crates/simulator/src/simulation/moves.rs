@@ -11,6 +11,7 @@ use windlass_engine::{EngineError, Journal, JournalError, ready};
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::outcome::Usage;
 use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::{Actor, EffectId, Millis, Observation, Outcome, Rejection};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,7 @@ enum Move {
     StartAgain,
     Reopen,
     Land,
+    Say,
     Speak,
 }
 
@@ -61,6 +63,7 @@ impl Host {
             (1, Move::StartAgain),
             (1 + 16 * over, Move::Reopen),
             (1 + 16 * over * (1 - people), Move::Land),
+            (1 + 16 * over * (1 - people), Move::Say),
             (30 * people, Move::Speak),
         ]);
         match chosen {
@@ -81,6 +84,7 @@ impl Host {
             }
             Move::Reopen => self.reopen()?,
             Move::Land => self.land()?,
+            Move::Say => self.say()?,
             Move::Speak => {
                 let fault = self.draw_fault();
                 self.person_speaks(fault)?;
@@ -143,7 +147,7 @@ impl Host {
                 effect,
                 outcome: Outcome::Lost { reason: "seen by the ghost".to_owned(), usage: Usage::default() },
             },
-            None => Observation::Reopened { caps: plenty(), note: None },
+            None => Observation::Reopened { caps: plenty(), note: None, limits: NewLimits::default() },
         };
         self.story.tell(|| format!("the ghost brings {body:?}"));
         match ghost.observe(Actor::Engine, body) {
@@ -192,7 +196,11 @@ impl Host {
         };
         let note = self.choices.once_in(2).then(|| "look at the tests".to_owned());
         let fault = self.draw_fault();
-        match self.turn(person(), Observation::Reopened { caps, note }, fault)? {
+        match self.turn(
+            person(),
+            Observation::Reopened { caps, note, limits: NewLimits::default() },
+            fault,
+        )? {
             Turned::Stored => self.coverage.count("fault", "reopened"),
             Turned::Refused(_) | Turned::Unclear => {}
         }

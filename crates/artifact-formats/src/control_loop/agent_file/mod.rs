@@ -5,12 +5,12 @@ mod placeholders;
 mod scaffold;
 mod sensor_list;
 
-use super::faults::{Faults, MAX_FILE_BYTES, Parsed};
 use super::front_matter::{self, Keys};
-use super::markdown;
-use super::metric::{Better, MetricLabel, MetricRule};
 use super::paths::SENSOR_PREFIX;
 use super::yaml::Yaml;
+use crate::faults::{Faults, MAX_FILE_BYTES, Parsed};
+use crate::markdown;
+use crate::metric::{Better, MetricLabel, MetricRule};
 
 pub use placeholders::Placeholders;
 pub use scaffold::{AgentTemplate, Dialect, ListedSensor, SensorTemplate, is_known_rendering, scaffold_flow};

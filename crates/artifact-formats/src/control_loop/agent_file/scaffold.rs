@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 
 use crate::control_loop::flow::Flow;
 use crate::control_loop::front_matter;
-use crate::control_loop::markdown::contained;
 use crate::control_loop::paths::NodePaths;
 use crate::control_loop::yaml::quoted;
+use crate::markdown::contained;
 use crate::template::fill;
 
 /// Which form of file is written.

@@ -1,6 +1,6 @@
 //! The section "Sensors" of a flat controller file: the only place where that dialect keeps targets and priorities.
 
-use crate::control_loop::markdown::{headings, section};
+use crate::markdown::{headings, section};
 
 /// One sensor as a controller file lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]

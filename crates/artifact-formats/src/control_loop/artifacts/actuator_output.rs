@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::control_loop::faults::{Parsed, readable_text};
 use crate::control_loop::front_matter;
-use crate::control_loop::markdown::{contained, section, without_blank_lines};
 use crate::data_block::inline_code;
+use crate::faults::{Parsed, readable_text};
+use crate::markdown::{contained, section, without_blank_lines};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActuatorOutput {

@@ -1,8 +1,8 @@
 //! `controller-output.md`: whether the target is met, and if not, the plan.
 
-use crate::control_loop::faults::{Faults, Parsed, readable_text};
 use crate::control_loop::front_matter::{self, render};
-use crate::control_loop::markdown::{Heading, section, with_closed_fence};
+use crate::faults::{Faults, Parsed, readable_text};
+use crate::markdown::{Heading, section, with_closed_fence};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ControllerOutput {

@@ -4,7 +4,6 @@
 mod actuator_output;
 mod controller_output;
 mod node_state;
-mod output_text;
 mod result_output;
 mod run_state;
 mod sensor_output;
@@ -12,7 +11,6 @@ mod sensor_output;
 pub use actuator_output::{ActuatorOutput, ChangedFile, FileChange};
 pub use controller_output::{ControllerOutput, PlanFor};
 pub use node_state::{NodePlace, NodeState, NodeStatus};
-pub use output_text::{OUTPUT_BYTES, bounded_output, clean_output};
 pub use result_output::{ResultOutput, TerminationReason};
 pub use run_state::RunState;
 pub use sensor_output::{SensorOutput, SensorStatus};

@@ -1,8 +1,8 @@
 //! `orchestrator-output.md`: where a node stands and what it is to reach.
 
-use crate::control_loop::faults::{Faults, Parsed, readable_text};
 use crate::control_loop::front_matter::{self, render, text};
-use crate::control_loop::markdown::headings;
+use crate::faults::{Faults, Parsed, readable_text};
+use crate::markdown::headings;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeState {

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::control_loop::faults::{Faults, Parsed, readable_text};
 use crate::control_loop::front_matter::{self, render, text};
-use crate::control_loop::markdown::{contained, section};
+use crate::faults::{Faults, Parsed, readable_text};
+use crate::markdown::{contained, section};
 
 use super::node_state::NodeStatus;
 

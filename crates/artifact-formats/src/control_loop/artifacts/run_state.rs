@@ -1,9 +1,9 @@
 //! `run-state.md`: which node of a nested run is at work.
 
 use super::node_state::NodeStatus;
-use crate::control_loop::faults::{Faults, Parsed, readable_text};
 use crate::control_loop::front_matter::{self, Keys, render, text};
 use crate::control_loop::yaml::{Yaml, quoted};
+use crate::faults::{Faults, Parsed, readable_text};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunState {

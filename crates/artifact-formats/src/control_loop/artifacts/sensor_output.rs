@@ -1,10 +1,10 @@
 //! `sensor-<name>-output.md`: what one sensor measured.
 
-use crate::control_loop::faults::{Faults, Parsed, readable_text};
 use crate::control_loop::front_matter::{self, Keys, render, text};
-use crate::control_loop::markdown::{fenced, section, unfenced};
+use crate::faults::{Faults, Parsed, readable_text};
+use crate::markdown::{fenced, section, unfenced};
 
-use super::output_text::{OUTPUT_BYTES, bounded_output, clean_output};
+use crate::output_text::{OUTPUT_BYTES, bounded_output, clean_output};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SensorOutput {

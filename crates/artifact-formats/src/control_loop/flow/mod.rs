@@ -4,7 +4,7 @@
 mod parse;
 mod render;
 
-use super::repo_path::RepoPath;
+use crate::repo_path::RepoPath;
 pub(crate) use parse::minutes;
 
 /// Iterations of a node where neither it nor the defaults say a number.

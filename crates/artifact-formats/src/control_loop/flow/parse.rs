@@ -4,19 +4,31 @@
 use super::{
     DEFAULT_MAX_ITERATIONS, FLOW_FILE, Flow, FlowActuator, FlowBudget, FlowNode, FlowSensor, OnError,
 };
-use crate::control_loop::decimal;
-use crate::control_loop::faults::{Faults, Parsed};
-use crate::control_loop::repo_path::RepoPath;
-use crate::control_loop::yaml::Yaml;
+use crate::control_loop::yaml::{Yaml, YamlFault};
+use crate::decimal;
 use crate::fault::excerpt;
+use crate::faults::{Faults, Parsed};
+use crate::repo_path::RepoPath;
 
 /// Longest node id: each is a folder's name, and the names of all levels make one path.
 const MAX_ID_CHARS: usize = 64;
 
+/// What the YAML reader's own limit leaves room for; far beyond what caps make affordable.
+const MAX_LOOPS: usize = 30;
+
+fn too_deep() -> String {
+    format!("a flow is at most {MAX_LOOPS} loops deep, and this one is nested deeper")
+}
+
 impl Flow {
     pub fn parse(text: &str) -> Parsed<Self> {
-        let document =
-            Yaml::parse(text).map_err(|error| Faults::one(FLOW_FILE, format!("it is not YAML: {error}")))?;
+        let document = Yaml::parse(text).map_err(|fault| {
+            let words = match fault {
+                YamlFault::TooDeep => too_deep(),
+                YamlFault::Unreadable(why) => format!("it is not YAML: {why}"),
+            };
+            Faults::one(FLOW_FILE, words)
+        })?;
         let mut reader = Reader::default();
         let flow = reader.flow(&document);
         let Reader { faults, warnings, .. } = reader;
@@ -75,6 +87,10 @@ impl Reader {
     fn node(&mut self, value: &Yaml) -> Option<FlowNode> {
         let place =
             if self.ids.is_empty() { "`flow`".to_owned() } else { format!("the child of {}", self.place()) };
+        if self.ids.len() >= MAX_LOOPS {
+            self.faults.push(too_deep());
+            return None;
+        }
         let entries = self.mapping(value, &place)?;
         let id = self.id(entries, &place);
         self.ids.push(id.clone().unwrap_or_else(|| "?".to_owned()));

@@ -1,8 +1,8 @@
 //! Writes `flow.yaml`. What has its default value is left out, so that the original reads the file too.
 
 use super::{Flow, FlowActuator, FlowBudget, FlowNode, OnError};
-use crate::control_loop::decimal;
 use crate::control_loop::yaml::scalar;
+use crate::decimal;
 
 impl Flow {
     pub fn render(&self) -> String {

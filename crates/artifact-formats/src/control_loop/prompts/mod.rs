@@ -7,8 +7,8 @@ use std::fmt::Write;
 
 use super::agent_file::Placeholders;
 use super::artifacts::SensorStatus;
-use super::markdown::with_closed_fence;
 use crate::data_block::{DATA_NOTICE, data_block, inline_code};
+use crate::markdown::with_closed_fence;
 use crate::template::fill;
 
 pub use repair::{RepairPrompt, RepairedReport};

@@ -1,8 +1,8 @@
 //! The one repair request a role gets for an unusable report: what was expected, what is wrong, what it left.
 //! How often to ask is decided elsewhere.
 
-use crate::control_loop::artifacts::bounded_output;
 use crate::data_block::{DATA_NOTICE, data_block, inline_code};
+use crate::output_text::bounded_output;
 use crate::template::fill;
 
 /// Longest part of the rejected report that is shown again.

@@ -245,7 +245,12 @@ fn show(outcome: &RunOutcome, output: &mut Output) {
 fn exit_code(args: &RunLoopArgs, status: Status) -> u8 {
     let ran_to_its_end = match status {
         Status::Accepted | Status::Rejected | Status::NeedsHuman | Status::DryRun => true,
-        Status::Running | Status::Interrupted | Status::Exhausted | Status::Stopped | Status::Failed => false,
+        Status::Running
+        | Status::Interrupted
+        | Status::Exhausted
+        | Status::Stopped
+        | Status::Failed
+        | Status::RedBaseline => false,
     };
     if ran_to_its_end && !args.exit_codes { exit_codes::ACCEPTED } else { status.exit_code() }
 }

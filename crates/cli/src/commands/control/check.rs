@@ -56,6 +56,10 @@ fn show(report: &SetupReport, output: &mut Output) {
     for (depth, node) in report.nodes.iter().enumerate() {
         show_node(node, depth, output);
     }
+    if report.nodes.iter().any(|node| !node.sensors.is_empty()) {
+        let words = "a sensor passes when its command exits with 0; its target is what the controller reads";
+        output.line(format!("  {}", look.paint(Paint::Faint, words)));
+    }
     for warning in &report.warnings {
         output.line(format!("{} {}", look.mark(Tone::Attention), printable(warning)));
     }

@@ -34,6 +34,7 @@ pub(in crate::commands) fn with_next_steps(
 ) -> ExplanationView {
     let mut whole = explanation.clone();
     whole.commands.retain(|command| !command.starts_with("git "));
-    whole.commands.extend(control.next_steps.iter().cloned());
+    let known = whole.commands.clone();
+    whole.commands.extend(control.next_steps.iter().filter(|step| !known.contains(step)).cloned());
     whole
 }

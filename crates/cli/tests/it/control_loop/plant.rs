@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 use windlass_artifact_formats::control_loop::{ViewedCommit, read_loop_commit};
 use windlass_test_support::{Output, Repository, Untouched, World};
 
-pub(super) const TASK: &str = "Raise the value";
-pub(super) const BRANCH: &str = "ai-loop/raise-the-value";
+pub(crate) const TASK: &str = "Raise the value";
+pub(crate) const BRANCH: &str = "ai-loop/raise-the-value";
 
 /// Says that the target is met from this value on, and else plans to add one.
-pub(super) fn counting_controller(target: u32) -> String {
+pub(crate) fn counting_controller(target: u32) -> String {
     format!(
         r#"v=$(cat value)
 if [ "$v" -ge {target} ]; then printf -- '---\ntarget-met: true\n---\n\n## Gap Analysis\n\nThe value is %s.\n' "$v"
@@ -20,17 +20,17 @@ fi > "$WINDLASS_OUTBOX/controller-output.md""#
     )
 }
 
-pub(super) const ADDING_ACTUATOR: &str = r#"v=$(cat value); echo $((v + 1)) > value
+pub(crate) const ADDING_ACTUATOR: &str = r#"v=$(cat value); echo $((v + 1)) > value
 printf '# Actuator Output\n\n## What Was Done\n\nAdded one.\n\n## Files Changed\n\n- `value` (modified)\n' > "$WINDLASS_OUTBOX/actuator-output.md""#;
 
-pub(super) struct Plant {
-    pub(super) world: World,
-    pub(super) repository: Repository,
+pub(crate) struct Plant {
+    pub(crate) world: World,
+    pub(crate) repository: Repository,
 }
 
 impl Plant {
     /// Set up in the flat form with one sensor that wants at least this value; committed.
-    pub(super) fn flat(target: u32) -> Self {
+    pub(crate) fn flat(target: u32) -> Self {
         let plant = Self::bare();
         plant.sensor("high", &format!("test \"$(cat value)\" -ge {target}"));
         plant.role("loop-controller", "# Controller\n\nCompare and plan.\n");
@@ -40,7 +40,7 @@ impl Plant {
     }
 
     /// Set up with a flow of so many levels below the outermost one, each with the same sensor.
-    pub(super) fn levels(below: usize, target: u32) -> Self {
+    pub(crate) fn levels(below: usize, target: u32) -> Self {
         let plant = Self::bare();
         plant.sensor("high", &format!("test \"$(cat value)\" -ge {target}"));
         plant
@@ -58,38 +58,38 @@ impl Plant {
         plant
     }
 
-    pub(super) fn bare() -> Self {
+    pub(crate) fn bare() -> Self {
         let world = world();
         let repository = world.repository("plant");
         repository.write("value", "0\n");
         Self { world, repository }
     }
 
-    pub(super) fn sensor(&self, name: &str, command: &str) {
+    pub(crate) fn sensor(&self, name: &str, command: &str) {
         let text = format!(
             "---\nname: loop-sensor-{name}\ndescription: measures\ntools: Read, Bash\nmodel: haiku\n---\n\n# Sensor: {name}\n\n## Measurement\n\n    {command}\n\n## Output\n\nWrite it down.\n"
         );
         self.repository.write(&format!(".claude/agents/loop-sensor-{name}.md"), &text);
     }
 
-    pub(super) fn role(&self, name: &str, body: &str) {
+    pub(crate) fn role(&self, name: &str, body: &str) {
         let text = format!("---\nname: {name}\ndescription: plays\nmodel: sonnet\n---\n\n{body}");
         self.repository.write(&format!(".claude/agents/{name}.md"), &text);
     }
 
     /// An agent that is a few lines of shell.
-    pub(super) fn agent(&self, name: &str, lines: &str) -> String {
+    pub(crate) fn agent(&self, name: &str, lines: &str) -> String {
         let file = self.world.shared(&format!("{name}.sh"));
         std::fs::write(&file, lines).unwrap();
         format!("command:/bin/sh {}", file.display())
     }
 
     /// Runs with a counting controller and an adding actuator.
-    pub(super) fn count_to(&self, target: u32, flags: &[&str]) -> Output {
+    pub(crate) fn count_to(&self, target: u32, flags: &[&str]) -> Output {
         self.run(&counting_controller(target), ADDING_ACTUATOR, flags)
     }
 
-    pub(super) fn run(&self, controller: &str, actuator: &str, flags: &[&str]) -> Output {
+    pub(crate) fn run(&self, controller: &str, actuator: &str, flags: &[&str]) -> Output {
         let controller = self.agent("controller", controller);
         let actuator = self.agent("actuator", actuator);
         let words = [
@@ -109,11 +109,11 @@ impl Plant {
     }
 
     /// The commits of the loop, the first one first.
-    pub(super) fn commits(&self) -> Vec<ViewedCommit> {
+    pub(crate) fn commits(&self) -> Vec<ViewedCommit> {
         self.commits_of(BRANCH)
     }
 
-    pub(super) fn commits_of(&self, branch: &str) -> Vec<ViewedCommit> {
+    pub(crate) fn commits_of(&self, branch: &str) -> Vec<ViewedCommit> {
         let ids = self.repository.git(&["rev-list", "--reverse", &format!("HEAD..{branch}")]);
         ids.lines()
             .map(|id| {
@@ -123,41 +123,41 @@ impl Plant {
             .collect()
     }
 
-    pub(super) fn labels(&self) -> Vec<String> {
+    pub(crate) fn labels(&self) -> Vec<String> {
         self.commits().into_iter().map(|commit| commit.iteration).collect()
     }
 
     /// A file as the branch ends on it.
-    pub(super) fn ends_with(&self, path: &str) -> String {
+    pub(crate) fn ends_with(&self, path: &str) -> String {
         self.repository.git(&["show", &format!("{BRANCH}:{path}")])
     }
 
-    pub(super) fn run_id(&self) -> String {
+    pub(crate) fn run_id(&self) -> String {
         let list = self.world.windlass(&["ls", "--json"]).exits_with(0).json();
         list[0]["run"].as_str().unwrap().to_owned()
     }
 
     /// The record holds, and nobody is left.
-    pub(super) fn assert_sound(&self) {
+    pub(crate) fn assert_sound(&self) {
         let run = self.run_id();
         let _ = self.world.windlass(&["verify", &run]).exits_with(0);
         self.world.assert_no_processes();
     }
 
-    pub(super) fn log(&self) -> Vec<Value> {
+    pub(crate) fn log(&self) -> Vec<Value> {
         let log = self.world.windlass(&["log", &self.run_id(), "--json"]).exits_with(0).json();
         log["entries"].as_array().unwrap().clone()
     }
 
     /// But for the loop's own branch everything of the user's is as it was.
-    pub(super) fn assert_untouched(&self, before: &Untouched) {
+    pub(crate) fn assert_untouched(&self, before: &Untouched) {
         self.repository.git(&["branch", "-D", BRANCH]);
         before.assert_holds(&self.repository);
     }
 }
 
 /// The last line of what `control run --json` prints.
-pub(super) fn outcome(output: &Output) -> Value {
+pub(crate) fn outcome(output: &Output) -> Value {
     output.json_lines().pop().expect("a run prints its outcome")
 }
 

@@ -76,7 +76,7 @@ impl Stage {
 }
 
 /// The places that were reached, by name, as a crash log has them.
-pub(super) fn places(log: &std::path::Path) -> Vec<String> {
+pub(crate) fn places(log: &std::path::Path) -> Vec<String> {
     let text = std::fs::read_to_string(log).expect("the program wrote down the places it reached");
     text.lines().map(|line| line.split_once(' ').expect("a number and a name").1.to_owned()).collect()
 }

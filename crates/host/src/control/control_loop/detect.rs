@@ -1,6 +1,7 @@
 //! Which sensors a repository could have: read off the files that say how it is built, tested and checked. It only
 //! looks at files; it runs nothing and decides nothing for the user.
 
+use super::runners;
 use super::setup::SetupFiles;
 use serde_json::Value;
 
@@ -31,8 +32,8 @@ pub(crate) fn sensors(files: &dyn SetupFiles) -> Vec<Found> {
             found.push(sensor);
         }
     }
-    // A Makefile mostly wraps what was found already.
-    for sensor in make(files) {
+    // What wraps commands mostly wraps what was found already.
+    for sensor in runners::sensors(files) {
         if !found.iter().any(|other| other.name == sensor.name) {
             found.push(sensor);
         }
@@ -40,11 +41,11 @@ pub(crate) fn sensors(files: &dyn SetupFiles) -> Vec<Found> {
     found
 }
 
-fn sensor(name: &str, command: impl Into<String>, why: impl Into<String>) -> Found {
+pub(super) fn sensor(name: &str, command: impl Into<String>, why: impl Into<String>) -> Found {
     Found { name: name.to_owned(), command: command.into(), why: why.into() }
 }
 
-fn text(files: &dyn SetupFiles, path: &str) -> Option<String> {
+pub(super) fn text(files: &dyn SetupFiles, path: &str) -> Option<String> {
     files.read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -166,25 +167,6 @@ fn jvm(files: &dyn SetupFiles) -> Vec<Found> {
         sensor("build", format!("{gradle} assemble"), script),
         sensor("test", format!("{gradle} test"), script),
     ]
-}
-
-fn make(files: &dyn SetupFiles) -> Vec<Found> {
-    let file = ["GNUmakefile", "makefile", "Makefile"].into_iter().find(|file| files.read(file).is_some());
-    let Some((file, text)) = file.and_then(|file| Some((file, text(files, file)?))) else {
-        return Vec::new();
-    };
-    // `test: build` and `lint test: tools` are rules; `test := 1` is a variable.
-    let targets: Vec<&str> = text
-        .lines()
-        .filter(|line| !line.starts_with(['\t', ' ', '#', '.']))
-        .filter_map(|line| line.split_once(':').filter(|(_, rest)| !rest.starts_with('=')))
-        .flat_map(|(targets, _)| targets.split_whitespace())
-        .collect();
-    ["build", "test", "lint", "check"]
-        .into_iter()
-        .filter(|name| targets.contains(name))
-        .map(|name| sensor(name, format!("make {name}"), format!("the target `{name}` in {file}")))
-        .collect()
 }
 
 /// Commands of which one does the work of another, so that both together only cost time.
@@ -323,6 +305,21 @@ mod tests {
         assert_eq!(names, ["build", "test", "lint", "format", "build_go", "test_go", "vet", "check"]);
         let alone = commands(&files([("Makefile", makefile)]));
         assert_eq!(alone, pairs(&[("build", "make build"), ("lint", "make lint"), ("check", "make check")]));
+    }
+
+    #[test]
+    fn recipes_and_scripts_of_the_repository_s_own_are_found() {
+        let justfile =
+            "test := '1'\nset shell := ['sh']\n# lint:\n@test *flags: build\n  x\n[private]\nbuild:\n  y\n";
+        let just = commands(&files([("justfile", justfile)]));
+        assert_eq!(just, pairs(&[("build", "just build"), ("test", "just test")]));
+        let scripts =
+            files([("test.sh", "#!/usr/bin/env bash\nexit 0\n"), ("lint.sh", "exit 0\n"), ("deploy.sh", "")]);
+        let expected = [("test", "bash test.sh"), ("lint", "sh lint.sh")];
+        assert_eq!(commands(&scripts), pairs(&expected));
+        let wrapped = files([("Makefile", "test:\n\tsh test.sh\n"), ("test.sh", ""), ("lint.sh", "")]);
+        assert_eq!(commands(&wrapped), pairs(&[("test", "make test"), ("lint", "sh lint.sh")]));
+        assert_eq!(commands(&files([("go.mod", ""), ("test.sh", "")])).len(), 3, "go's own tests are there");
     }
 
     #[test]

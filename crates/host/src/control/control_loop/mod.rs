@@ -1,10 +1,13 @@
 //! What a face can ask of a control loop.
 
-mod detect;
+pub(crate) mod change;
+pub(crate) mod detect;
 pub(crate) mod init;
 mod known;
+pub(crate) mod limits;
 pub(crate) mod look;
 pub(crate) mod report;
+mod runners;
 pub(crate) mod setup;
 pub(crate) mod start;
 

@@ -12,23 +12,6 @@ use windlass_protocols::protocol::feedback_control::steadiness::Remark;
 pub(crate) fn of(run: &Run, state: &State) -> ControlReport {
     let branch = state.spec.place.doer_branch.clone();
     let base_branch = state.spec.base_branch.clone();
-    let next_steps = if state.commits == 0 {
-        Vec::new()
-    } else {
-        // A branch that is checked out can be neither merged into itself nor deleted.
-        let back = (state.spec.workplace == Workplace::InPlace).then(|| format!("git switch {base_branch}"));
-        let mut steps: Vec<String> = back.into_iter().collect();
-        steps.extend([
-            format!("git log --oneline {base_branch}..{branch}"),
-            format!("git diff {base_branch}...{branch}"),
-            format!("git merge {branch}"),
-        ]);
-        if state.end == Some(End::Complete) {
-            steps.push(format!("git rebase --interactive {base_branch} {branch}"));
-        }
-        steps.push(format!("git branch -D {branch}"));
-        steps
-    };
     ControlReport {
         commits: state.commits,
         actuations: state.stack.first().map_or(0, |frame| frame.actuations),
@@ -38,10 +21,37 @@ pub(crate) fn of(run: &Run, state: &State) -> ControlReport {
             failing: best.failing().map(str::to_owned).collect(),
         }),
         nodes: nodes(run, state),
+        next_steps: next_steps(run, state),
         branch,
         base_branch,
-        next_steps,
     }
+}
+
+/// What can be done with the branch. One that is still worked on is neither merged nor deleted by a hint of ours.
+fn next_steps(run: &Run, state: &State) -> Vec<String> {
+    let (branch, base_branch) = (&state.spec.place.doer_branch, &state.spec.base_branch);
+    let goes_on = matches!(state.end, None | Some(End::Stopped { .. }));
+    let resume = run.started.as_ref().filter(|_| goes_on).map(|run| format!("windlass resume {}", run.id));
+    let mut steps: Vec<String> = resume.into_iter().collect();
+    if state.commits == 0 {
+        return steps;
+    }
+    // A branch that is checked out can be neither merged into itself nor deleted.
+    let in_place = state.spec.workplace == Workplace::InPlace;
+    let look =
+        [format!("git log --oneline {base_branch}..{branch}"), format!("git diff {base_branch}...{branch}")];
+    if state.end.is_none() {
+        steps.extend(look);
+        return steps;
+    }
+    steps.extend(in_place.then(|| format!("git switch {base_branch}")));
+    steps.extend(look);
+    steps.push(format!("git merge {branch}"));
+    if state.end == Some(End::Complete) {
+        steps.push(format!("git rebase --interactive {base_branch} {branch}"));
+    }
+    steps.push(format!("git branch -D {branch}"));
+    steps
 }
 
 fn nodes(run: &Run, state: &State) -> Vec<NodeView> {
@@ -49,16 +59,11 @@ fn nodes(run: &Run, state: &State) -> Vec<NodeView> {
     let chain = state.spec.root.chain().enumerate();
     chain
         .map(|(depth, node)| {
-            let frame = state.stack.get(depth);
-            let parent = depth.checked_sub(1).and_then(|parent| u32::try_from(parent).ok());
-            let left = state.last_child_end.iter().find(|(of, _)| Some(*of) == parent);
+            let left = || state.left_nodes.iter().find(|left| left.depth as usize == depth);
+            let frame = state.stack.get(depth).or_else(left);
             NodeView {
                 path: state.spec.node_path(depth).join("/"),
-                status: match (frame, left) {
-                    (Some(frame), _) => status(state, frame),
-                    (None, Some((_, end))) => end.status().word().to_owned(),
-                    (None, None) => "not entered".to_owned(),
-                },
+                status: frame.map_or_else(|| "not entered".to_owned(), |frame| status(state, frame)),
                 iteration: frame.map(Frame::label),
                 actuations: frame.map_or(0, |frame| frame.actuations),
                 max_iterations: if depth == 0 { root_cap } else { node.max_iterations },

@@ -326,5 +326,6 @@ fn dry_run(spec: &ControlSpec) -> RunOutcome {
         },
         would_run: agents.chain(sensors).collect(),
         control: None,
+        goal: None,
     }
 }

@@ -14,6 +14,9 @@ use windlass_protocols::outcome::CapturedChange;
 use windlass_protocols::protocol::feedback_control::spec::{Actuator, ControlSpec};
 use windlass_protocols::{Outcome, Role, Run, TreeId};
 
+/// More of them say nothing new.
+const MAX_LEFT_OUT: usize = 20;
+
 pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome, Fault> {
     let (spec, state) = (context.control_loop()?, files::state(run)?);
     let before = shown::tree_for(context, Role::Actuator, run)?;
@@ -29,6 +32,8 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         Ok(taken) => taken,
         Err(reason) => return Ok(Outcome::Refused { reason }),
     };
+    let left_out =
+        context.repository.passed_over(&place, &context.index_key(Role::Actuator)).map_err(git_fault)?;
     let named = agent_files(spec);
     let named: Vec<&str> = named.iter().map(String::as_str).collect();
     let paths: Vec<String> = taken.snapshot.changes.iter().map(|change| change.path.to_string()).collect();
@@ -52,6 +57,8 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         hazards,
         patch,
         reverted: owned,
+        findings: Vec::new(),
+        left_out: left_out.iter().take(MAX_LEFT_OUT).map(ToString::to_string).collect(),
     }))
 }
 

@@ -49,7 +49,8 @@ pub(in super::super) fn run(
         }
         Err(error) => return Err(git_fault(error)),
     };
-    Ok(match place(context, spec, &parent, &commit)? {
+    let in_place = spec.workplace == Workplace::InPlace;
+    Ok(match place(context, (&spec.place.doer_branch, in_place), &parent, &commit)? {
         Ok(()) => Outcome::IterationCommitted {
             commit: CommitId::new(commit.id.as_str()),
             tree: windlass_protocols::TreeId::new(commit.tree.as_str()),
@@ -58,21 +59,20 @@ pub(in super::super) fn run(
     })
 }
 
-fn moment(at: windlass_protocols::Millis) -> Moment {
+pub(in super::super) fn moment(at: windlass_protocols::Millis) -> Moment {
     Moment { seconds: i64::try_from(at.0 / 1000).unwrap_or(i64::MAX), offset_minutes: 0 }
 }
 
 /// Moves the branch, and the user's checkout with it where the loop works in place.
-fn place(
+pub(in super::super) fn place(
     context: &RunContext,
-    spec: &ControlSpec,
+    (branch, in_place): (&str, bool),
     parent: &Commit,
     commit: &Commit,
 ) -> Result<Result<(), String>, Fault> {
-    let branch = &spec.place.doer_branch;
     let reference = format!("refs/heads/{branch}");
     let repository = &context.repository;
-    if spec.workplace == Workplace::InPlace {
+    if in_place {
         let current = repository.current_branch().map_err(git_fault)?;
         if current.as_deref() != Some(reference.as_str()) {
             return Ok(Err(format!("your checkout is no longer on {branch}; switch back to it")));

@@ -106,7 +106,8 @@ pub(super) fn node_state(context: &RunContext, run: &Run, status: Status) -> Res
     let (spec, state) = (context.control_loop()?, state(run)?);
     let frame = frame(state)?;
     let root_cap = run.started.as_ref().map_or(spec.caps.rounds, |started| started.budget.caps.rounds);
-    let node = spec.node(frame.depth as usize);
+    // A person may have given it more since the start.
+    let node = state.spec.node(frame.depth as usize);
     let file = NodeState {
         iteration: frame.iteration,
         status: status_word(status),
@@ -153,17 +154,33 @@ fn whole_run(spec: &ControlSpec, state: &State, asked: &CommitIteration) -> Resu
     })
 }
 
-/// The actuator's own report, or the engine's where it left none.
+/// The actuator's own report, or the engine's where it left none, and what the engine found besides.
 fn action_report(context: &RunContext, frame: &Frame) -> Result<Vec<u8>, Fault> {
-    if let Some(artifact) = frame.action.as_ref().and_then(|action| action.artifact.as_ref()) {
-        return context.evidence.read(artifact);
+    let own = frame.action.as_ref().and_then(|action| action.artifact.as_ref());
+    let mut report = own.map(|artifact| context.evidence.read(artifact)).transpose()?.unwrap_or_else(|| {
+        let changed = frame.change.as_ref().map_or(0, |change| change.files_changed);
+        let report = ActuatorOutput {
+            what_was_done: format!("The actuator left no report. The engine saw {changed} changed files."),
+            files_changed: Vec::new(),
+        };
+        report.render().into_bytes()
+    });
+    let left_out = frame.change.as_ref().map(|change| change.left_out.as_slice()).unwrap_or_default();
+    if !left_out.is_empty() {
+        report.extend(b"\n\n## Not Recorded\n\n");
     }
-    let changed = frame.change.as_ref().map_or(0, |change| change.files_changed);
-    let report = ActuatorOutput {
-        what_was_done: format!("The actuator left no report. The engine saw {changed} changed files."),
-        files_changed: Vec::new(),
-    };
-    Ok(report.render().into_bytes())
+    for what in left_out {
+        report.extend(format!("- {}\n", one_line(what)).into_bytes());
+    }
+    Ok(report)
+}
+
+/// A file's name may hold anything.
+fn one_line(words: &str) -> String {
+    words
+        .chars()
+        .map(|letter| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter })
+        .collect()
 }
 
 fn result(spec: &ControlSpec, state: &State, frame: &Frame, end: &NodeEnd) -> Result<ResultOutput, Fault> {
@@ -195,7 +212,7 @@ fn result(spec: &ControlSpec, state: &State, frame: &Frame, end: &NodeEnd) -> Re
         observations: remarks.map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n"),
         attempted: frame.decision.as_ref().map(|decision| decision.summary.clone()),
         failure: match end {
-            NodeEnd::Failed { cause } => Some(format!("{cause:?}")),
+            NodeEnd::Failed { cause } => Some(cause.words()),
             _ => None,
         },
     })

@@ -44,7 +44,12 @@ pub(in super::super) fn render(
         node_path: (spec.dialect == Dialect::Hierarchical).then_some(path.as_str()),
         label: &label,
         iteration: frame.iteration,
-        max_iterations: if frame.depth == 0 { cap } else { node.max_iterations },
+        // A person may have given an inner node more since the start.
+        max_iterations: if frame.depth == 0 {
+            cap
+        } else {
+            state.spec.node(frame.depth as usize).max_iterations
+        },
         setpoint: &setpoint,
     };
     let told = Told { context, spec, state, frame, node, brief, places };

@@ -88,7 +88,8 @@ fn told(state: &State, frame: &Frame, role: Role) -> Vec<String> {
         .reverted
         .iter()
         .map(|path| format!("{path} belongs to the loop; what the actuator did to it was undone"));
-    remarks.chain(undone).chain(notes).collect()
+    let left_out = state.left_out.iter().map(|what| format!("the actuator left something behind: {what}"));
+    remarks.chain(undone).chain(left_out).chain(notes).collect()
 }
 
 /// Only a repair goes on with a conversation, and only with the agent it was with; every other step begins afresh.

@@ -1,6 +1,6 @@
 //! Why a control loop is where it is: in iterations and nodes.
 
-use super::end::{Cause, End};
+use super::end::{Cause, End, Stall};
 use super::frame::Frame;
 use super::state::State;
 use super::steadiness::Remark;
@@ -37,7 +37,7 @@ fn under_way(run: &Run, state: &State, id: &str) -> Explanation {
 }
 
 /// One node in one line.
-fn standing(state: &State, frame: &Frame) -> String {
+pub(super) fn standing(state: &State, frame: &Frame) -> String {
     let node = state.spec.node(frame.depth as usize);
     let path = state.spec.node_path(frame.depth as usize).join(" > ");
     let sensors: Vec<String> = node
@@ -81,12 +81,19 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
                 state.stack.first().into_iter().flat_map(|frame| frame.remarks.iter().map(Remark::words)),
             );
             commands.push(format!("{resume} --note \"…\""));
+            if state.spec.steady_limit > 0 && *how != Stall::NoChange {
+                commands.push(format!("{resume} --patience {}", state.spec.steady_limit.saturating_mul(2)));
+            }
             format!("stopped early: {}", how.word())
         }
         End::NeedsHuman { cause } => {
-            because.push(human(cause));
+            because.push(cause.words());
             because.extend(state.last_failure.iter().map(|how| format!("the last agent {how}")));
-            commands.push(resume);
+            commands.push(if cause.can_be_talked_over() {
+                format!("{resume} --note \"…\"")
+            } else {
+                resume
+            });
             "needs a person".to_string()
         }
         End::Stopped { by, reason } => {
@@ -126,38 +133,56 @@ fn counted(count: u32, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
-fn resume_command(run: &Run, state: &State, id: &str) -> String {
+pub(super) fn resume_command(run: &Run, state: &State, id: &str) -> String {
     let mut command = format!("windlass resume {id}");
     if let Some(started) = &run.started {
         if super::reopen::needs_another_iteration(state, started.budget.caps.rounds) {
-            command.push_str(" --rounds +1");
+            command.push_str(" --max-iterations +1");
         }
         command.push_str(&room_for_more(started.budget));
     }
     command
 }
 
-fn human(cause: &Cause) -> String {
-    match cause {
-        Cause::NoReadableAnswer { role, faults } => {
-            format!("the {role} left no readable answer, also when asked again: {}", faults.join("; "))
+impl Cause {
+    /// In one sentence.
+    pub fn words(&self) -> String {
+        match self {
+            Self::NoReadableAnswer { role, faults } => {
+                format!("the {role} left no readable answer, also when asked again: {}", faults.join("; "))
+            }
+            Self::FalseClaim { failing } => format!(
+                "the controller keeps saying that the target is met while these sensors do not pass: {}",
+                failing.join(", ")
+            ),
+            Self::WorkspaceChanged { role, paths } => {
+                format!("the {role} may only read, and changed {}; its word does not count", paths.join(", "))
+            }
+            Self::Hazard { hazards } => {
+                format!("what the actuator left cannot be taken safely: {}", hazards.join("; "))
+            }
+            Self::AgentNotStarted { role, reason } => format!("the {role} could not be started: {reason}"),
+            Self::AgentKeepsFailing { role, why } => format!("the {role} keeps failing: it {why}"),
+            Self::StepKeepsGettingLost { stage } => {
+                format!("nobody ever saw the end of this step: {}", stage.words())
+            }
+            Self::CaptureRefused { reason } => format!("the snapshot could not be taken: {reason}"),
+            Self::CommitRefused { reason } => format!("the iteration could not be committed: {reason}"),
         }
-        Cause::FalseClaim { failing } => format!(
-            "the controller keeps saying that the target is met while these sensors do not pass: {}",
-            failing.join(", ")
-        ),
-        Cause::WorkspaceChanged { role, paths } => {
-            format!("the {role} may only read, and changed {}; its word does not count", paths.join(", "))
+    }
+
+    /// Whether the same could be avoided by an agent that is told so; everything else is mended outside.
+    const fn can_be_talked_over(&self) -> bool {
+        match self {
+            Self::NoReadableAnswer { .. }
+            | Self::FalseClaim { .. }
+            | Self::WorkspaceChanged { .. }
+            | Self::Hazard { .. } => true,
+            Self::AgentNotStarted { .. }
+            | Self::AgentKeepsFailing { .. }
+            | Self::StepKeepsGettingLost { .. }
+            | Self::CaptureRefused { .. }
+            | Self::CommitRefused { .. } => false,
         }
-        Cause::Hazard { hazards } => {
-            format!("what the actuator left cannot be taken safely: {}", hazards.join("; "))
-        }
-        Cause::AgentNotStarted { role, reason } => format!("the {role} could not be started: {reason}"),
-        Cause::AgentKeepsFailing { role, why } => format!("the {role} keeps failing: it {why}"),
-        Cause::StepKeepsGettingLost { stage } => {
-            format!("nobody ever saw the end of this step: {}", stage.words())
-        }
-        Cause::CaptureRefused { reason } => format!("the snapshot could not be taken: {reason}"),
-        Cause::CommitRefused { reason } => format!("the iteration could not be committed: {reason}"),
     }
 }

@@ -95,6 +95,28 @@ pub enum Fact {
     Concluded {
         end: End,
     },
+    /// Whoever took the run up wants these limits from here on.
+    LimitsChanged {
+        limits: NewLimits,
+    },
+}
+
+/// What a person can change about the limits that only a control loop has. More iterations of the outermost node are more
+/// rounds of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewLimits {
+    #[serde(default)]
+    pub steady_limit: Option<u32>,
+    /// By depth, from 1 on: so many actuations more for each entry of that node.
+    #[serde(default)]
+    pub more_iterations: Vec<(u32, u32)>,
+}
+
+impl NewLimits {
+    pub(crate) fn more_at(&self, depth: u32) -> u32 {
+        let at_depth = self.more_iterations.iter().filter(|(at, _)| *at == depth);
+        at_depth.fold(0, |sum, (_, more)| sum.saturating_add(*more))
+    }
 }
 
 impl Fact {
@@ -117,6 +139,7 @@ impl Fact {
             Self::IterationCommitted { .. } => "iteration-committed",
             Self::ChildReturned { .. } => "child-returned",
             Self::Concluded { .. } => "concluded",
+            Self::LimitsChanged { .. } => "limits-changed",
         }
     }
 }

@@ -41,6 +41,8 @@ struct Watch<'a> {
     spec: &'a ControlSpec,
     wrong: &'a mut Vec<String>,
     root_cap: u32,
+    /// What was given to inner nodes later, by depth.
+    more_below: BTreeMap<usize, u32>,
     entries: Vec<Entry>,
     requests: BTreeMap<EffectId, Effect>,
     open: BTreeSet<EffectId>,
@@ -60,6 +62,7 @@ impl<'a> Watch<'a> {
             spec,
             wrong,
             root_cap: spec.caps.rounds,
+            more_below: BTreeMap::new(),
             entries: Vec::new(),
             requests: BTreeMap::new(),
             open: BTreeSet::new(),
@@ -161,7 +164,10 @@ impl<'a> Watch<'a> {
     fn cap(&self) -> u32 {
         match self.entries.len() {
             0 | 1 => self.root_cap,
-            deeper => self.spec.node(deeper - 1).max_iterations,
+            deeper => {
+                let more = self.more_below.get(&(deeper - 1)).copied().unwrap_or_default();
+                self.spec.node(deeper - 1).max_iterations.saturating_add(more)
+            }
         }
     }
 
@@ -242,6 +248,12 @@ impl<'a> Watch<'a> {
                 }
             }
             ControlFact::Concluded { .. } => self.concluded = true,
+            ControlFact::LimitsChanged { limits } => {
+                for (depth, more) in &limits.more_iterations {
+                    let sum = self.more_below.entry(*depth as usize).or_default();
+                    *sum = sum.saturating_add(*more);
+                }
+            }
             _ => {}
         }
     }

@@ -7,6 +7,7 @@ pub mod end;
 pub(crate) mod explain;
 pub mod facts;
 pub mod frame;
+pub(crate) mod inbox;
 pub mod invariants;
 pub mod next;
 pub mod reopen;

@@ -1,16 +1,31 @@
 //! The way back into an ended control loop: more room, or a person's word.
 
 use super::end::End;
-use super::next::strict_cap_is_reached;
+use super::facts::NewLimits;
+use super::next::{state, strict_cap_is_reached};
 use super::spec::CapRule;
 use super::state::State;
+use crate::draft::Draft;
+use crate::fact::Fact;
 use crate::kernel::budget::{Budget, CapChange, Dimension};
+use crate::kernel::person::Word;
 use crate::observation::Rejection;
+use crate::vocabulary::Actor;
 use alloc::format;
 use alloc::string::ToString;
 
 /// Refuses a reopening that would end at once for the same reason.
-pub(crate) fn allowed(state: &State, budget: &Budget, more: CapChange) -> Result<(), Rejection> {
+pub(crate) fn allowed(
+    state: &State,
+    budget: &Budget,
+    more: CapChange,
+    limits: &NewLimits,
+) -> Result<(), Rejection> {
+    let inner = 1..state.spec.root.chain().count();
+    if limits.more_iterations.iter().any(|(depth, _)| !inner.contains(&(*depth as usize))) {
+        let why = "more iterations were given to an inner node that the flow does not have".to_string();
+        return Err(Rejection::InvalidSpec { why });
+    }
     let refuse = |why: &str| Err(Rejection::NothingToReopen { why: why.to_string() });
     let mut extended = *budget;
     extended.extend(more);
@@ -33,4 +48,19 @@ pub(crate) fn needs_another_iteration(state: &State, cap: u32) -> bool {
         CapRule::JudgeTheLast => frame.actuations >= cap,
         CapRule::StrictOriginal => strict_cap_is_reached(frame, cap),
     })
+}
+
+/// Every iteration is a commit on the loop's own branch: what a person would approve or take over is there already.
+pub(crate) fn person_said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rejection> {
+    match word {
+        Word::Skip { .. } | Word::LetGo => {
+            draft.record(Fact::PersonSaid { by: by.clone(), word: word.clone() });
+            Ok(())
+        }
+        Word::Approve { .. } | Word::Reject { .. } | Word::TakeOver { .. } | Word::HandBack { .. } => {
+            let branch = &state(draft).spec.place.doer_branch;
+            let why = format!("a control loop commits every iteration on {branch}; look at it there");
+            Err(Rejection::NotAsked { why })
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The loop as it was given: the tree of nodes with the text of every agent file, pinned at the start. Nothing is looked
 //! up later, so a flow that is edited while the run goes on changes nothing.
 
+use super::facts::NewLimits;
 use crate::kernel::availability::Patience;
 use crate::kernel::budget::Caps;
 use crate::kernel::place::Place;
@@ -151,6 +152,15 @@ impl ControlSpec {
     /// Never: a frame is only made for a depth that the flow has.
     pub fn node(&self, depth: usize) -> &Node {
         self.root.chain().nth(depth).unwrap_or(&self.root)
+    }
+
+    pub(crate) fn change_limits(&mut self, limits: &NewLimits) {
+        self.steady_limit = limits.steady_limit.unwrap_or(self.steady_limit);
+        let mut below = Some((1, &mut self.root));
+        while let Some((depth, Node { actuator: Actuator::Cascade(child), .. })) = below {
+            child.max_iterations = child.max_iterations.saturating_add(limits.more_at(depth));
+            below = Some((depth + 1, child));
+        }
     }
 
     /// Node ids from the outermost to this depth.

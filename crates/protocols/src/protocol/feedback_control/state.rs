@@ -5,7 +5,7 @@ use super::facts::Fact as ControlFact;
 use super::frame::Frame;
 use super::spec::ControlSpec;
 use super::stage::Stage;
-use super::steadiness::Point;
+use super::steadiness::{Point, Steadiness};
 use crate::effect::{Ask, CommitIteration, Effect};
 use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
@@ -33,6 +33,8 @@ pub struct State {
     pub stack: Vec<Frame>,
     /// What the child of each depth came to when it was last left, for its parent's controller.
     pub last_child_end: Vec<(u32, NodeEnd)>,
+    /// How each inner node was last left, for those who look; without its history.
+    pub left_nodes: Vec<Frame>,
     pub attempts: Attempts,
     pub availability: Availability,
     pub session: Option<LastSession>,
@@ -43,6 +45,8 @@ pub struct State {
     pub last_failure: Option<String>,
     /// Files of the loop that the last actuator changed, which was undone.
     pub reverted: Vec<String>,
+    /// What the last actuator left and no snapshot holds.
+    pub left_out: Vec<String>,
     /// A person's words that no controller has answered yet.
     pub unsaid_notes: Vec<String>,
     /// How many of them the controller at work was told.
@@ -64,6 +68,7 @@ impl State {
             unseen_commit: None,
             stack: Vec::new(),
             last_child_end: Vec::new(),
+            left_nodes: Vec::new(),
             attempts: Attempts::default(),
             availability: Availability::default(),
             session: None,
@@ -72,6 +77,7 @@ impl State {
             left: None,
             last_failure: None,
             reverted: Vec::new(),
+            left_out: Vec::new(),
             unsaid_notes: Vec::new(),
             told_notes: 0,
             waiting_until: None,
@@ -122,6 +128,7 @@ impl State {
             }
             ControlFact::NodeEntered { depth, setpoint } => {
                 let parent_label = self.stack.last().map_or_else(String::new, Frame::label);
+                self.left_nodes.retain(|left| left.depth < *depth);
                 self.stack.push(Frame::enter(*depth, setpoint.clone(), parent_label));
                 self.begin_step();
             }
@@ -132,6 +139,7 @@ impl State {
                 self.captures = self.captures.saturating_add(1);
                 self.plant = Some(change.tree.clone());
                 self.reverted.clone_from(&change.reverted);
+                self.left_out.clone_from(&change.left_out);
                 if let Some(frame) = self.stack.last_mut() {
                     frame.change = Some(change.clone());
                     frame.actuations = frame.actuations.saturating_add(1);
@@ -160,6 +168,7 @@ impl State {
             }
             ControlFact::ChildReturned { end, .. } => self.leave_child(end),
             ControlFact::Concluded { end } => self.end = Some(end.clone()),
+            ControlFact::LimitsChanged { limits } => self.spec.change_limits(limits),
             ControlFact::NodeConcluded { end, .. } => self.conclude_node(end),
             ControlFact::DecisionTaken { .. } => {
                 let told = core::mem::take(&mut self.told_notes).min(self.unsaid_notes.len());
@@ -219,7 +228,7 @@ impl State {
     }
 
     fn leave_child(&mut self, end: &NodeEnd) {
-        let Some(child) = self.stack.pop() else { return };
+        let Some(mut child) = self.stack.pop() else { return };
         if let Some(parent) = self.stack.last_mut() {
             parent.child_end = Some(end.clone());
             parent.actuations = parent.actuations.saturating_add(1);
@@ -228,6 +237,8 @@ impl State {
         }
         // What is deeper than the node that was left belongs to an earlier entry of it.
         self.last_child_end.retain(|(depth, _)| *depth < child.depth);
+        child.steadiness = Steadiness::default();
+        self.left_nodes.push(child);
         self.begin_step();
     }
 

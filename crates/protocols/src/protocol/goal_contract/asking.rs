@@ -1,8 +1,9 @@
 //! How an agent of a goal loop is asked: by whom, with what it is told, what it may use. Which step comes next is not known
 //! here.
 
+use super::iteration::Iteration;
 use super::next::state;
-use super::state::{Iteration, State};
+use super::state::State;
 use crate::draft::Draft;
 use crate::effect::{Ask, Effect, RunAgent, StepLimits, Wait};
 use crate::kernel::availability::Available;

@@ -38,6 +38,9 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
         }
         (Effect::ReadQueue { .. }, Outcome::QueueRead(queue)) => {
             let mut queue = queue.clone();
+            if let Some(before) = state(draft).queue.as_ref().filter(|_| !state(draft).person_looked) {
+                queue.take_in(before);
+            }
             if let Some(scope) = &state(draft).spec.tightened.scope {
                 queue.scope.retain(|id| scope.contains(id));
             }
@@ -120,7 +123,7 @@ fn first_baseline(draft: &mut Draft, report: &SuiteReport) {
 fn second_baseline(draft: &mut Draft, report: &SuiteReport) {
     let mut flaky = report.failing.clone();
     flaky.extend(report.regressions.iter().filter(|name| !report.failing.contains(name)).cloned());
-    if !report.is_green() && flaky.is_empty() {
+    if !report.is_green() && report.failing.is_empty() {
         let failing = vec!["two runs of the suite on the same tree differ".to_string()];
         return conclude(draft, End::NotReady { why: NotReady::RedBaseline { failing } });
     }
@@ -139,7 +142,7 @@ fn tested(draft: &mut Draft, report: &SuiteReport) {
     if !report.regressions.is_empty() {
         let key = format!("regression:{}", report.regressions.join(","));
         let cause = format!("these tests were green: {}", report.regressions.join(", "));
-        rework(draft, RejectedBy::Regression, key, cause, Vec::new());
+        rework(draft, RejectedBy::Regression, key, cause, report.regressions.clone());
     }
 }
 
@@ -229,7 +232,8 @@ fn commit_refused(draft: &mut Draft, asked: &CommitItem, reason: &str) {
 pub(super) fn end_iteration(draft: &mut Draft, result: Ending) {
     let Some(open) = &state(draft).open else { return };
     let (iteration, item) = (open.number, open.item.clone());
-    record(draft, GoalFact::IterationEnded { iteration, item, result });
+    let at = draft.now();
+    record(draft, GoalFact::IterationEnded { iteration, item, result, at });
 }
 
 /// Neither a yes nor a no; once may be an accident.

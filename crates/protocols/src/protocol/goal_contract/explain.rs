@@ -58,7 +58,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
             commands.push(resume.clone());
             if let Cap::Rework { item } = cap {
                 because.extend(causes_of(state, item));
-                commands.extend(for_item(id));
+                commands.extend(item_ways(id));
             }
             format!("HARD KILL: the cap on {} is reached", cap.words())
         }
@@ -106,10 +106,6 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
             }
         }
     };
-    if let Some(branch) = &state.taken_over {
-        because.push(format!("a person works on it on {branch}"));
-        commands = alloc::vec![format!("windlass hand-back {id}")];
-    }
     because.extend(counters(state));
     because.extend(state.commits.iter().map(|(item, commit)| format!("read {commit} ({item})")));
     Explanation { now, because, commands }
@@ -119,14 +115,14 @@ fn after_escalation(cause: &Cause, resume: &str, id: &str) -> Vec<String> {
     let answer = format!("windlass answer {id} \"…\"");
     match cause {
         Cause::BuilderAsks { .. } | Cause::SameCauseTwice { .. } | Cause::Regression { .. } => {
-            core::iter::once(answer).chain(for_item(id)).collect()
+            core::iter::once(answer).chain(item_ways(id)).collect()
         }
-        _ if cause.item().is_some() => core::iter::once(resume.to_string()).chain(for_item(id)).collect(),
+        _ if cause.item().is_some() => core::iter::once(resume.to_string()).chain(item_ways(id)).collect(),
         _ => alloc::vec![resume.to_string()],
     }
 }
 
-fn for_item(id: &str) -> [String; 2] {
+pub(super) fn item_ways(id: &str) -> [String; 2] {
     [format!("windlass take-over {id}"), format!("windlass skip {id}")]
 }
 
@@ -159,7 +155,7 @@ fn counters(state: &State) -> Vec<String> {
 }
 
 /// The command with everything the run would otherwise be refused or ended for.
-fn resume_command(run: &Run, state: &State, end: &End, id: &str) -> String {
+pub(super) fn resume_command(run: &Run, state: &State, end: &End, id: &str) -> String {
     let mut command = format!("windlass resume {id}");
     let out = matches!(end, End::HardKill { cap: Cap::Iterations | Cap::Commits })
         || state.limits().is_some_and(|limits| state.iteration >= limits.iterations);

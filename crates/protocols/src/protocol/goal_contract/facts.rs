@@ -7,7 +7,8 @@ pub use crate::kernel::trouble::{OutKind, RetryKind};
 use crate::outcome::{BuildReport, CapturedChange, DesignReport, SuiteReport};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::boxed::Box;
-use alloc::string::String;
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +87,8 @@ pub enum Fact {
         iteration: u32,
         item: String,
         result: Ending,
+        /// When, for the ledger.
+        at: Millis,
     },
     /// Put aside until a person looks; the loop goes on with others.
     ItemParked {
@@ -138,6 +141,18 @@ pub enum Ending {
     Escalated {
         why: String,
     },
+}
+
+impl Ending {
+    /// One line.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Accepted => "accepted".to_string(),
+            Self::Rework { by, cause, .. } => format!("{}: {cause}", by.words()),
+            Self::Inconclusive { why } => format!("undecided: {why}"),
+            Self::Escalated { why } => format!("given to a person: {why}"),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

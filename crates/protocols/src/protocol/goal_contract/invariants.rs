@@ -56,7 +56,8 @@ struct Watch<'a> {
     known_cause: Option<String>,
     stop_asked: bool,
     concluded: Option<End>,
-    taken_over: bool,
+    /// The next iteration is a person's own.
+    handed_back: bool,
     /// A person said something since the run ended, or let the item at hand be.
     answered: bool,
     skipping: bool,
@@ -90,7 +91,7 @@ impl<'a> Watch<'a> {
             known_cause: None,
             stop_asked: false,
             concluded: None,
-            taken_over: false,
+            handed_back: false,
             answered: false,
             skipping: false,
             closed: false,
@@ -156,15 +157,14 @@ impl<'a> Watch<'a> {
                 }
                 self.approved.insert(tree.as_str().to_string());
             }
-            Word::TakeOver { .. } => self.taken_over = true,
             Word::HandBack { .. } => {
-                self.taken_over = false;
+                self.handed_back = true;
                 if let Some((_, work)) = &mut self.at_work {
                     *work = Work::Rework;
                 }
             }
             Word::Skip { .. } => self.skipping = true,
-            Word::Reject { .. } => {}
+            Word::TakeOver { .. } | Word::LetGo | Word::Reject { .. } => {}
         }
     }
 
@@ -178,8 +178,8 @@ impl<'a> Watch<'a> {
             request,
             Effect::RunAgent(_) | Effect::RunSuite(_) | Effect::RunChecks(_) | Effect::Wait(_)
         );
-        if begins_work && (self.stop_asked || self.concluded.is_some() || self.taken_over) {
-            self.say("work was begun after the end, after a request to stop or under a person's hands");
+        if begins_work && (self.stop_asked || self.concluded.is_some()) {
+            self.say("work was begun after the end or after a request to stop");
         }
         if begins_work && self.is_spent() {
             self.say("work was begun with nothing left of a cap");
@@ -309,7 +309,8 @@ impl<'a> Watch<'a> {
         }
         let cap = queue.map_or(0, |queue| queue.limits.iterations.min(self.spec.caps.rounds));
         // A person who hands work back is not held up by a cap on agents.
-        if iteration > cap.saturating_add(self.room.more_rounds) && !self.taken_over {
+        let of_a_person = core::mem::take(&mut self.handed_back);
+        if iteration > cap.saturating_add(self.room.more_rounds) && !of_a_person {
             self.say("more iterations than the cap");
         }
         self.at_work = Some((item.to_string(), work));

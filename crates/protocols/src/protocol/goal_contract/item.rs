@@ -125,6 +125,12 @@ impl ItemState {
         lines
     }
 
+    /// Tests that the last try broke.
+    pub fn last_regressions(&self) -> Vec<String> {
+        let last = self.causes.last().filter(|failed| failed.by == RejectedBy::Regression);
+        last.map(|failed| failed.issues.clone()).unwrap_or_default()
+    }
+
     pub(super) fn design(&self, item: &Item) -> Design {
         match (&self.design, self.design_approved) {
             (Some(_), true) => Design::Approved,

@@ -6,10 +6,11 @@ use super::asking::{agent, limits};
 use super::decide::{Stop, stopping};
 use super::end::{Cap, Cause, End, NotReady};
 use super::facts::Fact as GoalFact;
+use super::iteration::Iteration;
 use super::queue::{Autonomy, Design, Item, Queue, Selection, Work};
 use super::spec::{DesignRule, GoalSpec};
 use super::stage::Stage;
-use super::state::{Iteration, State};
+use super::state::State;
 use crate::draft::Draft;
 use crate::effect::{CloseRun, CommitItem, Effect, Purpose, RunChecks, RunSuite, SuitePurpose};
 use crate::fact::Fact;
@@ -227,6 +228,7 @@ fn in_iteration(draft: &Draft, queue: &Queue, open: &Iteration) -> Next {
             iteration: open.number,
             item: open.item.clone(),
             result: super::facts::Ending::Accepted,
+            at: draft.now(),
         });
     }
     if open.pre_commit.is_none() {
@@ -265,7 +267,7 @@ fn before_verdict(draft: &Draft, queue: &Queue, open: &Iteration) -> Option<Next
         }
         return Some(Next::Ask(agent(draft, open, Role::Builder)));
     }
-    open.change.is_none().then(|| Next::Ask(Effect::CaptureChange { round: open.number }))
+    open.change.is_none().then_some(Next::Ask(Effect::CaptureChange { round: open.number }))
 }
 
 enum Designed {

@@ -22,9 +22,6 @@ const MAX_DESIGNS: usize = 3;
 /// Refuses a reopening that could not go on.
 pub(crate) fn may_reopen(state: &State, budget: &Budget, more: CapChange) -> Result<(), Rejection> {
     let refuse = |why: String| Err(Rejection::NothingToReopen { why });
-    if let Some(branch) = &state.taken_over {
-        return refuse(format!("a person works on it on {branch}; hand it back first"));
-    }
     match &state.end {
         Some(End::Success) => return refuse("everything in its scope is complete".to_string()),
         Some(End::AwaitsApproval { item, proposed }) => {
@@ -41,12 +38,9 @@ pub(crate) fn may_reopen(state: &State, budget: &Budget, more: CapChange) -> Res
 }
 
 pub(crate) fn said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rejection> {
-    let state = state(draft);
-    if let (Some(branch), false) = (&state.taken_over, matches!(word, Word::HandBack { .. })) {
-        return not_asked(format!("a person works on it on {branch}; hand it back first"));
-    }
-    if state.unseen_commit.is_some() && at_hand(state).is_some() {
-        return not_asked("nobody saw the end of its last commit; resume it to see that first".to_string());
+    let stands = state(draft);
+    if stands.unseen_commit.is_some() && at_hand(stands).is_some() {
+        return not_asked("nobody saw the end of its last commit; resume it to see that first");
     }
     match word {
         Word::Approve { tree } => approved(draft, by, tree),
@@ -55,19 +49,19 @@ pub(crate) fn said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rej
             skipped(draft, by, reason);
             Ok(())
         }
-        Word::TakeOver { .. } => match at_hand(state) {
-            Some(_) => {
-                hear(draft, by, word);
-                Ok(())
-            }
-            None => not_asked("no item is at hand that could be taken over".to_string()),
-        },
-        Word::HandBack { tree } => handed_back(draft, by, tree),
+        Word::TakeOver { .. } if at_hand(state(draft)).is_none() => {
+            not_asked("no item is at hand that could be taken over")
+        }
+        Word::TakeOver { .. } | Word::LetGo => {
+            hear(draft, by, word);
+            Ok(())
+        }
+        Word::HandBack { .. } => handed_back(draft, by, word),
     }
 }
 
-fn not_asked(why: String) -> Result<(), Rejection> {
-    Err(Rejection::NotAsked { why })
+fn not_asked(why: &str) -> Result<(), Rejection> {
+    Err(Rejection::NotAsked { why: why.to_string() })
 }
 
 fn hear(draft: &mut Draft, by: &Actor, word: &Word) {
@@ -88,7 +82,8 @@ fn proposed(draft: &Draft) -> Result<(String, Proposed), Rejection> {
 fn approved(draft: &mut Draft, by: &Actor, tree: &TreeId) -> Result<(), Rejection> {
     let (item, proposed) = proposed(draft)?;
     if proposed.name() != tree.as_str() {
-        return not_asked(format!("{item} waits with {}, and the approval names {tree}", proposed.name()));
+        let waits = TreeId::new(proposed.name());
+        return Err(Rejection::OtherTree { named: tree.clone(), waits });
     }
     hear(draft, by, &Word::Approve { tree: tree.clone() });
     take_up(draft, by);
@@ -104,7 +99,7 @@ fn rejected(draft: &mut Draft, by: &Actor, reason: &str) -> Result<(), Rejection
     let (item, proposed) = proposed(draft)?;
     let reason = reason.trim().to_string();
     if reason.is_empty() {
-        return not_asked("a rejection needs a reason: the next builder is told it".to_string());
+        return not_asked("a rejection needs a reason: the next builder is told it");
     }
     hear(draft, by, &Word::Reject { reason: reason.clone() });
     take_up(draft, by);
@@ -137,18 +132,18 @@ fn skipped(draft: &mut Draft, by: &Actor, reason: &str) {
     go_on(draft);
 }
 
-fn handed_back(draft: &mut Draft, by: &Actor, tree: &TreeId) -> Result<(), Rejection> {
-    if state(draft).taken_over.is_none() {
-        return not_asked("nobody took it over".to_string());
-    }
+/// A person's work is an iteration like any other. It is not held up by a cap on agents: nobody must be unable to bring
+/// their work back.
+fn handed_back(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rejection> {
     let Some(item) = at_hand(state(draft)) else {
-        return not_asked("no item is at hand".to_string());
+        return not_asked("no item is at hand");
     };
+    hear(draft, by, word);
     take_up(draft, by);
     if state(draft).open.is_none() {
         let state = state(draft);
         let (Some(queue), Some((_, head_tree))) = (&state.queue, &state.head) else {
-            return not_asked("the loop has not begun".to_string());
+            return not_asked("the loop has not begun");
         };
         let start = queue
             .item(&item)
@@ -156,7 +151,6 @@ fn handed_back(draft: &mut Draft, by: &Actor, tree: &TreeId) -> Result<(), Rejec
         let iteration = state.iteration + 1;
         record(draft, GoalFact::IterationOpened { iteration, item, work: Work::Rework, start });
     }
-    hear(draft, by, &Word::HandBack { tree: tree.clone() });
     go_on(draft);
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! The work queue and the contract as they were read at a safe point, and which item is next. No file is known here: a
 //! reading of the files is turned into this by whoever reads them.
 
+use super::spec::Claimed;
 use crate::vocabulary::{ArtifactRef, Millis};
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -184,6 +185,36 @@ impl Queue {
         self.items.iter().find(|item| item.id == id)
     }
 
+    /// Leaves nothing wider than it was: a file that changes while agents work can only tighten what they may do.
+    pub(super) fn take_in(&mut self, before: &Self) {
+        let asked = (self.scope.clone(), self.autonomy, self.limits);
+        self.scope.retain(|id| before.scope.contains(id));
+        self.autonomy = self.autonomy.min(before.autonomy);
+        let least = |new: Option<u64>, old: Option<u64>| match (new, old) {
+            (Some(new), Some(old)) => Some(new.min(old)),
+            (new, old) => new.or(old),
+        };
+        let (new, old) = (self.limits, before.limits);
+        self.limits = Limits {
+            iterations: new.iterations.min(old.iterations),
+            commits: new.commits.min(old.commits),
+            rework: new.rework.min(old.rework),
+            time: least(new.time.map(|time| time.0), old.time.map(|time| time.0)).map(Millis),
+            tokens: least(new.tokens, old.tokens),
+            cost_micros: least(new.cost_micros, old.cost_micros),
+        };
+        if asked != (self.scope.clone(), self.autonomy, self.limits) {
+            self.notices.push(
+                "the contract was widened while the loop ran; that counts from the next resume".to_string(),
+            );
+        }
+    }
+
+    /// Where an item stands by the file alone, for a look before any run.
+    pub fn standing_in_file(&self, item: &Item, claimed: Claimed) -> Standing {
+        super::item::standing(item, None, self.scope.contains(&item.id), claimed)
+    }
+
     pub fn in_scope(&self) -> impl Iterator<Item = &Item> {
         self.items.iter().filter(|item| self.scope.contains(&item.id))
     }
@@ -201,7 +232,6 @@ impl Queue {
         let mut stuck = Vec::new();
         for item in self.in_scope() {
             match standing(item) {
-                Standing::Accepted => {}
                 Standing::Open(work) if !met(item) && work != Work::Recheck => {
                     if item.counts() {
                         stuck.push((item, "a dependency is not accepted"));
@@ -218,7 +248,7 @@ impl Queue {
                 Standing::Aside if item.counts() && item.status != Status::Cancelled => {
                     stuck.push((item, "it is blocked"));
                 }
-                Standing::Aside => {}
+                Standing::Accepted | Standing::Aside => {}
             }
         }
         match best {

@@ -30,8 +30,9 @@ pub struct SuiteReport {
 }
 
 impl SuiteReport {
-    pub const fn is_green(&self) -> bool {
-        matches!(self.end, StepEnd::Exited { code: 0 })
+    /// The command says so, and no test in its output says otherwise.
+    pub fn is_green(&self) -> bool {
+        self.end == (StepEnd::Exited { code: 0 }) && self.failing.is_empty()
     }
 }
 

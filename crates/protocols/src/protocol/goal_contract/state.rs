@@ -4,7 +4,8 @@
 use super::end::{Cause, End};
 use super::facts::{Ending, Fact as GoalFact};
 use super::item::{ItemState, standing};
-use super::queue::{Item, Limits, Queue, Standing, Work};
+use super::iteration::{Baseline, Iteration, PastIteration};
+use super::queue::{Autonomy, Item, Limits, Queue, Standing, Work};
 use super::spec::GoalSpec;
 use super::stage::Stage;
 use crate::effect::{CommitItem, Effect, SuitePurpose};
@@ -16,7 +17,7 @@ use crate::kernel::conversation::LastSession;
 use crate::kernel::person::Word;
 use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{AgentReport, BuildReport, CapturedChange, Outcome, StepEnd, SuiteReport};
-use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
+use crate::vocabulary::{ArtifactRef, CommitId, Millis, TreeId};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -31,6 +32,8 @@ pub struct State {
     pub queue: Option<Queue>,
     /// Files that people edit are read again before anything new is begun.
     pub queue_is_old: bool,
+    /// A person has just let the run begin or go on: what the contract says now is what they want.
+    pub person_looked: bool,
     /// The first of two runs of the suite at the base.
     pub first_baseline: Option<SuiteReport>,
     pub baseline: Option<Baseline>,
@@ -59,59 +62,11 @@ pub struct State {
     pub unsaid_notes: Vec<String>,
     pub waiting_until: Option<Millis>,
     pub last_outage: String,
-    /// The branch on which a person works in the builder's place.
-    pub taken_over: Option<String>,
+    /// What a person handed back while no iteration was open: the next one begins with it.
+    pub handed_back: Option<TreeId>,
     pub end: Option<End>,
     /// How much had happened at the last closing commit: a second one of the same would say nothing new.
     pub summed_up_at: Option<(usize, End)>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Baseline {
-    /// Absent where there is no test command.
-    pub suite: Option<SuiteReport>,
-    pub flaky: Vec<String>,
-}
-
-/// The iteration under way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Iteration {
-    pub number: u32,
-    pub item: String,
-    pub work: Work,
-    pub start: TreeId,
-    pub build: Option<BuildReport>,
-    /// How the builder failed; what it left is kept all the same.
-    pub build_failed: Option<String>,
-    /// What a person handed back in the builder's place.
-    pub handed_back: Option<TreeId>,
-    pub change: Option<CapturedChange>,
-    pub suite: Option<SuiteReport>,
-    /// An evaluator passed exactly the tree of the change.
-    pub passed: Option<ArtifactRef>,
-    pub pre_commit: Option<Vec<ArtifactRef>>,
-    pub approved: bool,
-    /// How often each role was asked in this iteration.
-    pub asked: BTreeMap<Role, u32>,
-}
-
-impl Iteration {
-    /// What is judged: what was built, or what is there already.
-    pub fn tree(&self) -> &TreeId {
-        self.change.as_ref().map_or(&self.start, |change| &change.tree)
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastIteration {
-    pub number: u32,
-    pub item: String,
-    pub work: Work,
-    pub ending: Ending,
-    pub tests: Option<(u32, u32)>,
-    pub commit: Option<CommitId>,
-    pub findings: Vec<String>,
-    pub evaluation: Option<ArtifactRef>,
 }
 
 impl State {
@@ -123,6 +78,7 @@ impl State {
             head: None,
             queue: None,
             queue_is_old: false,
+            person_looked: true,
             first_baseline: None,
             baseline: None,
             items: BTreeMap::new(),
@@ -143,7 +99,7 @@ impl State {
             unsaid_notes: Vec::new(),
             waiting_until: None,
             last_outage: String::new(),
-            taken_over: None,
+            handed_back: None,
             end: None,
             summed_up_at: None,
         }
@@ -152,6 +108,11 @@ impl State {
     pub fn standing(&self, item: &Item) -> Standing {
         let in_scope = self.queue.as_ref().is_some_and(|queue| queue.scope.contains(&item.id));
         standing(item, self.items.get(&item.id), in_scope, self.spec.claimed)
+    }
+
+    /// What the loop may do by itself; absent before the contract was read.
+    pub fn level(&self) -> Option<Autonomy> {
+        self.queue.as_ref().map(|queue| super::next::level(queue, &self.spec))
     }
 
     /// The contract's caps, taken in by the command line and widened by people who took the run up again.
@@ -211,6 +172,7 @@ impl State {
             GoalFact::QueueTaken { queue } => {
                 self.queue = Some((**queue).clone());
                 self.queue_is_old = false;
+                self.person_looked = false;
             }
             GoalFact::BaselineTaken { suite, flaky } => {
                 self.baseline = Some(Baseline { suite: suite.clone(), flaky: flaky.clone() });
@@ -242,13 +204,7 @@ impl State {
                 self.repairing = None;
                 self.in_open(|open| open.build_failed = Some(why.clone()));
             }
-            GoalFact::ChangeTaken { change } => {
-                self.in_open(|open| open.change = Some(change.clone()));
-                if let (Some(open), Some((head, _))) = (&self.open, &self.head) {
-                    let attempt = (change.tree.clone(), head.clone());
-                    self.items.entry(open.item.clone()).or_default().attempt = Some(attempt);
-                }
-            }
+            GoalFact::ChangeTaken { change } => self.take_change(change),
             GoalFact::TestsTaken { suite } => self.in_open(|open| open.suite = Some(suite.clone())),
             GoalFact::VerdictTaken { pass, artifact, .. } => {
                 self.repairing = None;
@@ -266,13 +222,46 @@ impl State {
                 self.commits.push((item.clone(), commit.clone()));
                 self.items.entry(item.clone()).or_default().committed = Some(commit.clone());
             }
-            GoalFact::IterationEnded { iteration, item, result } => {
-                self.end_iteration(*iteration, item, result)
+            GoalFact::IterationEnded { iteration, item, result, at } => {
+                self.end_iteration((*iteration, *at), item, result);
             }
             GoalFact::ItemParked { item, why } => {
                 self.items.entry(item.clone()).or_default().parked = Some(why.clone());
                 self.same_item_next = None;
             }
+            GoalFact::Concluded { end } => self.end = Some(end.clone()),
+            GoalFact::SummaryCommitted { commit, .. } => self.sum_up(commit.as_ref()),
+            GoalFact::RepairAsked { .. } | GoalFact::StepRetried { .. } | GoalFact::AgentOut { .. } => {
+                self.step_came_to_nothing(fact);
+            }
+        }
+    }
+
+    fn sum_up(&mut self, commit: Option<&CommitId>) {
+        self.unseen_commit = None;
+        self.summed_up_at = self.end.clone().map(|end| (self.past.len(), end));
+        if let (Some(commit), Some((head, _))) = (commit, &mut self.head) {
+            // Only the loop's own files changed: what is half built stands on this as well as on the one before.
+            for (_, on) in self.items.values_mut().filter_map(|item| item.attempt.as_mut()) {
+                if on == head {
+                    on.clone_from(commit);
+                }
+            }
+            head.clone_from(commit);
+        }
+    }
+
+    fn take_change(&mut self, change: &CapturedChange) {
+        self.in_open(|open| open.change = Some(change.clone()));
+        if let (Some(open), Some((head, _))) = (&self.open, &self.head) {
+            let attempt = (change.tree.clone(), head.clone());
+            self.items.entry(open.item.clone()).or_default().attempt = Some(attempt);
+        }
+    }
+
+    /// The step is to be asked for again, of the same or of another agent.
+    fn step_came_to_nothing(&mut self, fact: &GoalFact) {
+        match fact {
             GoalFact::RepairAsked { faults, .. } => {
                 self.attempts.repairs += 1;
                 self.repairing = Some(faults.clone());
@@ -286,20 +275,7 @@ impl State {
                 self.availability.is_out(agent, *until);
                 self.attempts.out(*kind);
             }
-            GoalFact::Concluded { end } => self.end = Some(end.clone()),
-            GoalFact::SummaryCommitted { commit, .. } => {
-                self.unseen_commit = None;
-                self.summed_up_at = self.end.clone().map(|end| (self.past.len(), end));
-                if let (Some(commit), Some((head, _))) = (commit, &mut self.head) {
-                    // Only the loop's own files changed: what is half built stands on this as well as on the one before.
-                    for (_, on) in self.items.values_mut().filter_map(|item| item.attempt.as_mut()) {
-                        if on == head {
-                            on.clone_from(commit);
-                        }
-                    }
-                    head.clone_from(commit);
-                }
-            }
+            _ => {}
         }
     }
 
@@ -312,24 +288,11 @@ impl State {
         self.left = None;
         self.last_failure = None;
         self.items.entry(item.into()).or_default().begun = work != Work::Recheck;
-        self.open = Some(Iteration {
-            number,
-            item: item.into(),
-            work,
-            start: start.clone(),
-            build: None,
-            build_failed: None,
-            handed_back: None,
-            change: None,
-            suite: None,
-            passed: None,
-            pre_commit: None,
-            approved: false,
-            asked: BTreeMap::new(),
-        });
+        self.open = Some(Iteration::begin(number, item, work, start));
+        self.go_on_with_handed_back();
     }
 
-    fn end_iteration(&mut self, number: u32, id: &str, ending: &Ending) {
+    fn end_iteration(&mut self, (number, at): (u32, Millis), id: &str, ending: &Ending) {
         let Some(open) = self.open.take() else { return };
         let item = self.items.entry(id.into()).or_default();
         item.end(number, open.work, ending);
@@ -337,20 +300,7 @@ impl State {
         if let (Ending::Accepted, Some(suite), Some(baseline)) = (ending, &open.suite, &mut self.baseline) {
             baseline.suite = Some(suite.clone());
         }
-        self.past.push(PastIteration {
-            number,
-            item: id.into(),
-            work: open.work,
-            ending: ending.clone(),
-            tests: open.suite.as_ref().map(|suite| (suite.passed, suite.total)),
-            commit,
-            findings: open
-                .change
-                .iter()
-                .flat_map(|change| change.findings.iter().map(|f| f.words()))
-                .collect(),
-            evaluation: open.passed,
-        });
+        self.past.push(open.ended((number, at), ending, commit));
         self.queue_is_old = true;
         self.hold = self
             .queue
@@ -375,6 +325,7 @@ impl State {
         self.repairing = None;
         self.hold = false;
         self.queue_is_old = true;
+        self.person_looked = true;
         if self.baseline.is_none() {
             self.first_baseline = None;
         }
@@ -405,26 +356,30 @@ impl State {
 
     fn hear(&mut self, word: &Word) {
         match word {
-            Word::TakeOver { branch } => self.taken_over = Some(branch.clone()),
-            Word::HandBack { tree } => {
-                self.taken_over = None;
-                self.in_open(|open| {
-                    open.handed_back = Some(tree.clone());
-                    // What was only to be looked at is work now.
-                    open.work = Work::Rework;
-                    open.build = Some(BuildReport::default());
-                    open.build_failed = None;
-                    (open.change, open.suite, open.passed, open.pre_commit) = (None, None, None, None);
-                    open.approved = false;
-                });
+            Word::HandBack { tree, .. } => {
+                self.handed_back = Some(tree.clone());
+                self.go_on_with_handed_back();
             }
             Word::Skip { .. } => {
                 if let Some(item) = super::person::at_hand(self) {
                     self.items.entry(item).or_default().skipped = true;
                 }
             }
-            Word::Approve { .. } | Word::Reject { .. } => {}
+            Word::Approve { .. } | Word::Reject { .. } | Word::TakeOver { .. } | Word::LetGo => {}
         }
+    }
+
+    /// A person's work stands in the builder's place and has still to be looked at.
+    fn go_on_with_handed_back(&mut self) {
+        let Some(open) = &mut self.open else { return };
+        let Some(tree) = self.handed_back.take() else { return };
+        open.handed_back = Some(tree);
+        // What was only to be looked at is work now.
+        open.work = Work::Rework;
+        open.build = Some(BuildReport::default());
+        open.build_failed = None;
+        (open.change, open.suite, open.passed, open.pre_commit) = (None, None, None, None);
+        open.approved = false;
     }
 
     fn begin_asking(&mut self, request: &Effect) {

@@ -178,6 +178,11 @@ fn still_open(draft: &Draft, lines: impl IntoIterator<Item = String>) -> Vec<Str
 }
 
 fn captured(draft: &mut Draft, change: &CapturedChange) {
+    if let Some(handed) = state(draft).handed_back.as_ref().filter(|handed| **handed != change.tree) {
+        let reason =
+            format!("the worktree holds tree {}, not tree {handed} that a person handed back", change.tree);
+        return needs_human(draft, Cause::CaptureRefused { reason });
+    }
     record(draft, TaskFact::ChangeTaken { change: change.clone() });
     let state = state(draft);
     let unchanged = state.base.as_ref().is_some_and(|(_, tree)| *tree == change.tree);

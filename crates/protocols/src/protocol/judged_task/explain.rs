@@ -110,7 +110,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
 }
 
 /// What was said in the state that asks for a person. What an earlier round was told is not behind every cause.
-fn words_behind(cause: &Cause, state: &State) -> Vec<String> {
+pub(super) fn words_behind(cause: &Cause, state: &State) -> Vec<String> {
     match cause {
         Cause::JudgeAsked | Cause::AuditorAsked | Cause::Stuck { .. } => state.feedback.clone(),
         Cause::AgentKeepsFailing { role, .. } => {
@@ -136,7 +136,7 @@ fn who_passed(state: &State) -> &'static str {
 }
 
 /// The command with everything the run would otherwise be refused for.
-fn resume_command(run: &Run, state: &State, end: &End, id: &str) -> String {
+pub(super) fn resume_command(run: &Run, state: &State, end: &End, id: &str) -> String {
     let mut command = format!("windlass resume {id}");
     let Some(started) = &run.started else {
         return command;
@@ -147,6 +147,11 @@ fn resume_command(run: &Run, state: &State, end: &End, id: &str) -> String {
     }
     command.push_str(&room_for_more(started.budget));
     command
+}
+
+/// Why a person is asked, in one sentence.
+pub(super) fn cause_in_words(cause: &Cause, state: &State) -> String {
+    human(cause, state, String::new(), "").0
 }
 
 fn human(cause: &Cause, state: &State, resume: String, id: &str) -> (String, String) {

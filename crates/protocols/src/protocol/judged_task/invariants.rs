@@ -6,9 +6,10 @@ use super::facts::{Fact as TaskFact, Source};
 use super::spec::{AuditPolicy, Landing, TaskSpec};
 use crate::effect::{Ask, Effect, Purpose};
 use crate::fact::Fact;
+use crate::kernel::person::Word;
 use crate::outcome::{Answer, Outcome, StepEnd, VerdictWord, WorkspaceAfter};
 use crate::protocol::Spec;
-use crate::vocabulary::{EffectId, Role, TreeId};
+use crate::vocabulary::{ArtifactRef, EffectId, Role, TreeId};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -34,6 +35,8 @@ struct Watch<'a> {
     open: BTreeSet<EffectId>,
     tree: Option<TreeId>,
     handoff: bool,
+    /// What a person handed back, and their hand-off.
+    handed_back: Option<(TreeId, ArtifactRef)>,
     checks_passed_on: Option<TreeId>,
     audit_checks_passed_on: Option<TreeId>,
     judge_passed: Option<TreeId>,
@@ -57,6 +60,7 @@ impl<'a> Watch<'a> {
             open: BTreeSet::new(),
             tree: None,
             handoff: false,
+            handed_back: None,
             checks_passed_on: None,
             audit_checks_passed_on: None,
             judge_passed: None,
@@ -99,6 +103,9 @@ impl<'a> Watch<'a> {
             Fact::JudgedTask(fact) => self.task(fact),
             Fact::RunEnded if !self.closed => self.say("the run ended without its summary"),
             Fact::FeedbackControl(_) | Fact::GoalContract(_) => self.say("a fact of another loop"),
+            Fact::PersonSaid { word: Word::HandBack { tree, report }, .. } => {
+                self.handed_back = Some((tree.clone(), report.clone()));
+            }
             Fact::RunStarted { .. } | Fact::PersonSaid { .. } | Fact::RunEnded => {}
         }
     }
@@ -240,10 +247,17 @@ impl<'a> Watch<'a> {
             TaskFact::Landed { tree, .. } if Some(tree) != self.accepted.as_ref() => {
                 self.say("a tree was landed that was not accepted");
             }
+            TaskFact::HandoffTaken { handoff } => {
+                let own = self.handed_back.as_ref().map(|(_, report)| report);
+                self.handoff |= own == Some(&handoff.artifact);
+            }
+            TaskFact::ChangeTaken { change } => {
+                if self.handed_back.take().is_some_and(|(tree, _)| tree != change.tree) {
+                    self.say("another tree was taken than the one a person handed back");
+                }
+            }
             TaskFact::BaseFixed { .. }
             | TaskFact::BaselineMeasured { .. }
-            | TaskFact::HandoffTaken { .. }
-            | TaskFact::ChangeTaken { .. }
             | TaskFact::ChecksPassed { .. }
             | TaskFact::RepairAsked { .. }
             | TaskFact::StepRetried { .. }

@@ -9,6 +9,7 @@ use crate::draft::Draft;
 use crate::fact::Fact;
 use crate::kernel::budget::{Budget, CapChange};
 use crate::observation::Rejection;
+use crate::outcome::CapturedChange;
 use crate::vocabulary::Actor;
 use alloc::string::ToString;
 
@@ -40,24 +41,25 @@ pub(crate) fn allowed(state: &State, budget: &Budget, more: CapChange) -> Result
     Ok(())
 }
 
-/// Lands an accepted change that was not landed, or whose landing was refused.
-pub(crate) fn land(draft: &mut Draft, by: &Actor, landing: &Landing) -> Result<(), Rejection> {
-    let refuse = |why: &str| Err(Rejection::NothingToLand { why: why.to_string() });
-    let state = state(draft);
+/// The accepted change that is not landed yet, or why there is none.
+pub(super) fn landable(state: &State) -> Result<&CapturedChange, Rejection> {
+    let refuse = |why: &str| Rejection::NothingToLand { why: why.to_string() };
     let accepted = matches!(
         state.end,
         Some(End::Accepted { .. } | End::NeedsHuman { cause: Cause::LandingRefused { .. } })
     );
-    let Some(change) = state.change.as_ref().filter(|_| accepted) else {
-        return refuse("the run has no accepted change");
-    };
-    if let Some((commit, reference)) = &state.landed {
-        return refuse(&alloc::format!("it is landed already, as {commit} on {reference}"));
+    if let Some((commit, reference)) = state.landed.as_ref().filter(|_| accepted) {
+        return Err(refuse(&alloc::format!("it is landed already, as {commit} on {reference}")));
     }
+    state.change.as_ref().filter(|_| accepted).ok_or_else(|| refuse("the run has no accepted change"))
+}
+
+/// Lands an accepted change that was not landed, or whose landing was refused.
+pub(crate) fn land(draft: &mut Draft, by: &Actor, landing: &Landing) -> Result<(), Rejection> {
+    let tree = landable(state(draft))?.tree.clone();
     if *landing == Landing::None {
-        return refuse("no place to land was given");
+        return Err(Rejection::NothingToLand { why: "no place to land was given".to_string() });
     }
-    let tree = change.tree.clone();
     draft.record(Fact::LandingAsked { by: by.clone(), landing: landing.clone() });
     record(draft, TaskFact::Concluded { end: End::Accepted { tree } });
     go_on(draft);

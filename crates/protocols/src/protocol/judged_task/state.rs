@@ -11,6 +11,7 @@ use crate::kernel::attempts::Attempts;
 use crate::kernel::availability::Availability;
 use crate::kernel::budget::Dimension;
 use crate::kernel::conversation::LastSession;
+use crate::kernel::person::Word;
 use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{AgentReport, CapturedChange, Handoff, Outcome, StepEnd, VerdictWord};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
@@ -45,6 +46,8 @@ pub struct State {
     pub history: Vec<String>,
     pub handoff: Option<Handoff>,
     pub change: Option<CapturedChange>,
+    /// What a person handed back, until it is taken as the change of its round.
+    pub handed_back: Option<TreeId>,
     /// Absent until the checks of this round passed.
     pub check_evidence: Option<Vec<ArtifactRef>>,
     pub audit_evidence: Option<Vec<ArtifactRef>>,
@@ -92,6 +95,7 @@ impl State {
             history: Vec::new(),
             handoff: None,
             change: None,
+            handed_back: None,
             check_evidence: None,
             audit_evidence: None,
             repairing: None,
@@ -143,6 +147,9 @@ impl State {
             Fact::LandingAsked { landing, .. } => self.spec.landing = landing.clone(),
             Fact::JudgedTask(fact) => self.evolve_task(fact),
             Fact::EffectSettled { outcome, .. } => self.settle(outcome),
+            Fact::PersonSaid { word: Word::HandBack { tree, .. }, .. } => {
+                self.handed_back = Some(tree.clone());
+            }
             Fact::RunStarted { .. }
             | Fact::StopAsked { .. }
             | Fact::PersonSaid { .. }
@@ -161,6 +168,8 @@ impl State {
             }
             TaskFact::RoundOpened { round } => {
                 self.round = *round;
+                // A person's round may follow one that was cut off.
+                self.rounds_completed = round.saturating_sub(1);
                 self.attempts = Attempts::default();
                 self.asked_in_round.clear();
                 self.handoff = None;
@@ -178,7 +187,10 @@ impl State {
                 self.repairing = None;
                 self.maker_failures_in_a_row = 0;
             }
-            TaskFact::ChangeTaken { change } => self.change = Some(change.clone()),
+            TaskFact::ChangeTaken { change } => {
+                self.change = Some(change.clone());
+                self.handed_back = None;
+            }
             TaskFact::ChecksPassed { stage: Stage::AuditChecking, evidence, .. } => {
                 self.audit_evidence = Some(evidence.clone());
             }

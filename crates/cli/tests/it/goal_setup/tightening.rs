@@ -1,0 +1,73 @@
+//! Flags and settings only take away from the contract; what would add to it is refused by name.
+
+use super::*;
+
+#[test]
+fn whatever_would_widen_the_contract_is_refused_by_name() {
+    let place = Place::set_up("F001, F002", "L2");
+    place.repository.write(BUDGET, "# Loop Budget\n\n| Control | Cap | Used |\n|---|---|---|\n| Iterations | 4 | 0 |\n| Cost | 1.00 | 0 |\n");
+    place.repository.commit("a budget");
+    for (flags, words) in [
+        (
+            &["--scope", "F001, F003"][..],
+            "scope F001, F003 (argument) would widen the contract: docs/LOOP.md does not include F003",
+        ),
+        (&["--scope", "all F"], "does not include F003"),
+        (&["--autonomy", "L3"], "autonomy L3 (argument) would widen the contract: docs/LOOP.md says L2"),
+        (
+            &["--budget", "iterations=5"],
+            "iterations 5 (argument) would widen the contract: docs/loop-budget.md allows 4",
+        ),
+        (&["--max-commits", "16"], "docs/loop-budget.md allows 15"),
+        (&["--budget", "rework=3"], "docs/loop-budget.md allows 2"),
+        (&["--max-minutes", "61"], "docs/loop-budget.md allows 60"),
+        (&["--max-cost", "1.01"], "cost 1.01 (argument) would widen the contract"),
+    ] {
+        let refused = place.run(&[&["--yes"], flags].concat()).exits_with(2);
+        assert_refused(&refused, "WL-GOAL-003", &[words, "edit docs/"]);
+    }
+    place.assert_nothing_begun();
+}
+
+#[test]
+fn a_scope_that_names_nothing_is_a_mistake_and_no_tightening() {
+    let place = Place::set_up("F001, F002", "L2");
+    for scope in ["F009", "all B", "F001, R001", "everything"] {
+        let refused = place.run(&["--yes", "--scope", scope]).exits_with(2);
+        assert_refused(&refused, "WL-USAGE-001", &[&format!("the scope `{scope}`")]);
+    }
+}
+
+#[test]
+fn what_takes_away_is_taken_from_flags_and_from_the_settings_file() {
+    let place = Place::set_up("F001-F003", "L2");
+    place.repository.write(
+        "windlass.toml",
+        "[goal]\nscope = \"F001, F002\"\nautonomy = \"L1\"\niterations = 3\npre-commit = [\"sh lint.sh\"]\nbuilder = \"shell:true\"\n",
+    );
+    place.repository.commit("settings");
+    let from_file = place.goal("run", &["--dry-run", "--evaluator", "shell:true"]).exits_with(0).stdout;
+    for words in ["in scope: F001, F002\n", "autonomy: L1", "pre-commit: `sh lint.sh`", "builder: shell:true"]
+    {
+        assert!(from_file.contains(words), "{words} in {from_file}");
+    }
+    let by_flag = place.run(&["--dry-run", "--scope", "F002"]).exits_with(0).stdout;
+    assert!(by_flag.contains("in scope: F002\n"), "{by_flag}");
+    let wide = place.run(&["--dry-run", "--autonomy", "L3"]).exits_with(2);
+    assert_refused(&wide, "WL-GOAL-003", &["says L2"]);
+    place.repository.write("windlass.toml", "[goal]\nscop = \"F001\"\n").commit("a slip");
+    let slip = place.run(&["--dry-run"]).exits_with(2);
+    assert_refused(&slip, "WL-SETTINGS-001", &["goal.scop", "goal-scope"]);
+}
+
+#[test]
+fn another_test_command_than_the_contracts_is_told() {
+    let place = Place::set_up("F001", "L1");
+    let dry = place.run(&["--dry-run", "--test-cmd", "true"]).exits_with(0);
+    assert!(
+        dry.stderr.contains("run with `true` (argument), not with the contract's `sh test.sh`"),
+        "{}",
+        dry.stderr
+    );
+    assert!(dry.stdout.contains("tests: `true` (argument)"), "{}", dry.stdout);
+}

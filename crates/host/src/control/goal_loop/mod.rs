@@ -1,0 +1,14 @@
+//! What people ask of goal loops: set one up, look at it, start it.
+
+pub(crate) mod add;
+mod commands;
+mod confirm;
+pub(crate) mod init;
+pub(crate) mod look;
+mod open_runs;
+pub(crate) mod report;
+mod setup;
+pub(crate) mod start;
+mod tighten;
+
+pub(crate) use commands::commands_of;

@@ -1,0 +1,62 @@
+//! Goal loops of a repository that are not at their end: under way, resting for a person, or in a person's hands.
+
+use crate::control::find;
+use crate::fault::journal_fault;
+use crate::headline;
+use crate::host::Host;
+use windlass_control_api::views::{LoopKind, Status};
+use windlass_control_api::{Code, Fault};
+use windlass_engine::Journal;
+use windlass_git_workspaces::Checkout;
+use windlass_protocols::Run;
+use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::goal_contract::end::End;
+use windlass_protocols::protocol::goal_contract::state::State;
+
+/// Its id and, in words, why it is open.
+pub(super) async fn open_run(host: &Host, checkout: &Checkout) -> Result<Option<(String, String)>, Fault> {
+    let wanted = checkout.common_dir().to_string_lossy().into_owned();
+    for head in host.journal.runs().await.map_err(journal_fault)? {
+        let line = headline::line(&head, false);
+        let may_be_open = matches!(line.status, Status::NeedsHuman | Status::Interrupted | Status::Stopped);
+        if line.kind != LoopKind::Goal
+            || !may_be_open
+            || headline::common_dir(&head).as_deref() != Some(wanted.as_str())
+        {
+            continue;
+        }
+        let (_, _, run) = find::run(host, head.run.as_str()).await?;
+        if let Some(why) = goal_state(&run).and_then(|state| open_because(&run, state)) {
+            return Ok(Some((head.run.to_string(), why)));
+        }
+    }
+    Ok(None)
+}
+
+pub(super) fn goal_state(run: &Run) -> Option<&State> {
+    match &run.started.as_ref()?.protocol {
+        Protocol::GoalContract(state) => Some(state),
+        Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => None,
+    }
+}
+
+/// A run with a summary is at its end, also where a person has to look.
+fn open_because(run: &Run, state: &State) -> Option<String> {
+    if let Some(taken) = &run.taken_over {
+        return Some(format!("a person works on it on {}", taken.branch));
+    }
+    match &state.end {
+        Some(End::AwaitsApproval { item, .. }) => Some(format!("{item} waits for approval")),
+        Some(End::Paused { iteration }) => Some(format!("it pauses after iteration {iteration}")),
+        _ if !run.ended => Some("it was interrupted".to_owned()),
+        _ => None,
+    }
+}
+
+pub(super) fn refusal(run: &str, why: &str) -> Fault {
+    Fault::new(Code::NotAllowedNow, format!("the goal loop {run} of this repository is open: {why}"))
+        .kept("nothing was begun")
+        .hint(format!("`windlass explain {run}` says what it waits for, with the commands"))
+        .hint(format!("`windlass resume {run}` goes on with it, `windlass stop {run}` ends it"))
+        .hint("`--another` begins a second one beside it")
+}

@@ -1,0 +1,101 @@
+//! Makes a verified item a commit, or closes the loop's files with one. Doing it twice makes the same commit and changes
+//! nothing. The user's hooks are not run: a hook is a program that an agent could have written.
+
+use super::files;
+use super::ledger;
+use crate::context::{RunContext, git_commit, git_tree};
+use crate::fault::git_fault;
+use windlass_control_api::Fault;
+use windlass_git_workspaces::{Commit, CommitRequest, GitError, Moment, Overlay, ReferenceUpdate, TreeId};
+use windlass_protocols::effect::CommitItem;
+use windlass_protocols::protocol::goal_contract::spec::Home;
+use windlass_protocols::protocol::goal_contract::state::State;
+use windlass_protocols::{CommitId, Outcome, Run};
+
+pub(in super::super) fn run(context: &RunContext, asked: &CommitItem, run: &Run) -> Result<Outcome, Fault> {
+    let (spec, state) = (context.goal_loop()?, files::state(run)?);
+    let repository = &context.repository;
+    let parent = repository.resolve_commit(git_commit(&asked.parent)?.as_str()).map_err(git_fault)?;
+    let replaced = files::owned_from(Some(&parent.tree));
+    let parts = Overlay {
+        content: &git_tree(&asked.tree)?,
+        replaced: &replaced,
+        removed: &[],
+        files: &files::of_commit(context, state, asked)?,
+    };
+    let tree = repository.overlay(&parts).map_err(git_fault)?;
+    let author = super::super::author(&context.author).map_err(git_fault)?;
+    let message = message(context, state, asked)?;
+    let request = CommitRequest {
+        tree: &tree,
+        parents: std::slice::from_ref(&parent.id),
+        message: &message,
+        author: &author,
+        committer: &author,
+        time: super::super::control_loop::moment(asked.decided_at),
+    };
+    let commit = match repository.publish_new(&request, &parent.tree) {
+        Ok(commit) => commit,
+        Err(error @ (GitError::ForgedObject { .. } | GitError::MissingObjects { .. })) => {
+            return Ok(Outcome::Refused { reason: error.to_string() });
+        }
+        Err(error) => return Err(git_fault(error)),
+    };
+    let in_place = spec.home == Home::InPlace;
+    let placed =
+        super::super::control_loop::place(context, (&spec.place.doer_branch, in_place), &parent, &commit)?;
+    Ok(match placed {
+        Ok(()) => Outcome::ItemCommitted {
+            commit: CommitId::new(commit.id.as_str()),
+            tree: windlass_protocols::TreeId::new(commit.tree.as_str()),
+        },
+        Err(reason) => Outcome::Refused { reason },
+    })
+}
+
+/// One item for one commit, and in the trailers who said yes to what.
+fn message(context: &RunContext, state: &State, asked: &CommitItem) -> Result<String, Fault> {
+    let run = &context.run;
+    let Some(id) = &asked.item else {
+        let outcome = files::end(state)?.outcome().unwrap_or_default();
+        return Ok(format!("chore(loop): run summary\n\nWindlass-Run: {run}\nWindlass-Outcome: {outcome}\n"));
+    };
+    let subject = ledger::subject(state, id)?;
+    let open = state.open.as_ref();
+    let evaluation = open.and_then(|open| open.passed.as_ref());
+    let evaluation = evaluation.map(|artifact| format!("Windlass-Evaluation: sha256:{}\n", artifact.digest));
+    let tests = open
+        .and_then(|open| open.suite.as_ref())
+        .map(|suite| format!("Windlass-Tests: sha256:{}\n", suite.log.digest));
+    let approved = if open.is_some_and(|open| open.approved) { "Windlass-Approved: yes\n" } else { "" };
+    Ok(format!(
+        "{subject}\n\nWindlass-Run: {run}\nWindlass-Item: {id}\nWindlass-Iteration: {}\nWindlass-Tree: {}\n{}{}{approved}",
+        asked.iteration,
+        asked.tree,
+        evaluation.unwrap_or_default(),
+        tests.unwrap_or_default(),
+    ))
+}
+
+/// Keeps what an iteration built under a reference of our own: a failed attempt stays for a person to look at.
+pub(super) fn keep(context: &RunContext, head: &Commit, tree: &TreeId, iteration: u32) -> Result<(), Fault> {
+    let repository = &context.repository;
+    let author = super::super::author(&context.author).map_err(git_fault)?;
+    let message = format!("What iteration {iteration} built\n\nWindlass-Run: {}", context.run);
+    let request = CommitRequest {
+        tree,
+        parents: std::slice::from_ref(&head.id),
+        message: &message,
+        author: &author,
+        committer: &author,
+        time: Moment { seconds: 0, offset_minutes: 0 },
+    };
+    let commit = Commit { id: repository.commit(&request).map_err(git_fault)?, tree: tree.clone() };
+    repository.publish(&commit, &head.tree).map_err(git_fault)?;
+    let short = commit.id.as_str().get(..12).unwrap_or(commit.id.as_str());
+    let reference = format!("refs/windlass/kept/{}/iteration-{iteration}-{short}", context.run);
+    match repository.update_reference(&reference, &commit.id, None).map_err(git_fault)? {
+        // Named after its content: what is there already is the same.
+        ReferenceUpdate::Updated | ReferenceUpdate::Conflict { .. } => Ok(()),
+    }
+}
