@@ -69,6 +69,9 @@ pub(crate) fn believe(bug: GoalBug, run: &mut Run, observed: &Observation) {
     match (bug, &mut run.started) {
         (GoalBug::SpendsWithoutEnd, Some(started)) => started.budget.used = Usage::default(),
         (GoalBug::IgnoresAStop, _) => run.stop = None,
+        (GoalBug::WorksUnderAPersonsHands, _) if matches!(observed, Observation::Reopened { .. }) => {
+            run.taken_over = None;
+        }
         _ => {}
     }
     let Some(state) = goal(run) else { return };
@@ -86,7 +89,6 @@ pub(crate) fn believe(bug: GoalBug, run: &mut Run, observed: &Observation) {
                 *proposed = Proposed::Change { tree: tree.clone() };
             }
         }
-        (GoalBug::WorksUnderAPersonsHands, Observation::Reopened { .. }) => state.taken_over = None,
         (GoalBug::ForgetsCauses, _) => {
             state.items.values_mut().for_each(|item| item.causes.clear());
         }
@@ -195,7 +197,7 @@ fn bend_request(bug: GoalBug, request: &mut Effect, now: windlass_protocols::Mil
 fn bend_fact(bug: GoalBug, fact: &mut GoalFact) {
     match (bug, fact) {
         (GoalBug::CountsIterationsByTwo, GoalFact::IterationOpened { iteration, .. }) => *iteration += 1,
-        (GoalBug::EndsAnotherItem, GoalFact::IterationEnded { item, .. }) => *item = "F999".to_owned(),
+        (GoalBug::EndsAnotherItem, GoalFact::IterationEnded { item, .. }) => item.replace_range(.., "F999"),
         (bug, GoalFact::Concluded { end }) => match (bug, &*end) {
             (GoalBug::BlamesTheCapOnCommits, End::HardKill { cap: Cap::Iterations }) => {
                 *end = End::HardKill { cap: Cap::Commits };
