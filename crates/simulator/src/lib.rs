@@ -23,6 +23,7 @@ mod world;
 
 pub use checks::{Check, Violation};
 pub use coverage::Coverage;
+pub use goal::planted::GoalBug;
 pub use planted::PlantedBug;
 pub use profile::{Loop, Profile};
 

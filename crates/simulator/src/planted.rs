@@ -2,6 +2,7 @@
 //! one thing wrong; the product's own code is never touched.
 
 use crate::control::control_state;
+use crate::goal::planted::{self as of_goals, GoalBug};
 use crate::ports::{FaultyJournal, Runner, SimClock};
 use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_engine::engine::replay;
@@ -45,6 +46,8 @@ pub enum PlantedBug {
     OpensIterationsForEver,
     SkipsCommits,
     AsksWithoutRoom,
+    /// Of a goal loop.
+    Goal(GoalBug),
 }
 
 /// Stands for a clock that does not know the seed.
@@ -77,6 +80,7 @@ impl BentEngine {
         match (bug, &mut run.started) {
             (PlantedBug::BudgetResetAfterARestart, Some(started)) => started.budget.used = Usage::default(),
             (PlantedBug::StopForgottenAfterARestart, _) => run.stop = None,
+            (PlantedBug::Goal(bug), _) => of_goals::recall(bug, &mut run),
             _ => {}
         }
         let mut engine = Self { journal, runner, clock, id, lease, run, bug, ids_off_by };
@@ -164,11 +168,7 @@ impl BentEngine {
                 Some((effect, outcome)),
             ) => {
                 let mut facts = decide(&self.run, &with_outcome(observed, effect, greened(outcome)))?;
-                for fact in &mut facts {
-                    if let Fact::EffectSettled { outcome: stored, .. } = fact {
-                        *stored = outcome.clone();
-                    }
-                }
+                keep_the_record(&mut facts, outcome);
                 return Ok(facts);
             }
             (
@@ -177,16 +177,28 @@ impl BentEngine {
             ) => {
                 return Ok(decide(&self.run, &with_outcome(observed, effect, greened(outcome)))?);
             }
+            (PlantedBug::Goal(bug), Some((effect, outcome))) => {
+                if let Some(retold) = of_goals::retold(bug, &self.run, outcome) {
+                    let mut facts = decide(&self.run, &with_outcome(observed, effect, retold))?;
+                    if of_goals::records_the_truth(bug) {
+                        keep_the_record(&mut facts, outcome);
+                    }
+                    return Ok(facts);
+                }
+            }
             _ => {}
         }
-        let mut facts = decide(&self.bent_run(), observed)?;
+        let mut facts = decide(&self.bent_run(&observed.body), observed)?;
         self.bend(&mut facts);
         Ok(facts)
     }
 
     /// What the decision believes.
-    fn bent_run(&self) -> Run {
+    fn bent_run(&self, observed: &Observation) -> Run {
         let mut run = self.run.clone();
+        if let PlantedBug::Goal(bug) = self.bug {
+            of_goals::believe(bug, &mut run, observed);
+        }
         if let (PlantedBug::ActsOnceMoreThanTheCap, Some(started)) = (self.bug, &mut run.started) {
             started.budget.caps.rounds += 1;
         }
@@ -207,6 +219,9 @@ impl BentEngine {
 
     fn bend(&self, facts: &mut Vec<Fact>) {
         self.forget_the_cap(facts);
+        if let PlantedBug::Goal(bug) = self.bug {
+            of_goals::bend(bug, facts, self.clock.now());
+        }
         for fact in facts {
             let Fact::EffectRequested { effect, request } = fact else {
                 continue;
@@ -239,6 +254,15 @@ impl BentEngine {
                 (PlantedBug::EndsWithoutClosing, Effect::CloseRun(_)) => *fact = Fact::RunEnded,
                 _ => {}
             }
+        }
+    }
+}
+
+/// The decision goes by something else than what is stored.
+fn keep_the_record(facts: &mut [Fact], outcome: &Outcome) {
+    for fact in facts {
+        if let Fact::EffectSettled { outcome: stored, .. } = fact {
+            *stored = outcome.clone();
         }
     }
 }

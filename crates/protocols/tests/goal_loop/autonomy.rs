@@ -86,7 +86,7 @@ fn the_command_line_lowers_the_level_and_does_not_raise_it() {
 fn without_tests_only_l1_may_run() {
     let untested = || GoalSpec { suite: None, ..spec() };
     for level in [Autonomy::L2, Autonomy::L3] {
-        Script::with(untested(), at(level, one())).is_not_ready(NotReady::NoTests);
+        Script::with(untested(), at(level, one())).unready_for(NotReady::NoTests);
     }
     let script = Script::with(untested(), at(Autonomy::L1, one()));
     script
@@ -102,7 +102,7 @@ fn a_level_that_a_person_raises_needs_tests_like_one_that_was_high_from_the_star
     let script = Script::with(untested, at(Autonomy::L1, two())).builds("tree-1");
     let script = script.leaves(crate::words::pass()).says(approve("tree-1")).committed();
     let script = script.edited(|files| files.autonomy = Autonomy::L2).read();
-    script.is_not_ready(NotReady::NoTests);
+    script.unready_for(NotReady::NoTests);
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn different_causes_go_on_until_the_cap() {
         script = script.judged(&format!("tree-{number}"), fail(&format!("a:{number}"), &format!("{number}")));
         script = script.read();
     }
-    script.judged("tree-3", fail("a:3", "3")).is_killed(Cap::Rework { item: "F001".to_owned() });
+    script.judged("tree-3", fail("a:3", "3")).killed_by(Cap::Rework { item: "F001".to_owned() });
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_persons_retry_gives_a_fresh_count_and_keeps_the_old_one() {
 fn a_retry_after_the_cap_on_rework_gives_a_fresh_count() {
     let script = Script::of(one()).judged("tree-1", fail("a:b", "one")).read();
     let script = script.judged("tree-2", fail("c:d", "two"));
-    let script = script.is_killed(Cap::Rework { item: "F001".to_owned() }).resumed().read();
+    let script = script.killed_by(Cap::Rework { item: "F001".to_owned() }).resumed().read();
     script.asks(Role::Builder, "F001").accepted("tree-3").read().ends(&End::Success);
 }
 

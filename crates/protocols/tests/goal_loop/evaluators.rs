@@ -87,7 +87,7 @@ fn a_baseline_that_differs_between_two_runs_is_flaky_and_said_so() {
 fn a_baseline_that_is_red_the_second_time_for_no_test_is_red() {
     let script = Script::start(spec(), one()).prepared().read().green().red(&[], &[]);
     let failing = vec!["two runs of the suite on the same tree differ".to_owned()];
-    script.is_not_ready(NotReady::RedBaseline { failing });
+    script.unready_for(NotReady::RedBaseline { failing });
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_baseline_that_cannot_be_started_is_a_matter_of_setting_up() {
     let reason = "no shell".to_owned();
     let script = script.tested(|report| report.end = StepEnd::NotStarted { reason });
     let reason = "the test command could not be started: no shell".to_owned();
-    script.is_not_ready(NotReady::Setup { reason });
+    script.unready_for(NotReady::Setup { reason });
 }
 
 #[test]

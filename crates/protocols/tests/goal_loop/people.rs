@@ -21,8 +21,7 @@ fn questioned(files: windlass_protocols::protocol::goal_contract::queue::Queue) 
 
 #[test]
 fn an_approval_of_another_tree_is_refused() {
-    let why = "F001 waits with tree-1, and the approval names tree-2";
-    awaiting().does_not_hear(approve("tree-2"), why).says(approve("tree-1")).committed();
+    awaiting().refuses_tree("tree-2", "tree-1").says(approve("tree-1")).committed();
 }
 
 #[test]
@@ -65,7 +64,7 @@ fn the_same_rejection_twice_is_not_held_against_the_person() {
 
 #[test]
 fn an_awaiting_run_is_not_simply_taken_up() {
-    let script = awaiting().is_not_reopened("F001 waits with tree-1; approve or reject that");
+    let script = awaiting().refuses_reopening("F001 waits with tree-1; approve or reject that");
     let landing = windlass_protocols::protocol::judged_task::spec::Landing::Current;
     let why = "a goal loop leaves its commits on loop/every-item; merge that".to_owned();
     script.refuses(Observation::LandingRequested { landing }, &Rejection::NothingToLand { why });
@@ -115,7 +114,7 @@ fn an_item_that_was_taken_out_of_the_scope_is_no_longer_at_hand() {
     let script = script.edited(|files| files.scope.retain(|id| id != "F001")).read();
     let cap = windlass_protocols::protocol::goal_contract::end::Cap::Iterations;
     let why = "no item is at hand that could be taken over";
-    script.is_killed(cap).does_not_hear(crate::script::take_over(), why);
+    script.killed_by(cap).does_not_hear(crate::script::take_over(), why);
 }
 
 #[test]
@@ -189,9 +188,9 @@ fn more_room_is_given_with_the_reopening_and_not_refused_where_the_contract_is_f
     files.limits.iterations = 1;
     let script = Script::of(files).accepted("tree-1").read();
     let cap = windlass_protocols::protocol::goal_contract::end::Cap::Iterations;
-    let script = script.is_killed(cap.clone());
+    let script = script.killed_by(cap.clone());
     // People widen the contract in its file; the run looks again and, finding it as it was, says the same without a commit.
-    let script = script.resumed().read().is_killed(cap);
+    let script = script.resumed().read().killed_by(cap);
     assert_eq!(script.times("summary-committed"), 1);
     let more = windlass_protocols::kernel::budget::CapChange { more_rounds: 1, ..NO_MORE };
     script.reopened(more, None).read().asks(Role::Builder, "F002");
@@ -204,7 +203,7 @@ fn a_run_whose_own_cap_is_used_up_is_not_taken_up_without_more() {
     let cap = windlass_protocols::protocol::goal_contract::end::Cap::Used {
         dimension: windlass_protocols::kernel::budget::Dimension::Tokens,
     };
-    let script = Script::with(spec, one()).leaves(built()).is_killed(cap);
+    let script = Script::with(spec, one()).leaves(built()).killed_by(cap);
     let why = "nothing is left of its tokens; give it more".to_owned();
     script.refuses(reopen(NO_MORE, None), &Rejection::NothingToReopen { why });
 }

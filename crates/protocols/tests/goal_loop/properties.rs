@@ -1,7 +1,7 @@
 //! What holds for every goal loop, whatever happens to it: nothing panics, refusals change nothing, caps hold, replay is
 //! exact, counters only grow, and every run comes to rest. `Script::observe` holds each step against replay and invariants.
 
-use crate::script::{Script, reopen, start};
+use crate::script::{Script, hand_back, reopen, start};
 use crate::words::{
     asking, built, change, design, fail, fail_without_a_cause, finding, item, malformed, pass, queue, report,
     spec, suite,
@@ -239,7 +239,8 @@ fn word(script: &Script, how: u8, tree: u8) -> Word {
         3 => Word::Reject { reason: "no".to_owned() },
         4 => Word::Skip { reason: String::new() },
         5 => Word::TakeOver { branch: "ada".to_owned() },
-        _ => Word::HandBack { tree: TreeId::new(format!("by-hand-{tree}")) },
+        6 => Word::LetGo,
+        _ => hand_back(&format!("by-hand-{tree}")),
     }
 }
 

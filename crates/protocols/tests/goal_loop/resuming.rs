@@ -144,5 +144,5 @@ fn workspaces_on_another_base_are_not_worked_on() {
     let script = Script::start(crate::words::spec(), one());
     let script = script.answer(Outcome::Prepared { base, base_tree: TreeId::new("base-tree") });
     let reason = "the workspaces stand on another, not on the base of the run".to_owned();
-    script.is_not_ready(goal_contract::end::NotReady::Setup { reason });
+    script.unready_for(goal_contract::end::NotReady::Setup { reason });
 }

@@ -13,14 +13,14 @@ fn init_files_that_cannot_be_read_stop_it_before_anything_is_run() {
     let reason = "FEATURES.json: line 3: no comma";
     let script = Script::start(spec(), one()).prepared().refused(reason);
     assert_eq!(script.times("iteration-opened"), 0);
-    script.is_not_ready(NotReady::Unreadable { reason: reason.to_owned() });
+    script.unready_for(NotReady::Unreadable { reason: reason.to_owned() });
 }
 
 #[test]
 fn init_a_contract_that_is_not_confirmed_is_refused_by_whoever_reads_it_and_builds_nothing() {
     let reason = "LOOP.md waits to be confirmed".to_owned();
     let script = Script::start(spec(), one()).prepared().refused(&reason);
-    script.is_not_ready(NotReady::Unreadable { reason }).resumed().read().decides(&[
+    script.unready_for(NotReady::Unreadable { reason }).resumed().read().decides(&[
         "effect-settled",
         "queue-taken",
         "effect-requested",
@@ -39,7 +39,7 @@ fn preflight_red_tests_stop_it_and_are_listed_and_are_no_iteration() {
     let script = Script::start(spec(), one()).prepared().read().red(&["t::old"], &[]);
     assert_eq!(script.state().iteration, 0);
     let failing = vec!["t::old".to_owned()];
-    let script = script.is_not_ready(NotReady::RedBaseline { failing });
+    let script = script.unready_for(NotReady::RedBaseline { failing });
     assert_eq!(script.times("summary-committed"), 0, "nothing happened that a commit could tell of");
 }
 
@@ -55,7 +55,7 @@ fn preflight_green_tests_lead_to_the_check_with_the_result_kept() {
 fn check_a_rule_that_holds_ends_the_run() {
     let mut files = one();
     files.limits.iterations = 0;
-    Script::of(files).is_killed(Cap::Iterations);
+    Script::of(files).killed_by(Cap::Iterations);
 }
 
 #[test]
@@ -232,5 +232,5 @@ fn terminate_closes_the_files_with_one_commit_and_the_summary() {
     assert_eq!((script.commit().item.as_deref(), script.commit().tree.as_str()), (None, "tree-1"));
     let script = script.ends(&End::Success);
     assert_eq!((script.times("summary-committed"), script.times("item-committed")), (1, 1));
-    script.is_not_reopened("everything in its scope is complete");
+    script.refuses_reopening("everything in its scope is complete");
 }

@@ -2,7 +2,9 @@
 //! come of it. After every answer it holds the run against its replay at every point, its invariants and the rule of one
 //! step.
 
-use crate::words::{BASE, BASE_TREE, NO_MORE, STEP, built, change, lines, pass, report, spec, suite};
+use crate::words::{
+    BASE, BASE_TREE, NO_MORE, STEP, artifact, built, change, lines, pass, report, spec, suite,
+};
 use windlass_protocols::effect::{Ask, CommitItem, Effect, RunAgent, RunSuite};
 use windlass_protocols::fact::Fact;
 use windlass_protocols::kernel::budget::CapChange;
@@ -11,6 +13,7 @@ use windlass_protocols::outcome::{
     AgentReport, Answer, CapturedChange, CheckResult, ChecksReport, Outcome, StepEnd, SuiteReport, Trouble,
     WorkspaceAfter,
 };
+use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::goal_contract::end::{Cap, Cause, End, NotReady};
 use windlass_protocols::protocol::goal_contract::facts::{Ending, Fact as GoalFact};
 use windlass_protocols::protocol::goal_contract::queue::Queue;
@@ -375,11 +378,11 @@ impl Script {
         self.ends(&End::Escalated { cause })
     }
 
-    pub(crate) fn is_killed(self, cap: Cap) -> Self {
+    pub(crate) fn killed_by(self, cap: Cap) -> Self {
         self.ends(&End::HardKill { cap })
     }
 
-    pub(crate) fn is_not_ready(self, why: NotReady) -> Self {
+    pub(crate) fn unready_for(self, why: NotReady) -> Self {
         self.ends(&End::NotReady { why })
     }
 
@@ -395,7 +398,19 @@ impl Script {
         self.refuses(Observation::PersonSaid { word }, &Rejection::NotAsked { why })
     }
 
-    pub(crate) fn is_not_reopened(self, why: &str) -> Self {
+    pub(crate) fn refuses_tree(self, named: &str, waits: &str) -> Self {
+        let body = Observation::PersonSaid { word: approve(named) };
+        let (named, waits) = (TreeId::new(named), TreeId::new(waits));
+        self.refuses(body, &Rejection::OtherTree { named, waits })
+    }
+
+    /// Asserts that this waits until the person who took the work over has handed it back.
+    pub(crate) fn waits_for_the_hand_back(self, body: Observation) -> Self {
+        let by = Actor::Human("ada".to_owned());
+        self.refuses(body, &Rejection::TakenOver { by, branch: "ada/by-hand".to_owned() })
+    }
+
+    pub(crate) fn refuses_reopening(self, why: &str) -> Self {
         let why = why.to_owned();
         self.refuses(reopen(NO_MORE, None), &Rejection::NothingToReopen { why })
     }
@@ -406,7 +421,7 @@ pub(crate) fn start(spec: GoalSpec) -> Observation {
 }
 
 pub(crate) fn reopen(caps: CapChange, note: Option<&str>) -> Observation {
-    Observation::Reopened { caps, note: note.map(ToOwned::to_owned) }
+    Observation::Reopened { caps, note: note.map(ToOwned::to_owned), limits: NewLimits::default() }
 }
 
 pub(crate) fn approve(tree: &str) -> Word {
@@ -426,5 +441,5 @@ pub(crate) fn take_over() -> Word {
 }
 
 pub(crate) fn hand_back(tree: &str) -> Word {
-    Word::HandBack { tree: TreeId::new(tree) }
+    Word::HandBack { tree: TreeId::new(tree), report: artifact("handoff.json") }
 }

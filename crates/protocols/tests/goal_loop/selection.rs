@@ -98,7 +98,7 @@ fn the_command_line_takes_items_out_of_the_scope_and_can_add_none() {
 
 #[test]
 fn a_scope_without_any_item_does_not_begin() {
-    Script::of(Queue { scope: Vec::new(), ..two() }).is_not_ready(NotReady::NothingInScope);
+    Script::of(Queue { scope: Vec::new(), ..two() }).unready_for(NotReady::NothingInScope);
 }
 
 #[test]

@@ -26,31 +26,31 @@ fn success_needs_every_item_complete() {
 #[test]
 fn iterations_at_their_cap_end_it() {
     let files = limited(|files| files.limits.iterations = 1, two());
-    Script::of(files).accepted("tree-1").read().is_killed(Cap::Iterations);
+    Script::of(files).accepted("tree-1").read().killed_by(Cap::Iterations);
 }
 
 #[test]
 fn commits_at_their_cap_end_it() {
     let files = limited(|files| files.limits.commits = 1, two());
-    Script::of(files).accepted("tree-1").read().is_killed(Cap::Commits);
+    Script::of(files).accepted("tree-1").read().killed_by(Cap::Commits);
 }
 
 #[test]
 fn the_command_line_can_lower_each_cap_and_widen_none() {
     let tightened = Tightened { commits: Some(1), ..Tightened::default() };
     let spec = GoalSpec { tightened, ..spec() };
-    Script::with(spec.clone(), two()).accepted("tree-1").read().is_killed(Cap::Commits);
+    Script::with(spec.clone(), two()).accepted("tree-1").read().killed_by(Cap::Commits);
     let wide = Tightened { commits: Some(99), rework: Some(99), ..Tightened::default() };
     let files = limited(|files| files.limits.commits = 1, two());
     let script = Script::with(GoalSpec { tightened: wide, ..spec }, files).accepted("tree-1").read();
-    script.is_killed(Cap::Commits);
+    script.killed_by(Cap::Commits);
 }
 
 #[test]
 fn different_causes_reach_the_cap_on_rework() {
     let script = Script::of(one()).judged("tree-1", fail("a:b", "wrong")).read();
     let script = script.judged("tree-2", fail("c:d", "also wrong"));
-    script.is_killed(Cap::Rework { item: "F001".to_owned() });
+    script.killed_by(Cap::Rework { item: "F001".to_owned() });
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_cap_on_rework_that_a_person_lowers_counts_before_the_next_try() {
     let script = Script::of(files).judged("tree-1", fail("a:b", "wrong"));
     let script = script.edited(|files| files.limits.rework = 1).read();
     assert_eq!(script.state().iteration, 1, "no second try was begun");
-    script.is_killed(Cap::Rework { item: "F001".to_owned() });
+    script.killed_by(Cap::Rework { item: "F001".to_owned() });
 }
 
 #[test]
@@ -71,17 +71,17 @@ fn the_wall_clock_of_the_contract_ends_it() {
         .leaves(crate::words::pass())
         .committed()
         .read()
-        .is_killed(MINUTES);
+        .killed_by(MINUTES);
 }
 
 #[test]
 fn tokens_and_money_of_the_contract_end_it() {
     let files = limited(|files| files.limits.tokens = Some(35), two());
     let cap = Cap::Used { dimension: Dimension::Tokens };
-    Script::of(files).builds("tree-1").green().is_killed(cap);
+    Script::of(files).builds("tree-1").green().killed_by(cap);
     let files = limited(|files| files.limits.cost_micros = Some(17), two());
     let cap = Cap::Used { dimension: Dimension::Money };
-    Script::of(files).builds("tree-1").green().is_killed(cap);
+    Script::of(files).builds("tree-1").green().killed_by(cap);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn caps_of_the_command_line_end_it_too() {
     let spec = GoalSpec { caps: Caps { tokens: Some(30), ..spec().caps }, ..spec() };
     Script::with(spec, one())
         .leaves(crate::words::built())
-        .is_killed(Cap::Used { dimension: Dimension::Tokens });
+        .killed_by(Cap::Used { dimension: Dimension::Tokens });
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_regression_that_is_not_mended_ends_it() {
 fn a_destructive_command_ends_it_at_once() {
     let command = "rm -rf  /".to_owned();
     let script = Script::of(one()).has(Trouble::Destructive { command });
-    script.is_killed(Cap::Destructive { command: "rm -rf /".to_owned() });
+    script.killed_by(Cap::Destructive { command: "rm -rf /".to_owned() });
 }
 
 #[test]
@@ -150,14 +150,14 @@ fn a_cap_that_is_reached_comes_before_an_escalation() {
         |files| files.limits.iterations = 1,
         queue(&[item("F001"), with_status("F002", Status::Blocked)]),
     );
-    Script::of(files).accepted("tree-1").read().is_killed(Cap::Iterations);
+    Script::of(files).accepted("tree-1").read().killed_by(Cap::Iterations);
 }
 
 #[test]
 fn a_cap_reached_in_the_middle_keeps_the_iteration_for_whoever_gives_more() {
     let files = limited(|files| files.limits.tokens = Some(35), one());
     let cap = Cap::Used { dimension: Dimension::Tokens };
-    let script = Script::of(files).builds("tree-1").green().is_killed(cap);
+    let script = Script::of(files).builds("tree-1").green().killed_by(cap);
     let script = script.reopened(CapChange { more_tokens: 100, ..NO_MORE }, None);
     assert_eq!(script.state().iteration, 1);
     script.asks(Role::Evaluator, "F001").leaves(crate::words::pass()).committed().read().ends(&End::Success);
@@ -168,7 +168,7 @@ fn a_suite_that_the_runs_own_clock_cut_off_says_nothing_about_the_work() {
     let files = limited(|files| files.limits.time = Some(Millis(4_000)), one());
     let script = Script::of(files).builds("tree-1");
     assert!(script.suite().limits.total <= Millis(1_000), "{:?}", script.suite().limits);
-    let script = script.tested(|report| report.end = StepEnd::TotalLimit).is_killed(MINUTES);
+    let script = script.tested(|report| report.end = StepEnd::TotalLimit).killed_by(MINUTES);
     assert_eq!(script.times("tests-taken"), 0);
     let script = script.reopened(CapChange { more_time: Millis::minutes(1), ..NO_MORE }, None);
     assert_eq!(script.suite().tree.as_str(), "tree-1");
@@ -177,7 +177,7 @@ fn a_suite_that_the_runs_own_clock_cut_off_says_nothing_about_the_work() {
 #[test]
 fn a_cap_that_an_agent_passes_in_its_turn_ends_it_and_charges_no_failure() {
     let script = Script::of(one()).has(Trouble::CapPassed { dimension: Dimension::Money });
-    let script = script.is_killed(Cap::Used { dimension: Dimension::Money });
+    let script = script.killed_by(Cap::Used { dimension: Dimension::Money });
     assert_eq!((script.endings().len(), script.state().item("F001").rework), (0, 0));
 }
 

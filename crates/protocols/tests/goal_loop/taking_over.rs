@@ -1,16 +1,15 @@
 //! Work taken over by a person blocks everything else, and what is handed back is tested and judged like anybody's.
 
-use crate::script::{Script, approve, hand_back, reject, skip, take_over};
-use crate::words::{at, fail, one, pass, queue, spec, two, with_status};
+use crate::script::{Script, approve, hand_back, reject, reopen, skip, take_over};
+use crate::words::{NO_MORE, at, fail, one, pass, queue, spec, two, with_status};
 use windlass_protocols::effect::Effect;
+use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::Answer;
 use windlass_protocols::protocol::goal_contract::end::{Cap, Cause, End, Proposed};
 use windlass_protocols::protocol::goal_contract::facts::RejectedBy;
 use windlass_protocols::protocol::goal_contract::queue::{Autonomy, Status, Work};
 use windlass_protocols::protocol::goal_contract::spec::GoalSpec;
-use windlass_protocols::{Role, TreeId};
-
-const BUSY: &str = "a person works on it on ada/by-hand; hand it back first";
+use windlass_protocols::{Observation, Role, TreeId};
 
 /// F001 failed twice for one cause and a person took it over.
 fn taken_over() -> Script {
@@ -21,9 +20,10 @@ fn taken_over() -> Script {
 
 #[test]
 fn taking_over_blocks_every_other_word_and_the_reopening() {
-    let script = taken_over().is_not_reopened(BUSY);
-    let script = script.does_not_hear(approve("tree-2"), BUSY).does_not_hear(reject("no"), BUSY);
-    script.does_not_hear(skip(), BUSY).does_not_hear(take_over(), BUSY);
+    let mut script = taken_over().waits_for_the_hand_back(reopen(NO_MORE, None));
+    for word in [approve("tree-2"), reject("no"), skip(), take_over()] {
+        script = script.waits_for_the_hand_back(Observation::PersonSaid { word });
+    }
 }
 
 #[test]
@@ -65,15 +65,14 @@ fn what_awaits_approval_can_be_taken_over_and_is_judged_afresh() {
     let script = script.asks(Role::Evaluator, "F001").leaves(pass());
     let proposed = Proposed::Change { tree: TreeId::new("tree-9") };
     let script = script.ends(&End::AwaitsApproval { item: "F001".to_owned(), proposed });
-    let why = "F001 waits with tree-9, and the approval names tree-1";
-    script.does_not_hear(approve("tree-1"), why).says(approve("tree-9")).committed();
+    script.refuses_tree("tree-1", "tree-9").says(approve("tree-9")).committed();
 }
 
 #[test]
 fn a_cap_on_iterations_does_not_hold_up_a_person() {
     let mut files = one();
     files.limits.iterations = 1;
-    let script = Script::of(files).judged("tree-1", fail("a:b", "one")).read().is_killed(Cap::Iterations);
+    let script = Script::of(files).judged("tree-1", fail("a:b", "one")).read().killed_by(Cap::Iterations);
     let script = script.says(take_over()).says(hand_back("tree-9")).captured("tree-9").green().leaves(pass());
     script.committed().read().ends(&End::Success);
 }
@@ -110,4 +109,11 @@ fn a_stop_while_nobody_but_a_person_works_is_lifted_by_the_hand_back() {
     let script = script.ends(&end).says(take_over()).says(hand_back("tree-9"));
     assert!(matches!(script.waiting(), Effect::CaptureChange { .. }));
     assert_eq!(script.run().stop, None);
+}
+
+#[test]
+fn letting_go_leaves_the_run_as_it_stood() {
+    let script = Script::of(at(Autonomy::L1, one())).passed("tree-1").says(take_over()).says(Word::LetGo);
+    assert!(script.run().ended);
+    script.says(approve("tree-1")).committed().read().ends(&End::Success);
 }

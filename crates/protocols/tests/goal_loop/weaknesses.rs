@@ -104,7 +104,7 @@ fn w16_pre_commit_failures_and_regressions_count_as_rework_like_a_fail() {
     let known = script.state().item("F001");
     assert_eq!((known.rework, script.state().iteration), (2, 3));
     let script = script.judged("tree-3", fail("a:b", "wrong"));
-    script.is_killed(Cap::Rework { item: "F001".to_owned() });
+    script.killed_by(Cap::Rework { item: "F001".to_owned() });
 }
 
 #[test]

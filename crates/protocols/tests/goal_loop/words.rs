@@ -244,5 +244,6 @@ pub(crate) fn change(round: u32, tree: &str) -> CapturedChange {
         patch: artifact("patch.diff"),
         reverted: Vec::new(),
         findings: Vec::new(),
+        left_out: Vec::new(),
     }
 }

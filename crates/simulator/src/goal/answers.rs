@@ -45,17 +45,15 @@ impl Answering<'_> {
         let start = open.map_or_else(|| TreeId::new(BASE_TREE), |open| open.start.clone());
         let item = open.map(|open| open.item.clone()).unwrap_or_default();
         let mut findings = self.findings();
-        let tree = match open.and_then(|open| open.handed_back.clone()) {
-            Some(tree) => tree,
-            None => {
-                let deed = self.temper.building.act(self.choices);
-                if deed == Deed::DeletesTests && !self.choices.once_in(4) {
-                    let about = vec!["tests/a.rs".to_owned()];
-                    findings.push(Finding { kind: FindingKind::TestsDeleted, about });
-                }
-                world.truth.goal.works.made(&start, &item, deed, self.choices)
+        let by_hand = open.and_then(|open| open.handed_back.clone());
+        let tree = by_hand.unwrap_or_else(|| {
+            let deed = self.temper.building.act(self.choices);
+            if deed == Deed::DeletesTests && !self.choices.once_in(4) {
+                let about = vec!["tests/a.rs".to_owned()];
+                findings.push(Finding { kind: FindingKind::TestsDeleted, about });
             }
-        };
+            world.truth.goal.works.made(&start, &item, deed, self.choices)
+        });
         let hazard = (what == "hazard").then(|| "a link leads out of the tree".to_owned());
         Outcome::ChangeCaptured(CapturedChange {
             round,

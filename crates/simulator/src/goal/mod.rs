@@ -7,6 +7,7 @@ pub(crate) mod checks;
 pub(crate) mod coverage;
 pub(crate) mod history;
 pub(crate) mod people;
+pub(crate) mod planted;
 pub(crate) mod profile;
 pub(crate) mod works;
 

@@ -36,11 +36,7 @@ pub(crate) fn spec(choices: &mut Choices) -> GoalSpec {
         design: choices.weighted(&[(4, DesignRule::Auto), (1, DesignRule::Always), (1, DesignRule::Never)]),
         home: choices.weighted(&[(1, Home::OwnBranch), (1, Home::InPlace)]),
         began: "2026-01-31T12:00:00Z".to_owned(),
-        patience: if choices.once_in(3) {
-            Patience { tries: 1, ..Patience::default() }
-        } else {
-            Patience::default()
-        },
+        patience: Patience { tries: choices.weighted(&[(2, 5), (1, 0), (1, 1)]), ..Patience::default() },
         place: Place {
             repository: "/r".to_owned(),
             common_dir: "/r/.git".to_owned(),

@@ -296,7 +296,7 @@ impl<'a> Watch<'a> {
             self.say("an iteration was opened while one was open");
         }
         self.skipping = false;
-        if iteration != self.iteration + 1 {
+        if iteration != self.iteration.saturating_add(1) {
             self.say("iterations are not counted one by one");
         }
         self.iteration = iteration;
