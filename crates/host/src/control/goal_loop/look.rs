@@ -107,7 +107,7 @@ pub(super) fn no_tests(level: Autonomy) -> String {
 }
 
 pub(super) fn claimed(settings: &Settings) -> Claimed {
-    if settings.switch("goal-trust-complete") { Claimed::Trust } else { Claimed::Recheck }
+    if settings.switch("goal.trust-complete") { Claimed::Trust } else { Claimed::Recheck }
 }
 
 fn counts(features: &FeatureList) -> Vec<StatusCount> {
