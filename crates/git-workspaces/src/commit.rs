@@ -2,6 +2,7 @@
 
 use crate::error::GitError;
 use crate::ids::{Commit, CommitId, TreeId};
+use crate::own_objects::{Kind, NewObject};
 use crate::repository::Repository;
 
 /// Everything a commit's id depends on.
@@ -43,12 +44,11 @@ impl Identity {
 impl Repository {
     /// Stores a commit in the control directory; [`Self::publish`] brings it into the user's repository.
     pub fn commit(&self, request: &CommitRequest<'_>) -> Result<CommitId, GitError> {
-        let printed = self
-            .internal_call()
-            .args(["hash-object", "-t", "commit", "-w", "--stdin"])
-            .stdin(render(request).into_bytes())
-            .run()?;
-        let id = CommitId::parse(String::from_utf8_lossy(&printed).trim_end())?;
+        let object = NewObject::new(Kind::Commit, render(request).as_bytes(), self.format)?;
+        let id = CommitId::parse(&format!("{:?}", object.id))?;
+        let made = object.id;
+        self.objects.store(&[object])?;
+        self.objects.flush(|id| *id == made)?;
         // Whoever builds on it need not ask what its tree is.
         self.remember(Commit { id: id.clone(), tree: request.tree.clone() });
         Ok(id)

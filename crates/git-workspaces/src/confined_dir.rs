@@ -2,11 +2,14 @@
 //! refuses to follow a symbolic link. Must not know git.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, SeekFrom, Stat};
 use rustix::io::Errno;
 
 use crate::error::GitError;
@@ -14,6 +17,8 @@ use crate::repo_path::RepoPath;
 
 /// Deeper levels are moved up before they are removed, so that no nesting exhausts descriptors or stack.
 const DEEPEST_HELD_OPEN: usize = 64;
+/// Enough for a few hundred names at a time.
+const LISTING_BYTES: usize = 16 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct ConfinedDir {
@@ -89,6 +94,52 @@ impl ConfinedDir {
         }
     }
 
+    /// Writes a file where nothing stands, with the directories on the way there. Comes back with what it looks like.
+    pub(crate) fn write_file(&self, path: &RepoPath, mode: u32, content: &[u8]) -> Result<Stat, GitError> {
+        let full = self.path.join(path.as_path());
+        for (end, _) in path.as_bytes().iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+            self.ensure_directory(&RepoPath::new(&path.as_bytes()[..end]))?;
+        }
+        let nowhere = || GitError::errno("write", &full)(Errno::NOENT);
+        let (parent, name) = self.parent_of(path)?.ok_or_else(nowhere)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(&parent, name, flags, Mode::from_raw_mode(mode));
+        let mut file = File::from(opened.map_err(GitError::errno("write", &full))?);
+        file.write_all(content).map_err(GitError::io("write", &full))?;
+        rustix::fs::fstat(&file).map_err(GitError::errno("look at", &full))
+    }
+
+    /// What a plain file of at most `most` bytes looks like, and its content; `None` where none stands.
+    pub(crate) fn read_file(&self, path: &RepoPath, most: u64) -> Result<Option<(Stat, Vec<u8>)>, GitError> {
+        let full = self.path.join(path.as_path());
+        let Some((parent, name)) = self.parent_of(path)? else { return Ok(None) };
+        // Without waiting for a writer, should a pipe have taken its place.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(&parent, name, flags, Mode::empty());
+        let mut file = File::from(opened.map_err(GitError::errno("read", &full))?);
+        let stat = rustix::fs::fstat(&file).map_err(GitError::errno("look at", &full))?;
+        let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || size > most {
+            return Ok(None);
+        }
+        let mut content = Vec::new();
+        file.read_to_end(&mut content).map_err(GitError::io("read", &full))?;
+        Ok(Some((stat, content)))
+    }
+
+    /// Removes the directories above `path` that hold nothing any more.
+    pub(crate) fn remove_empty_above(&self, path: &RepoPath) -> Result<(), GitError> {
+        let bytes = path.as_bytes();
+        for (end, _) in bytes.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/') {
+            let directory = RepoPath::new(&bytes[..end]);
+            let Some((parent, name)) = self.parent_of(&directory)? else { continue };
+            if rustix::fs::unlinkat(&parent, name, AtFlags::REMOVEDIR).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Names of what the directory at `path` holds; nothing if there is no such directory.
     pub(crate) fn names_under(&self, path: &RepoPath) -> Result<Vec<OsString>, GitError> {
         let Some((parent, name)) = self.parent_of(path)? else { return Ok(Vec::new()) };
@@ -142,7 +193,11 @@ pub(crate) fn open_dir_at(parent: impl AsFd, name: &OsStr) -> Result<OwnedFd, Er
 /// Names of all entries but the two dots.
 pub(crate) fn names_in(directory: &OwnedFd) -> Result<Vec<OsString>, Errno> {
     let mut names = Vec::new();
-    for entry in Dir::read_from(directory)? {
+    // It may have been read before.
+    rustix::fs::seek(directory, SeekFrom::Start(0))?;
+    let mut buffer = [MaybeUninit::uninit(); LISTING_BYTES];
+    let mut entries = RawDir::new(directory, &mut buffer);
+    while let Some(entry) = entries.next() {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         if name != b"." && name != b".." {

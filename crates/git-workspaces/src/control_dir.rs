@@ -104,6 +104,10 @@ impl ControlDir {
         &self.root
     }
 
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.root.join("objects")
+    }
+
     /// Git directory whose references are the user's.
     pub(crate) fn view(&self) -> &Path {
         &self.view

@@ -34,6 +34,10 @@ pub enum GitError {
     BadIdentity,
     #[error("index file {} is damaged: {what}", path.display())]
     DamagedIndex { path: PathBuf, what: &'static str },
+    #[error("some content was made to have the same id as another one, and is not stored")]
+    Collision,
+    #[error("a path would be a file and a directory at once")]
+    FileAndDirectory,
     #[error("objects of tree {tree} are missing from the repository (partial clone?): {detail}")]
     MissingObjects { tree: String, detail: String },
     #[error("the repository holds a forged or damaged copy of an object of commit {commit}: {detail}")]

@@ -15,6 +15,7 @@ use crate::repo_path::RepoPath;
 pub(crate) const MODE_TYPE: u32 = 0o170_000;
 pub(crate) const MODE_SYMLINK: u32 = 0o120_000;
 pub(crate) const MODE_GITLINK: u32 = 0o160_000;
+pub(crate) const MODE_FILE: u32 = 0o100_644;
 pub(crate) const MODE_EXECUTABLE: u32 = 0o100_755;
 
 const STAT_FIELDS: usize = 10;
@@ -92,9 +93,10 @@ impl Index {
         Some(trees.into_iter().chain(files).collect())
     }
 
-    /// With notes that hold for these entries.
+    /// With notes that hold for these entries; the first one is of the tree of all.
     pub(crate) fn with_noted_trees(mut self, noted: &NotedTrees) -> Self {
         self.noted_trees = noted.to_bytes();
+        self.tree = noted.nodes.first().and_then(|node| node.id);
         self
     }
 
@@ -141,14 +143,6 @@ impl Index {
                 || i64::from(seconds) == self.written_at && !earlier_that_second
         };
         if young(entry.stat.mtime) || young(entry.stat.ctime) { CachedStat::default() } else { entry.stat }
-    }
-
-    /// Whether some stat data was recorded in the second in which `earlier` was written. Git compares whole seconds, so
-    /// it would not see a change that followed within the same one.
-    pub(crate) fn is_as_young_as(&self, earlier: &Self) -> bool {
-        self.entries
-            .iter()
-            .any(|entry| i64::from(entry.stat.mtime.0.max(entry.stat.ctime.0)) >= earlier.written_at)
     }
 
     /// Keeps stat data only where `is_unchanged` says so, to be called for each entry in order.
@@ -405,9 +399,6 @@ mod tests {
         assert_eq!(merged.entries[0].stat, earlier.entries[0].stat);
         assert_eq!(merged.entries[1].stat, CachedStat::default());
         assert_eq!(merged.entries[2].stat, CachedStat::default());
-        assert!(merged.is_as_young_as(&earlier), "git cannot tell a change in that second");
-        let later = Index { written_at: 11, ..earlier };
-        assert!(!merged.is_as_young_as(&later));
     }
 
     #[test]

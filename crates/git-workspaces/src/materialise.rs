@@ -12,7 +12,7 @@ use crate::confined_dir::ConfinedDir;
 use crate::error::GitError;
 use crate::fingerprint::Fingerprint;
 use crate::ids::TreeId;
-use crate::index_file::{Index, IndexEntry, path_for_key};
+use crate::index_file::{Index, path_for_key};
 use crate::repo_path::RepoPath;
 use crate::repository::{Repository, fresh_index_path, install_index, write_index};
 use crate::scan::{Scan, scan};
@@ -25,8 +25,8 @@ const NOW: Timestamps = {
 
 impl Repository {
     /// Makes `directory` hold exactly `tree`. A regular file `.git` at its top (a linked worktree's) stays. `key`
-    /// names the private index that remembers what the directory held; no git process if it holds that tree already,
-    /// one unless it was tampered with. Comes back with the fingerprint of what it made.
+    /// names the private index that remembers what the directory held; no git process if it holds that tree already or
+    /// nearly. Comes back with the fingerprint of what it made.
     pub fn materialise(&self, directory: &Path, key: &str, tree: &TreeId) -> Result<Fingerprint, GitError> {
         fs::create_dir_all(directory).map_err(GitError::io("create directory", directory))?;
         let root = ConfinedDir::open(directory)?;
@@ -34,14 +34,9 @@ impl Repository {
         let index_path = path_for_key(&self.control.indexes(), key);
         // Stat data is believed here whatever its age: every path is compared to the nanosecond.
         let start = Index::read(&index_path).unwrap_or_default();
-        let start = if start.is_of(tree) {
-            match holds_exactly(&root, start)? {
-                Ok(fingerprint) => return Ok(fingerprint),
-                Err(start) => start,
-            }
-        } else {
-            start
-        };
+        if let Some(made) = self.move_directly(&root, (&index_path, &start), tree)? {
+            return Ok(made);
+        }
         for path in blockers(&root)? {
             root.remove(&path)?;
         }
@@ -117,18 +112,6 @@ impl Repository {
     }
 }
 
-/// The fingerprint of a directory that is as it was when git recorded the index, with nothing besides; otherwise the
-/// index comes back.
-fn holds_exactly(root: &ConfinedDir, index: Index) -> Result<Result<Fingerprint, Index>, GitError> {
-    // Places of submodules have no stat data to tell them by; whoever has some pays for the thorough way.
-    if index.entries.iter().any(IndexEntry::is_gitlink) {
-        return Ok(Err(index));
-    }
-    let found = scan(root, &index.entries)?;
-    let exactly = found.extras.is_empty() && damaged_paths(&index, &found).is_empty();
-    Ok(if exactly { Ok(Fingerprint::of(root, index, found)) } else { Err(index) })
-}
-
 /// Tracked paths that are missing or not the file git wrote.
 fn damaged_paths(index: &Index, found: &Scan) -> Vec<RepoPath> {
     let pairs = index.entries.iter().zip(&found.found).filter(|(entry, _)| !entry.is_gitlink());
@@ -139,7 +122,7 @@ fn damaged_paths(index: &Index, found: &Scan) -> Vec<RepoPath> {
 
 /// Returns once the clock by which files are stamped has moved past every time recorded in the index. A change made
 /// from now on therefore shows in a file's times, however quickly it follows and whatever its size.
-fn outlast_recorded_times(index_path: &Path, made: &Fingerprint) -> Result<(), GitError> {
+pub(crate) fn outlast_recorded_times(index_path: &Path, made: &Fingerprint) -> Result<(), GitError> {
     let newest = made.newest_change();
     // A tick is a few milliseconds; a file server with a clock of its own must not hold us here for ever.
     for _ in 0..TICK_ATTEMPTS {

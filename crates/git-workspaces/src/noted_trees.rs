@@ -5,18 +5,20 @@ use crate::ids::Oid;
 use crate::repo_path::RepoPath;
 
 /// One tree each, a directory before those inside it.
+#[derive(Debug, Default)]
 pub(crate) struct NotedTrees {
-    nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
 }
 
-struct Node {
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
     /// From the top, with a slash at the end; empty for the top itself.
-    path: Vec<u8>,
-    name: Vec<u8>,
-    entries: usize,
-    below: usize,
+    pub(crate) path: Vec<u8>,
+    pub(crate) name: Vec<u8>,
+    pub(crate) entries: usize,
+    pub(crate) below: usize,
     /// Absent when an entry in it was changed since.
-    id: Option<Oid>,
+    pub(crate) id: Option<Oid>,
 }
 
 impl NotedTrees {

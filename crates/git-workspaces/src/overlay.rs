@@ -1,19 +1,18 @@
 //! Makes one tree of several: the content of one, with some paths taken from another or from nowhere, and some files
 //! written over it. No work tree is touched and no ignore rule is asked.
 
-use std::fs;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::error::GitError;
-use crate::ids::{Oid, TreeId};
-use crate::index_file::{CachedStat, Index, IndexEntry};
+use crate::ids::TreeId;
+use crate::index_file::{CachedStat, Index, IndexEntry, MODE_FILE};
+use crate::own_objects::{Kind, NewObject};
 use crate::repo_path::RepoPath;
-use crate::repository::{Repository, fresh_index_path, install_index, write_index};
+use crate::repository::Repository;
 use crate::tree_memory::PartsDigest;
-
-const MODE_FILE: u32 = 0o100_644;
+use crate::write_tree::differing;
 
 /// What a tree is to be made of. Trees must be known to the control directory.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +28,16 @@ pub struct Overlay<'a> {
 }
 
 impl Repository {
-    /// The same parts make the same tree. Doing it again is harmless, and costs no process within this one.
+    /// The same parts make the same tree. Doing it again is harmless. No process, where the trees were listed before.
     pub fn overlay(&self, parts: &Overlay<'_>) -> Result<TreeId, GitError> {
+        let tree = self.overlay_to_show(parts)?;
+        self.make_durable(&tree)?;
+        Ok(tree)
+    }
+
+    /// As [`Self::overlay`], but not durable: for a tree that nothing but a directory is to hold, and that would be made
+    /// again after a power cut.
+    pub fn overlay_to_show(&self, parts: &Overlay<'_>) -> Result<TreeId, GitError> {
         let digest = parts.digest();
         if let Some(made) = self.memory.overlay(&digest) {
             return Ok(made);
@@ -49,16 +56,19 @@ impl Repository {
             sources.push((source, listing));
         }
         entries.retain(|entry| !parts.removed.iter().any(|start| lies_in(&entry.path, start)));
-        for ((path, _), oid) in parts.files.iter().zip(self.store(parts.files)?) {
+        let mut files = Vec::new();
+        for (path, content) in parts.files {
+            let file = NewObject::new(Kind::Blob, content, self.format)?;
             let path = RepoPath::new(path.as_bytes());
             entries.retain(|entry| !in_the_way(&entry.path, &path));
-            entries.push(IndexEntry { path, mode: MODE_FILE, oid, stat: CachedStat::default() });
+            entries.push(IndexEntry { path, mode: MODE_FILE, oid: file.id, stat: CachedStat::default() });
+            files.push(file);
         }
         let whole = Index::of_entries(entries);
         let same = sources.into_iter().find(|(_, source)| differing(source, &whole).next().is_none());
         let tree = match same {
             Some((tree, _)) => tree.clone(),
-            None => self.write_tree(whole, &content)?,
+            None => self.write_tree(whole, &content, files)?.0,
         };
         self.memory.keep_overlay(digest, &tree);
         Ok(tree)
@@ -82,62 +92,11 @@ impl Repository {
     pub fn file_at(&self, tree: &TreeId, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         let listing = self.listing(tree)?;
         let Some(entry) = listing.find(path.as_bytes()) else { return Ok(None) };
+        if let Some(content) = self.objects.read_blob(entry.oid) {
+            return Ok(Some(content));
+        }
         let id = format!("{:?}", entry.oid);
         self.internal_call().args(["cat-file", "blob", &id]).run().map(Some)
-    }
-
-    /// Only what differs from `like` is hashed anew.
-    fn write_tree(&self, whole: Index, like: &Index) -> Result<TreeId, GitError> {
-        let whole = match like.noted_trees(self.format.id_bytes()) {
-            Some(mut noted) => {
-                let changed: Vec<RepoPath> = differing(like, &whole).cloned().collect();
-                noted.forget_around(changed.iter());
-                whole.with_noted_trees(&noted)
-            }
-            None => whole,
-        };
-        let temporary = fresh_index_path(&self.control.indexes().join("overlay.index"));
-        write_index(&temporary, &whole, self.format)?;
-        let written = self.internal_call().index_file(&temporary).args(["write-tree", "--missing-ok"]).run();
-        let tree = written.and_then(|printed| TreeId::parse(String::from_utf8_lossy(&printed).trim_end()));
-        match tree {
-            Ok(tree) => {
-                // What was listed just now need not be listed again by whoever looks at the tree.
-                if let Ok(listing) = Index::read(&temporary)
-                    && listing.is_of(&tree)
-                {
-                    self.memory.keep_listing(&tree, &Arc::new(listing));
-                }
-                install_index(&temporary, &self.listing_path(&tree))?;
-                self.drop_old_listings()?;
-                Ok(tree)
-            }
-            Err(error) => {
-                let _ = fs::remove_file(&temporary);
-                Err(error)
-            }
-        }
-    }
-
-    /// All files in one call of git.
-    fn store(&self, files: &[(String, Vec<u8>)]) -> Result<Vec<Oid>, GitError> {
-        if files.is_empty() {
-            return Ok(Vec::new());
-        }
-        let directory = fresh_index_path(&self.control.indexes().join("overlay.files"));
-        fs::create_dir_all(&directory).map_err(GitError::io("create directory", &directory))?;
-        // Numbered and named from where they are: whatever stands in the path to them cannot break the list.
-        let names: Vec<String> = (0..files.len()).map(|number| number.to_string()).collect();
-        for (name, (_, content)) in names.iter().zip(files) {
-            let path = directory.join(name);
-            fs::write(&path, content).map_err(GitError::io("write", &path))?;
-        }
-        let call = self.git.call(self.control.git_dir(), &directory).work_tree(&directory);
-        let call = call.args(["hash-object", "-w", "--no-filters", "--stdin-paths"]);
-        let printed = call.stdin((names.join("\n") + "\n").into_bytes()).run();
-        let _ = fs::remove_dir_all(&directory);
-        let printed = printed?;
-        printed.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(Oid::from_hex).collect()
     }
 }
 
@@ -165,28 +124,6 @@ impl Overlay<'_> {
         }
         hasher.finalize().into()
     }
-}
-
-/// Paths that stand in one of the two only, or with other content.
-fn differing<'a>(left: &'a Index, right: &'a Index) -> impl Iterator<Item = &'a RepoPath> {
-    let (mut left, mut right) = (left.entries.iter().peekable(), right.entries.iter().peekable());
-    std::iter::from_fn(move || {
-        loop {
-            match (left.peek(), right.peek()) {
-                (Some(here), Some(there)) if here.path == there.path => {
-                    let (here, there) = (left.next()?, right.next()?);
-                    if !here.same_content(there) {
-                        return Some(&here.path);
-                    }
-                }
-                (Some(here), Some(there)) if here.path > there.path => {
-                    return right.next().map(|entry| &entry.path);
-                }
-                (Some(_), _) => return left.next().map(|entry| &entry.path),
-                (None, _) => return right.next().map(|entry| &entry.path),
-            }
-        }
-    })
 }
 
 /// Whether the path begins so, or is a file where that directory would be.

@@ -13,6 +13,7 @@ use crate::error::GitError;
 use crate::git_command::{Git, GitCall};
 use crate::ids::{Commit, TreeId};
 use crate::index_file::Index;
+use crate::own_objects::OwnObjects;
 use crate::tree_memory::TreeMemory;
 
 /// Listings of base trees are caches; this many stay.
@@ -27,6 +28,7 @@ pub struct Repository {
     pub(crate) format: ObjectFormat,
     pub(crate) resolved: Arc<Mutex<BTreeMap<String, Commit>>>,
     pub(crate) memory: TreeMemory,
+    pub(crate) objects: OwnObjects,
 }
 
 impl Repository {
@@ -35,7 +37,9 @@ impl Repository {
     pub fn open(git: Git, checkout: Checkout, control_path: &Path) -> Result<Self, GitError> {
         let format = object_format(&checkout);
         let control = ControlDir::open(control_path, &checkout, format)?;
-        Ok(Self { git, checkout, control, format, resolved: Arc::default(), memory: TreeMemory::default() })
+        let objects = OwnObjects::at(control.objects());
+        let memory = TreeMemory::default();
+        Ok(Self { git, checkout, control, format, resolved: Arc::default(), memory, objects })
     }
 
     pub fn checkout(&self) -> &Checkout {

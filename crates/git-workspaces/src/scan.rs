@@ -23,6 +23,7 @@ pub(crate) struct FileStat {
     pub(crate) mtime: (i64, i64),
     pub(crate) size: u64,
     pub(crate) mode: u32,
+    pub(crate) owner: (u32, u32),
     pub(crate) link_target: Option<Vec<u8>>,
 }
 
@@ -171,7 +172,7 @@ impl Walk {
 impl FileStat {
     #[expect(clippy::useless_conversion, reason = "field types differ between platforms")]
     #[expect(clippy::cast_possible_wrap, reason = "nanoseconds fit")]
-    fn new(stat: &Stat, link_target: Option<Vec<u8>>) -> Self {
+    pub(crate) fn new(stat: &Stat, link_target: Option<Vec<u8>>) -> Self {
         Self {
             device: u64::from(stat.st_dev),
             inode: u64::from(stat.st_ino),
@@ -179,7 +180,22 @@ impl FileStat {
             mtime: (i64::from(stat.st_mtime), stat.st_mtime_nsec as i64),
             size: u64::try_from(stat.st_size).unwrap_or(0),
             mode: u32::from(stat.st_mode),
+            owner: (stat.st_uid, stat.st_gid),
             link_target,
+        }
+    }
+
+    /// As git keeps it.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "git stores the low 32 bits")]
+    pub(crate) fn cached(&self) -> CachedStat {
+        CachedStat {
+            ctime: (self.ctime.0 as u32, self.ctime.1 as u32),
+            mtime: (self.mtime.0 as u32, self.mtime.1 as u32),
+            device: self.device as u32,
+            inode: self.inode as u32,
+            uid: self.owner.0,
+            gid: self.owner.1,
+            size: self.size as u32,
         }
     }
 

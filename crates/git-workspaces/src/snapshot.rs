@@ -14,7 +14,7 @@ use crate::ids::TreeId;
 use crate::index_file::{Index, MODE_TYPE, path_for_key};
 use crate::repo_path::RepoPath;
 use crate::repository::{Repository, fresh_index_path, install_index, write_index};
-use crate::scan::scan;
+use crate::scan::{Scan, scan};
 
 /// More than the second by which git tells young stat data, and than looking at a very large tree takes.
 const AHEAD: Duration = Duration::from_mins(10);
@@ -80,6 +80,17 @@ impl Repository {
         self.record(workspace, key, base, limits, IgnoredFiles::LeftOut)
     }
 
+    /// As [`Self::snapshot`], but not durable: for whoever goes on to make another tree of it.
+    pub fn snapshot_to_build_on(
+        &self,
+        workspace: &Path,
+        key: &str,
+        base: &TreeId,
+        limits: SnapshotLimits,
+    ) -> Result<Snapshot, GitError> {
+        self.look(workspace, key, base, limits, IgnoredFiles::LeftOut)
+    }
+
     /// As [`Self::snapshot`], ignored files included or not.
     pub(crate) fn record(
         &self,
@@ -89,43 +100,78 @@ impl Repository {
         limits: SnapshotLimits,
         ignored: IgnoredFiles,
     ) -> Result<Snapshot, GitError> {
+        let snapshot = self.look(workspace, key, base, limits, ignored)?;
+        self.make_durable(&snapshot.tree)?;
+        Ok(snapshot)
+    }
+
+    fn look(
+        &self,
+        workspace: &Path,
+        key: &str,
+        base: &TreeId,
+        limits: SnapshotLimits,
+        ignored: IgnoredFiles,
+    ) -> Result<Snapshot, GitError> {
         let root = ConfinedDir::open(workspace)?;
-        let blockers = blockers(&root)?;
-        if !blockers.is_empty() {
-            return Ok(Snapshot::withheld(base, &blockers));
-        }
         let base_index = self.listing(base)?;
         let index_path = path_for_key(&self.control.indexes(), key);
         // No index yet, or a damaged one: everything is read anew.
         let earlier = Index::read(&index_path).unwrap_or_default();
         let temporary = fresh_index_path(&index_path);
         let began = moment(&temporary)?;
-        let start = seen_before(&root, &base_index, &earlier)?;
-        write_index(&temporary, &start, self.format)?;
-        // Git believes young stat data only in an index that is younger; it was looked at more closely just now.
-        set_time(&temporary, began + AHEAD)?;
+        let start = Index::clone(&base_index).with_stats_of(&earlier);
+        let standing = scan(&root, &start.entries)?;
         let mut hazards = Vec::new();
+        let directly = self.record_directly(&root, &base_index, (&start, &standing))?;
+        let (tree, now) = if let Some(taken) = directly {
+            write_index(&temporary, &taken.1, self.format)?;
+            taken
+        } else {
+            let blockers = blockers(&root)?;
+            if !blockers.is_empty() {
+                // A file that nobody uses yet; one that stays is litter.
+                let _ = fs::remove_file(&temporary);
+                return Ok(Snapshot::withheld(base, &blockers));
+            }
+            let start = seen_before(start, &standing);
+            let work = Work { root: &root, index: &temporary, began };
+            self.record_by_git(&work, &start, ignored, &mut hazards)?
+        };
+        set_time(&temporary, began)?;
+        install_index(&temporary, &index_path)?;
+        let changes = changes_between(&root, &base_index, &now)?;
+        hazards.extend(hazards_of(&root, &base_index, &now, &changes, limits)?);
+        Ok(Snapshot { tree, changes, hazards })
+    }
+
+    /// What is new is found by git, which knows the rules for what to leave out.
+    fn record_by_git(
+        &self,
+        work: &Work<'_>,
+        start: &Index,
+        ignored: IgnoredFiles,
+        hazards: &mut Vec<Hazard>,
+    ) -> Result<(TreeId, Arc<Index>), GitError> {
+        let Work { root, index: temporary, began } = *work;
+        write_index(temporary, start, self.format)?;
+        // Git believes young stat data only in an index that is younger; it was looked at more closely just now.
+        set_time(temporary, began + AHEAD)?;
         let ignored = match ignored {
             IgnoredFiles::Recorded(limits) => {
-                self.too_much_ignored(&root, &temporary, limits)?.map_or(ignored, |hazard| {
+                self.too_much_ignored(root, temporary, limits)?.map_or(ignored, |hazard| {
                     hazards.push(hazard);
                     IgnoredFiles::LeftOut
                 })
             }
             IgnoredFiles::LeftOut => ignored,
         };
-        hazards.extend(self.add_everything(workspace, &temporary, ignored)?);
-        let printed = self.call_in(workspace, &temporary).args(["write-tree", "--missing-ok"]).run()?;
-        let tree = TreeId::parse(String::from_utf8_lossy(&printed).trim_end())?;
-        let now = Arc::new(Index::read(&temporary)?);
-        if now.is_of(&tree) {
-            self.memory.keep_listing(&tree, &now);
-        }
-        set_time(&temporary, began)?;
-        install_index(&temporary, &index_path)?;
-        let changes = changes_between(&root, &base_index, &now)?;
-        hazards.extend(hazards_of(&root, &base_index, &now, &changes, limits)?);
-        Ok(Snapshot { tree, changes, hazards })
+        hazards.extend(self.add_everything(root.path(), temporary, ignored)?);
+        let now = Index::read(temporary)?;
+        let like = Index::clone(&now);
+        let (tree, now) = self.write_tree(now, &like, Vec::new())?;
+        write_index(temporary, &now, self.format)?;
+        Ok((tree, now))
     }
 
     /// Forgets the private index of a workspace that will not be looked at again under this key.
@@ -179,16 +225,20 @@ impl Repository {
     }
 }
 
-/// The entries of `base`, with stat data for each file that is to the nanosecond what it was when `earlier` was written.
-fn seen_before(root: &ConfinedDir, base: &Index, earlier: &Index) -> Result<Index, GitError> {
-    let mut start = base.clone().with_stats_of(earlier);
-    if start.is_as_young_as(earlier) {
-        let found = scan(root, &start.entries)?.found;
-        start.keep_stats_where(|at, entry| {
-            found[at].as_ref().is_some_and(|stat| stat.is(&entry.stat, entry.mode))
-        });
-    }
-    Ok(start)
+/// A snapshot in the making: of what, into which index, since when.
+#[derive(Clone, Copy)]
+struct Work<'a> {
+    root: &'a ConfinedDir,
+    index: &'a Path,
+    began: SystemTime,
+}
+
+/// With stat data only for files that are to the nanosecond what they were. Git compares whole seconds.
+fn seen_before(mut start: Index, standing: &Scan) -> Index {
+    start.keep_stats_where(|at, entry| {
+        standing.found[at].as_ref().is_some_and(|stat| stat.is(&entry.stat, entry.mode))
+    });
+    start
 }
 
 /// Now, by the clock that stamps files: told by making the one that will be the index. Taken before the first look, so

@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
 use support::{World, chmod, contents, take, write};
-use windlass_git_workspaces::{Checkout, Commit, Git, Repository};
+use windlass_git_workspaces::{Commit, Repository};
 
 /// A judge directory that holds the base, and what it must look like.
 fn judged(world: &World) -> (Repository, Commit, PathBuf) {
@@ -174,34 +174,28 @@ fn a_large_tree_is_moved_forward_by_its_difference_only() {
     assert_eq!(contents(&judge), contents(&doer));
 }
 
-/// A repository whose git can be taken away, to prove that nobody asks for it.
-fn with_removable_git(world: &World) -> (Repository, PathBuf) {
-    let link = world.path("bin").join("git");
-    fs::create_dir_all(link.parent().unwrap()).unwrap();
-    let real = world.git(&world.repo, &["--exec-path"]);
-    symlink(Path::new(&real).join("git"), &link).unwrap();
-    let git = Git::locate(link.parent().unwrap().as_os_str()).unwrap();
-    let checkout = Checkout::discover(&world.repo).unwrap();
-    (Repository::open(git, checkout, &world.path("control")).unwrap(), link)
-}
-
 #[test]
-fn a_directory_that_holds_the_tree_already_needs_no_git_until_it_is_touched() {
+fn a_directory_that_holds_the_tree_and_no_less_needs_no_git() {
     let world = World::new();
-    let (repository, git) = with_removable_git(&world);
+    let (repository, git) = world.with_removable_git();
     let base = repository.head().unwrap();
     repository.import(&base).unwrap();
     let judge = world.path("judge");
     let show = || repository.materialise(&judge, "judge", &base.tree);
-    for tampered in ["left.ignored", "readme.txt"] {
+    show().unwrap();
+    fs::rename(&git, git.with_extension("away")).unwrap();
+    repository.import(&base).unwrap();
+    for leftover in ["left.ignored", "src/left", "left/deep/er"] {
         show().unwrap();
-        fs::rename(&git, git.with_extension("away")).unwrap();
-        repository.import(&base).unwrap();
+        write(&judge.join(leftover), "x");
         show().unwrap();
-        write(&judge.join(tampered), "HELLO\n");
-        assert!(show().is_err(), "only git knows what is to be done about {tampered}");
-        fs::rename(git.with_extension("away"), &git).unwrap();
+        assert_eq!(contents(&judge), contents(&world.repo), "{leftover}");
     }
+    write(&judge.join("readme.txt"), "HELLO\n");
+    assert!(show().is_err(), "only git knows what is in a pack");
+    fs::rename(git.with_extension("away"), &git).unwrap();
+    show().unwrap();
+    assert_eq!(contents(&judge), contents(&world.repo));
 }
 
 /// Path, inode and change time of every file: a rewritten file shows in at least one.

@@ -3,8 +3,8 @@
 
 mod support;
 
-use support::{SEARCH_PATH, World, take, write};
-use windlass_git_workspaces::{Checkout, Git, Overlay, Repository};
+use support::{World, take, write};
+use windlass_git_workspaces::{GitError, Overlay};
 
 fn file(path: &str, content: &str) -> (String, Vec<u8>) {
     (path.to_owned(), content.as_bytes().to_vec())
@@ -108,30 +108,38 @@ fn a_file_in_place_of_a_directory_and_a_directory_in_place_of_a_file_give_way() 
 }
 
 #[test]
-fn what_was_put_together_before_and_what_changes_nothing_needs_no_git() {
+fn trees_that_were_listed_before_are_put_together_without_git() {
     let world = World::new();
-    let programs = world.path("programs");
-    std::fs::create_dir(&programs).unwrap();
-    let real = std::env::split_paths(SEARCH_PATH).map(|directory| directory.join("git"));
-    std::os::unix::fs::symlink(real.into_iter().find(|git| git.is_file()).unwrap(), programs.join("git"))
-        .unwrap();
-    let git = Git::locate(programs.as_os_str()).unwrap();
-    let checkout = Checkout::discover(&world.repo).unwrap();
-    let repository = Repository::open(git, checkout, &world.path("control")).unwrap();
+    let (repository, git) = world.with_removable_git();
     let base = repository.head().unwrap();
     repository.import(&base).unwrap();
     let files = [file(".loop/state.md", "1\n")];
     let with = Overlay { content: &base.tree, replaced: &[], removed: &[], files: &files };
+    repository.names_at(&base.tree, "").unwrap();
+    std::fs::remove_file(git).unwrap();
     let made = repository.overlay(&with).unwrap();
-    std::fs::remove_file(programs.join("git")).unwrap();
     assert_eq!(repository.overlay(&with).unwrap(), made);
     let replaced = [(".loop/", Some(&made))];
     let brought = Overlay { content: &base.tree, replaced: &replaced, removed: &[], files: &[] };
     assert_eq!(repository.overlay(&brought).unwrap(), made, "the other tree, brought whole");
     let without = Overlay { content: &made, replaced: &replaced, removed: &[], files: &[] };
     assert_eq!(repository.overlay(&without).unwrap(), made);
-    let other = Overlay { content: &base.tree, replaced: &[], removed: &[], files: &[file("x", "")] };
-    assert!(repository.overlay(&other).is_err(), "there is no git");
+}
+
+#[test]
+fn a_path_that_would_be_a_file_and_a_directory_at_once_is_refused() {
+    let world = World::new();
+    let (repository, base) = world.ready();
+    let file_at = |path: &str| {
+        let files = [file(path, "x")];
+        let parts = Overlay { content: &base.tree, replaced: &[], removed: &[], files: &files };
+        repository.overlay(&parts).unwrap()
+    };
+    let (as_file, inside) = (file_at("both"), file_at("both/inside"));
+    let replaced = [("both/in", Some(&inside))];
+    let parts = Overlay { content: &as_file, replaced: &replaced, removed: &[], files: &[] };
+    let error = repository.overlay(&parts).unwrap_err();
+    assert!(matches!(error, GitError::FileAndDirectory), "{error}");
 }
 
 #[test]

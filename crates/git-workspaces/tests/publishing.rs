@@ -165,6 +165,28 @@ fn an_object_forged_in_the_users_store_is_noticed() {
 }
 
 #[test]
+fn an_object_forged_in_a_pack_is_noticed_although_the_file_of_its_own_is_right() {
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    let foreseen = world.path("foreseen");
+    write(&foreseen, "landed\n");
+    let id = world.git(&world.repo, &["hash-object", "-w", foreseen.to_str().unwrap()]);
+    write(&foreseen, "benign\n");
+    let benign = world.git(&world.repo, &["hash-object", "-w", foreseen.to_str().unwrap()]);
+    let object = |id: &str| world.repo.join(".git/objects").join(&id[..2]).join(&id[2..]);
+    chmod(&object(&id), 0o644);
+    fs::copy(object(&benign), object(&id)).unwrap();
+    // Git looks into packs first, and what it packs it takes at its word.
+    let listed = world.path("listed");
+    write(&listed, format!("{id}\n"));
+    let packing = format!("git pack-objects -q .git/objects/pack/pack < {}", listed.display());
+    world.shell(&world.repo, &packing);
+    fs::remove_file(object(&id)).unwrap();
+    let error = repository.publish(&landed, &base.tree).unwrap_err();
+    assert!(matches!(error, GitError::ForgedObject { .. }), "{error}");
+}
+
+#[test]
 fn a_reference_moves_only_from_where_it_was_expected() {
     let world = World::new();
     let (repository, base, landed) = landing(&world);

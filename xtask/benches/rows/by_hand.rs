@@ -17,6 +17,10 @@ use crate::stage::Stage;
 /// About what one of our appends stores, and the prompt and answers that it speaks of.
 const BYTES_A_COMMIT: usize = 8 * 1024;
 
+/// What a verdict or a branch rests on must survive the loss of power, in the cheapest way git has. By itself it makes a
+/// reference durable, and not what the reference leads to.
+const DURABLE: [(&str, &str); 2] = [("core.fsync", "objects,reference"), ("core.fsyncMethod", "batch")];
+
 /// Two worktrees over one private git directory, as ours has them.
 pub(crate) struct ByHand<'a> {
     stage: &'a Stage,
@@ -46,10 +50,7 @@ impl<'a> ByHand<'a> {
             git_directory,
             round: 0,
         };
-        // What a verdict rests on must survive the loss of power, in the cheapest way git has.
-        for (key, value) in
-            [("core.bare", "false"), ("core.fsync", "objects,reference"), ("core.fsyncMethod", "batch")]
-        {
+        for (key, value) in [("core.bare", "false")].into_iter().chain(DURABLE) {
             by_hand.git_in(stage.repository().as_path(), &["config", key, value], "")?;
         }
         Ok(by_hand)
@@ -176,7 +177,11 @@ impl<'a> ByHand<'a> {
 
     fn user_git(&self, words: &[&str]) -> Command {
         let mut command = self.stage.git();
-        command.current_dir(self.stage.repository()).args(words);
+        command.current_dir(self.stage.repository());
+        for (key, value) in DURABLE {
+            command.args(["-c", &format!("{key}={value}")]);
+        }
+        command.args(words);
         command
     }
 

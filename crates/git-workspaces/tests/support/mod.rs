@@ -87,6 +87,24 @@ impl World {
         }
     }
 
+    /// A line of a shell in which git is the user's.
+    pub(crate) fn shell(&self, directory: &Path, line: &str) {
+        let command = QuickCommand::new("/bin/sh", directory).args(["-c", line]);
+        let output = command.env("PATH", SEARCH_PATH).env("HOME", self.root.path()).run().unwrap();
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// A repository whose git can be taken away, to prove that nobody asks for it.
+    pub(crate) fn with_removable_git(&self) -> (Repository, PathBuf) {
+        let link = self.path("bin").join("git");
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        let real = self.git(&self.repo, &["--exec-path"]);
+        std::os::unix::fs::symlink(Path::new(&real).join("git"), &link).unwrap();
+        let git = Git::locate(link.parent().unwrap().as_os_str()).unwrap();
+        let checkout = Checkout::discover(&self.repo).unwrap();
+        (Repository::open(git, checkout, &self.path("control")).unwrap(), link)
+    }
+
     pub(crate) fn open(&self) -> Repository {
         self.open_at(&self.repo)
     }

@@ -111,7 +111,7 @@ pub(crate) fn take_down(
     (person, note): (&str, Option<&str>),
 ) -> Result<(TreeId, ArtifactRef), Fault> {
     let Taken { snapshot, hazards } =
-        take_from(context, (&place.path, &place.key), &base.tree)?.map_err(unusable)?;
+        take_from(context, Role::Doer, (&place.path, &place.key), &base.tree)?.map_err(unusable)?;
     if !hazards.is_empty() {
         return Err(unusable(hazards.join("; ")));
     }

@@ -48,16 +48,23 @@ pub(super) fn take(
     role: Role,
     base: &windlass_git_workspaces::TreeId,
 ) -> Result<Result<Taken, String>, Fault> {
-    take_from(context, (&context.worktree(role), &context.index_key(role)), base)
+    take_from(context, role, (&context.worktree(role), &context.index_key(role)), base)
 }
 
-/// The same of any place a maker works in.
+/// The same of any place in which somebody does that role's work.
 pub(super) fn take_from(
     context: &RunContext,
+    role: Role,
     (worktree, key): (&Path, &str),
     base: &windlass_git_workspaces::TreeId,
 ) -> Result<Result<Taken, String>, Fault> {
-    match context.repository.snapshot(worktree, key, base, SnapshotLimits::default()) {
+    let (repository, limits) = (&context.repository, SnapshotLimits::default());
+    // Of what an actuator left another tree is made, and only that one is spoken of.
+    let taken = match role {
+        Role::Actuator => repository.snapshot_to_build_on(worktree, key, base, limits),
+        _ => repository.snapshot(worktree, key, base, limits),
+    };
+    match taken {
         Ok(snapshot) => {
             let hazards = snapshot.hazards.iter().take(MAX_HAZARDS).map(ToString::to_string).collect();
             Ok(Ok(Taken { snapshot, hazards }))

@@ -37,7 +37,7 @@ pub(super) fn tree(
     let directory = loop_directory();
     let replaced = [(directory.as_str(), Some(&head.tree))];
     let parts = Overlay { content: &plant, replaced: &replaced, removed, files };
-    context.repository.overlay(&parts).map_err(git_fault)
+    context.repository.overlay_to_show(&parts).map_err(git_fault)
 }
 
 /// What this agent is shown. A reader's comes with the fingerprint by which changes are told.
