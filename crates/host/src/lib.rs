@@ -11,6 +11,7 @@ mod engine_word;
 mod evidence;
 mod fault;
 mod foreign;
+mod goal_queue;
 mod headline;
 mod holder;
 mod host;

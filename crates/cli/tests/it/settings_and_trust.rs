@@ -84,9 +84,11 @@ fn every_key_can_be_set_by_its_variable() {
     for key in keys {
         let variable = format!("WINDLASS_{}", key.replace(['-', '.'], "_").to_uppercase());
         let value = match key.as_str() {
-            "audit" | "distinct-vendors" | "notify.desktop" | "goal-trust-complete" => "false",
-            "goal-autonomy" => "L1",
-            "goal-design" => "never",
+            "audit" | "distinct-vendors" | "notify.desktop" | "goal.trust-complete" => "false",
+            "notify.on" => "ended",
+            "notify.webhook.url" => "https://example.org/hook",
+            "goal.autonomy" => "L1",
+            "goal.design" => "never",
             "land" => "none",
             "on-needs-human" => "continue",
             "author" => "Ann <ann@example.org>",

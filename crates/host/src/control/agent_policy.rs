@@ -15,7 +15,7 @@ pub(super) fn check(settings: &Settings, chains: &BTreeMap<Role, Vec<AgentChoice
         distinct_vendors(chains)?;
     }
     match CAPS.into_iter().find(|cap| settings.money(cap).is_some()) {
-        Some(cap) => require_prices(settings, cap, chains.values().flatten().cloned()),
+        Some(cap) => require_prices(settings, &format!("{cap}-cost"), chains.values().flatten().cloned()),
         None => Ok(()),
     }
 }
@@ -76,7 +76,7 @@ fn priced(choice: &AgentChoice, cap: &str, prices: &Prices) -> Result<(), Fault>
     let name = model.as_deref().unwrap_or(program.as_str());
     Err(Fault::new(
         Code::BadArgument,
-        format!("`{choice}` tells its tokens and not its price, so `{cap}-cost` cannot be kept"),
+        format!("`{choice}` tells its tokens and not its price, so `{cap}` cannot be kept"),
     )
     .hint(format!("give its price in the settings: prices = [\"{name} input=1.25 cached=0.125 output=10\"] (for a million tokens)"))
     .hint("or cap tokens instead of money"))

@@ -80,31 +80,31 @@ pub const KEYS: &[Key] = &[
     key("builder-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the builder"),
     key("evaluator-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the evaluator"),
     key("planner-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the planner"),
-    key("goal-scope", Kind::Text, "", Runs::Nothing, "which of the contract's items a goal loop works on"),
-    key("goal-autonomy", Kind::Text, "", Runs::Nothing, "a lower level of autonomy than the contract's"),
-    key("goal-iterations", Kind::Number, "", Runs::Nothing, "a lower cap on iterations than the contract's"),
-    key("goal-commits", Kind::Number, "", Runs::Nothing, "the same on commits"),
-    key("goal-rework", Kind::Number, "", Runs::Nothing, "the same on rework of one item"),
-    key("goal-minutes", Kind::Number, "", Runs::Nothing, "the same on minutes"),
-    key("goal-tokens", Kind::Number, "", Runs::Nothing, "the same on tokens"),
-    key("goal-cost", Kind::Amount, "", Runs::Nothing, "the same on money"),
-    key("goal-test-cmd", Kind::Text, "", Runs::Commands, "the command that runs the full test suite"),
+    key("goal.scope", Kind::Text, "", Runs::Nothing, "which of the contract's items a goal loop works on"),
+    key("goal.autonomy", Kind::Text, "", Runs::Nothing, "a lower level of autonomy than the contract's"),
+    key("goal.iterations", Kind::Number, "", Runs::Nothing, "a lower cap on iterations than the contract's"),
+    key("goal.commits", Kind::Number, "", Runs::Nothing, "the same on commits"),
+    key("goal.rework", Kind::Number, "", Runs::Nothing, "the same on rework of one item"),
+    key("goal.minutes", Kind::Number, "", Runs::Nothing, "the same on minutes"),
+    key("goal.tokens", Kind::Number, "", Runs::Nothing, "the same on tokens"),
+    key("goal.cost", Kind::Amount, "", Runs::Nothing, "the same on money"),
+    key("goal.test-cmd", Kind::Text, "", Runs::Commands, "the command that runs the full test suite"),
     key(
-        "goal-pre-commit",
+        "goal.pre-commit",
         Kind::List,
         "",
         Runs::Commands,
         "commands that must pass on the exact tree before an item is committed",
     ),
     key(
-        "goal-design",
+        "goal.design",
         Kind::Text,
         "auto",
         Runs::Nothing,
         "when an item is designed first: auto, always or never",
     ),
     key(
-        "goal-trust-complete",
+        "goal.trust-complete",
         Kind::Switch,
         "false",
         Runs::Nothing,
@@ -258,10 +258,12 @@ pub const KEYS: &[Key] = &[
 ];
 
 impl Key {
-    /// A key of the table `[goal]` in a settings file: `scope` there is `goal-scope` here, and a role is its own name.
-    pub fn find_in_goal(name: &str) -> Option<&'static Self> {
-        let of_role = ["builder", "evaluator", "planner"].iter().any(|role| name.starts_with(role));
-        if of_role { Self::find(name) } else { Self::find(&format!("goal-{name}")) }
+    /// A key of a settings file. The roles of a goal loop may stand with its other settings in the table `[goal]`.
+    pub fn find_in_file(name: &str) -> Option<&'static Self> {
+        let of_role = name
+            .strip_prefix("goal.")
+            .filter(|inner| ["builder", "evaluator", "planner"].iter().any(|role| inner.starts_with(role)));
+        Self::find(of_role.unwrap_or(name))
     }
 
     pub fn find(name: &str) -> Option<&'static Self> {

@@ -9,9 +9,6 @@ use std::path::{Path, PathBuf};
 use windlass_control_api::commands::SettingValue;
 use windlass_control_api::{Code, Fault};
 
-/// Settings of goal loops may stand in a table of their own.
-const GOAL_TABLE: &str = "goal";
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     BuiltIn,
@@ -68,14 +65,9 @@ pub(super) struct Layer {
 }
 
 impl Layer {
-    fn take(
-        &mut self,
-        (key, name): (Option<&'static Key>, &str),
-        value: &toml::Value,
-        origin: &Origin,
-    ) -> Result<(), Fault> {
-        let Some(key) = key else {
-            if is_a_slip(&name.replacen('.', "-", 1)) {
+    fn take(&mut self, name: &str, value: &toml::Value, origin: &Origin) -> Result<(), Fault> {
+        let Some(key) = Key::find_in_file(name) else {
+            if is_a_slip(name) {
                 return Err(Fault::new(Code::BadSettings, unknown(name, origin))
                     .hint("mend the key; `windlass settings` lists every key there is"));
             }
@@ -97,11 +89,7 @@ pub(super) fn from_file(text: &str, origin: Origin) -> Result<Layer, Fault> {
     })?;
     let mut layer = Layer { values: Vec::new(), warnings: Vec::new() };
     for (name, value) in flat(&table, "") {
-        let key = match name.split_once('.') {
-            Some((GOAL_TABLE, inner)) => Key::find_in_goal(inner),
-            _ => Key::find(&name),
-        };
-        layer.take((key, &name), value, &origin)?;
+        layer.take(&name, value, &origin)?;
     }
     Ok(layer)
 }

@@ -103,20 +103,20 @@ impl Settings {
     pub(super) fn validate(&self) -> Result<(), Fault> {
         self.one_of("on-needs-human", &["stop", "continue"])?;
         self.one_of("land", &["none", "branch", "current"])?;
-        self.one_of("goal-autonomy", &["L1", "L2", "L3"])?;
-        self.one_of("goal-design", &["auto", "always", "never"])?;
+        self.one_of("goal.autonomy", &["L1", "L2", "L3"])?;
+        self.one_of("goal.design", &["auto", "always", "never"])?;
         let author = self.text("author").map(crate::effect_runner::author);
         if let Some(Err(error)) = author {
             return Err(self.bad("author", &format!("cannot be used: {error}")));
         }
         let counts = ["rounds", "max-minutes", "step-minutes", "idle-minutes", "max-output-mb"];
-        let of_goal = ["goal-iterations", "goal-commits", "goal-rework", "goal-minutes", "goal-tokens"];
+        let of_goal = ["goal.iterations", "goal.commits", "goal.rework", "goal.minutes", "goal.tokens"];
         for name in counts.into_iter().chain(of_goal) {
             if self.number(name) == Some(0) {
                 return Err(self.bad(name, "must be at least 1"));
             }
         }
-        for name in ["checks", "audit-checks", "goal-pre-commit"] {
+        for name in ["checks", "audit-checks", "goal.pre-commit"] {
             if self.list(name).iter().any(|command| command.trim().is_empty()) {
                 return Err(self.bad(name, "holds an empty command"));
             }

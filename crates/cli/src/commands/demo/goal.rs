@@ -22,7 +22,7 @@ pub(super) async fn play(
     introduce(stage, control, output).await?;
     step(output, "One item at L1: nothing is committed before a person approved exactly that tree");
     let rested =
-        run(stage, control, output, "script.toml", &[("goal-scope", "F001"), ("goal-autonomy", "L1")]);
+        run(stage, control, output, "script.toml", &[("goal.scope", "F001"), ("goal.autonomy", "L1")]);
     let rested = rested.await?;
     let proposed = rested.goal.as_ref().and_then(|goal| goal.proposed.clone());
     let Some(proposed) = proposed.filter(|_| rested.status == Status::NeedsHuman) else {

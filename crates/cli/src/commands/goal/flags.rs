@@ -74,33 +74,33 @@ impl GoalFlags {
     pub(super) fn given(&self) -> Given {
         let mut given = self.budget.clone().unwrap_or_default().0;
         if let Some(scope) = &self.scope {
-            text(&mut given, "goal-scope", scope);
+            text(&mut given, "goal.scope", scope);
         }
         match self.autonomy {
-            Some(Level::L1) => text(&mut given, "goal-autonomy", "L1"),
-            Some(Level::L2) => text(&mut given, "goal-autonomy", "L2"),
-            Some(Level::L3) => text(&mut given, "goal-autonomy", "L3"),
+            Some(Level::L1) => text(&mut given, "goal.autonomy", "L1"),
+            Some(Level::L2) => text(&mut given, "goal.autonomy", "L2"),
+            Some(Level::L3) => text(&mut given, "goal.autonomy", "L3"),
             None => {}
         }
-        number(&mut given, "goal-iterations", self.max_iterations);
-        number(&mut given, "goal-commits", self.max_commits);
-        number(&mut given, "goal-rework", self.max_rework);
-        number(&mut given, "goal-minutes", self.max_minutes);
-        number(&mut given, "goal-tokens", self.max_tokens);
-        for (key, value) in [("goal-cost", &self.max_cost), ("goal-test-cmd", &self.test_cmd)] {
+        number(&mut given, "goal.iterations", self.max_iterations);
+        number(&mut given, "goal.commits", self.max_commits);
+        number(&mut given, "goal.rework", self.max_rework);
+        number(&mut given, "goal.minutes", self.max_minutes);
+        number(&mut given, "goal.tokens", self.max_tokens);
+        for (key, value) in [("goal.cost", &self.max_cost), ("goal.test-cmd", &self.test_cmd)] {
             if let Some(value) = value {
                 text(&mut given, key, value);
             }
         }
-        list(&mut given, "goal-pre-commit", &self.pre_commit);
+        list(&mut given, "goal.pre-commit", &self.pre_commit);
         match self.design {
-            Some(DesignWhen::Auto) => text(&mut given, "goal-design", "auto"),
-            Some(DesignWhen::Always) => text(&mut given, "goal-design", "always"),
-            Some(DesignWhen::Never) => text(&mut given, "goal-design", "never"),
+            Some(DesignWhen::Auto) => text(&mut given, "goal.design", "auto"),
+            Some(DesignWhen::Always) => text(&mut given, "goal.design", "always"),
+            Some(DesignWhen::Never) => text(&mut given, "goal.design", "never"),
             None => {}
         }
         if self.trust_complete {
-            given.push(("goal-trust-complete".into(), SettingValue::Switch(true)));
+            given.push(("goal.trust-complete".into(), SettingValue::Switch(true)));
         }
         given
     }
@@ -115,7 +115,7 @@ fn budget(words: &str) -> Result<Budget, String> {
     for part in words.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let (name, value) =
             part.split_once('=').ok_or_else(|| format!("expected NAME=NUMBER, found `{part}`"))?;
-        let key = format!("goal-{name}");
+        let key = format!("goal.{name}");
         match name {
             "iterations" | "commits" | "rework" | "minutes" | "tokens" => match value.parse() {
                 Ok(count @ 1..) => number(&mut given, &key, Some(count)),
@@ -140,8 +140,8 @@ mod tests {
     fn a_budget_names_caps_and_nothing_else() {
         let Budget(given) = budget("iterations=5, cost=1.50").unwrap();
         let expected = [
-            ("goal-iterations".to_owned(), SettingValue::Number(5)),
-            ("goal-cost".to_owned(), SettingValue::Text("1.50".to_owned())),
+            ("goal.iterations".to_owned(), SettingValue::Number(5)),
+            ("goal.cost".to_owned(), SettingValue::Text("1.50".to_owned())),
         ];
         assert_eq!(given, expected);
         for wrong in ["", "iterations", "iterations=0", "commits=-1", "rounds=3", "cost=0", "cost=cheap"] {

@@ -58,7 +58,8 @@ fn a_dirty_checkout_is_refused_but_for_the_loops_own_files() {
 fn only_l1_may_do_without_tests() {
     let place = Place::set_up("F001", "L2");
     let without = contract("F001", "L2").replace("- Test command: `sh test.sh`\n", "");
-    place.repository.write(CONTRACT, &without).commit("no test command");
+    place.repository.git(&["rm", "--quiet", "test.sh"]);
+    place.repository.write(CONTRACT, &without).commit("no test command, and none to be found");
     let refused = place.run(&["--yes"]).exits_with(2);
     assert_refused(&refused, "WL-GOAL-001", &["no test command is known, and L2 needs one", "--test-cmd"]);
     let tightened = place.run(&["--dry-run", "--autonomy", "L1"]).exits_with(0).stdout;

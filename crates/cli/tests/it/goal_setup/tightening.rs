@@ -57,7 +57,7 @@ fn what_takes_away_is_taken_from_flags_and_from_the_settings_file() {
     assert_refused(&wide, "WL-GOAL-003", &["says L2"]);
     place.repository.write("windlass.toml", "[goal]\nscop = \"F001\"\n").commit("a slip");
     let slip = place.run(&["--dry-run"]).exits_with(2);
-    assert_refused(&slip, "WL-SETTINGS-001", &["goal.scop", "goal-scope"]);
+    assert_refused(&slip, "WL-SETTINGS-001", &["goal.scop", "goal.scope"]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ impl Commands {
         let mut commands =
             Self { test: None, pre_commit: Vec::new(), foreign: Vec::new(), notices: Vec::new() };
         let pinned = contract.map(|contract| contract.pinned.clone()).unwrap_or_default();
-        match (given(settings, "goal-test-cmd"), pinned.test) {
+        match (given(settings, "goal.test-cmd"), pinned.test) {
             (Some(test), Some(pinned)) if test.command != pinned => {
                 commands.notices.push(format!(
                     "the tests are run with `{}` ({}), not with the contract's `{pinned}`",
@@ -40,8 +40,8 @@ impl Commands {
             let found = commands.of_file(command, CONTRACT_FILE);
             commands.pre_commit.push(found);
         }
-        let from = origin(settings, "goal-pre-commit");
-        for command in settings.list("goal-pre-commit") {
+        let from = origin(settings, "goal.pre-commit");
+        for command in settings.list("goal.pre-commit") {
             if !commands.pre_commit.iter().any(|other| other.command == command) {
                 commands.pre_commit.push(FoundCommand { command, from: from.clone() });
             }

@@ -6,6 +6,7 @@ use super::setup::{Files, Found, Setup};
 use super::{confirm, report, tighten};
 use crate::control::{find, queries, trust};
 use crate::fault::{git_fault, journal_fault};
+use crate::goal_queue::NOT_ENFORCED;
 use crate::headline;
 use crate::host::Host;
 use crate::settings::Settings;
@@ -79,7 +80,7 @@ pub(super) fn problems(files: &Files) -> Vec<String> {
 fn fill(view: &mut GoalSetup, mut setup: Setup, settings: &Settings, commands: &Commands) {
     let tightened = tighten::tightened(&setup, settings);
     let queue = &mut setup.queue;
-    view.notices.extend(queue.notices.iter().filter(|notice| !notice.starts_with("not enforced: ")).cloned());
+    view.notices.extend(queue.notices.iter().filter(|notice| !notice.starts_with(NOT_ENFORCED)).cloned());
     view.caps = caps(&queue.limits);
     match tightened {
         Ok(tightened) => {
@@ -107,7 +108,7 @@ pub(super) fn no_tests(level: Autonomy) -> String {
 }
 
 pub(super) fn claimed(settings: &Settings) -> Claimed {
-    if settings.switch("goal-trust-complete") { Claimed::Trust } else { Claimed::Recheck }
+    if settings.switch("goal.trust-complete") { Claimed::Trust } else { Claimed::Recheck }
 }
 
 fn counts(features: &FeatureList) -> Vec<StatusCount> {

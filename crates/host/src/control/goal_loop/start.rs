@@ -207,8 +207,8 @@ impl Wanted<'_> {
             prompts: BTreeMap::new(),
             author: settings.text("author").map(str::to_owned),
         };
-        if setup.queue.limits.cost_micros.is_some() || settings.money("goal").is_some() {
-            agent_policy::require_prices(settings, "goal", chosen(&place).map(|(_, choice)| choice))?;
+        if setup.queue.limits.cost_micros.is_some() || settings.text("goal.cost").is_some() {
+            agent_policy::require_prices(settings, "goal.cost", chosen(&place).map(|(_, choice)| choice))?;
         }
         Ok(GoalSpec {
             task: TaskId::new(task),
@@ -218,7 +218,7 @@ impl Wanted<'_> {
             suite: commands.test.as_ref().map(|found| found.command.clone()),
             pre_commit: commands.pre_commit.iter().map(|found| found.command.clone()).collect(),
             claimed: claimed(settings),
-            design: match settings.text("goal-design") {
+            design: match settings.text("goal.design") {
                 Some("always") => DesignRule::Always,
                 Some("never") => DesignRule::Never,
                 _ => DesignRule::Auto,

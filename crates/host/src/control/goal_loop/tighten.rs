@@ -4,6 +4,7 @@
 use super::setup::Setup;
 use crate::settings::Settings;
 use windlass_artifact_formats::goal_loop::{BUDGET_FILE, CONTRACT_FILE, ItemId, Scope};
+use windlass_control_api::money::micros;
 use windlass_control_api::{Code, Fault};
 use windlass_protocols::Millis;
 use windlass_protocols::kernel::budget::Caps;
@@ -15,22 +16,22 @@ pub(super) fn tightened(setup: &Setup, settings: &Settings) -> Result<Tightened,
     Ok(Tightened {
         scope: scope(&setup.queue, settings)?,
         autonomy: autonomy(&setup.queue, settings)?,
-        commits: count(settings, "goal-commits", Some(limits.commits.into()))?,
-        rework: count(settings, "goal-rework", Some(limits.rework.into()))?,
+        commits: count(settings, "goal.commits", Some(limits.commits.into()))?,
+        rework: count(settings, "goal.rework", Some(limits.rework.into()))?,
     })
 }
 
 /// The caps of the command line; where nothing is said only the contract caps, which people may edit while it runs.
 pub(super) fn caps(setup: &Setup, settings: &Settings, once: bool, general: Caps) -> Result<Caps, Fault> {
     let limits = setup.queue.limits;
-    let iterations = count(settings, "goal-iterations", Some(limits.iterations.into()))?;
-    let minutes = capped(settings, "goal-minutes", limits.time.map(|time| time.0 / 60_000))?;
-    let tokens = capped(settings, "goal-tokens", limits.tokens)?;
-    let cost = settings.money("goal");
+    let iterations = count(settings, "goal.iterations", Some(limits.iterations.into()))?;
+    let minutes = capped(settings, "goal.minutes", limits.time.map(|time| time.0 / 60_000))?;
+    let tokens = capped(settings, "goal.tokens", limits.tokens)?;
+    let cost = settings.text("goal.cost").and_then(micros);
     if let (Some(given), Some(cap)) = (cost, limits.cost_micros)
         && given > cap
     {
-        return Err(wider(settings, "goal-cost", BUDGET_FILE, "allows less"));
+        return Err(wider(settings, "goal.cost", BUDGET_FILE, "allows less"));
     }
     let least = |one: Option<u64>, other: Option<u64>| [one, other].into_iter().flatten().min();
     Ok(Caps {
@@ -44,7 +45,7 @@ pub(super) fn caps(setup: &Setup, settings: &Settings, once: bool, general: Caps
 }
 
 fn scope(queue: &Queue, settings: &Settings) -> Result<Option<Vec<String>>, Fault> {
-    let Some(text) = settings.text("goal-scope") else { return Ok(None) };
+    let Some(text) = settings.text("goal.scope") else { return Ok(None) };
     let bad = |why: String| Fault::new(Code::BadArgument, format!("the scope `{text}`: {why}"));
     let parts = Scope::parse_set(text).map_err(bad)?;
     let named = |id: &str| ItemId::parse(id).is_some_and(|id| parts.iter().any(|part| part.contains(&id)));
@@ -52,7 +53,7 @@ fn scope(queue: &Queue, settings: &Settings) -> Result<Option<Vec<String>>, Faul
     for item in queue.items.iter().filter(|item| named(&item.id)) {
         if !queue.scope.contains(&item.id) {
             let why = format!("does not include {}", item.id);
-            return Err(wider(settings, "goal-scope", CONTRACT_FILE, &why));
+            return Err(wider(settings, "goal.scope", CONTRACT_FILE, &why));
         }
         ids.push(item.id.clone());
     }
@@ -66,7 +67,7 @@ fn scope(queue: &Queue, settings: &Settings) -> Result<Option<Vec<String>>, Faul
 }
 
 fn autonomy(queue: &Queue, settings: &Settings) -> Result<Option<Autonomy>, Fault> {
-    let given = match settings.text("goal-autonomy") {
+    let given = match settings.text("goal.autonomy") {
         Some("L1") => Autonomy::L1,
         Some("L2") => Autonomy::L2,
         Some(_) => Autonomy::L3,
@@ -74,7 +75,7 @@ fn autonomy(queue: &Queue, settings: &Settings) -> Result<Option<Autonomy>, Faul
     };
     if given > queue.autonomy {
         let why = format!("says {}", queue.autonomy.word());
-        return Err(wider(settings, "goal-autonomy", CONTRACT_FILE, &why));
+        return Err(wider(settings, "goal.autonomy", CONTRACT_FILE, &why));
     }
     Ok(Some(given))
 }
@@ -94,7 +95,7 @@ fn capped(settings: &Settings, key: &str, cap: Option<u64>) -> Result<Option<u64
 }
 
 fn wider(settings: &Settings, key: &str, file: &str, says: &str) -> Fault {
-    let name = key.trim_start_matches("goal-");
+    let name = key.trim_start_matches("goal.");
     let value = settings.text(key).map(str::to_owned).or_else(|| settings.number(key).map(|n| n.to_string()));
     let origin = settings.origin(key).map(ToString::to_string).unwrap_or_default();
     Fault::new(

@@ -4,15 +4,16 @@
 use super::files;
 use crate::context::{RunContext, git_commit};
 use crate::fault::git_fault;
+use crate::goal_queue;
 use std::path::Path;
 use windlass_artifact_formats::goal_loop::{
-    Autonomy as Level, BUDGET_FILE, Budget, CONTRACT_FILE, Caps, Contract, DesignDocument, FEATURES_FILE,
-    Feature, FeatureList, ItemStatus, OnBlocked, Priority, Recognised, RunLog,
+    BUDGET_FILE, Budget, CONTRACT_FILE, Caps, Contract, DesignDocument, FEATURES_FILE, Feature, FeatureList,
+    Recognised, RunLog,
 };
 use windlass_control_api::Fault;
-use windlass_protocols::protocol::goal_contract::queue::{Autonomy, Design, Item, Limits, Queue, Status};
+use windlass_protocols::protocol::goal_contract::queue::{Item, Queue};
 use windlass_protocols::protocol::goal_contract::state::State;
-use windlass_protocols::{Millis, Outcome, Run};
+use windlass_protocols::{Outcome, Run};
 
 /// Larger than any file people keep by hand.
 const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
@@ -47,13 +48,11 @@ fn read(context: &RunContext, state: &State) -> Result<Result<Queue, String>, Fa
         Ok(contract) => contract,
         Err(faults) => return Ok(Err(faults.to_string())),
     };
-    let mut notices: Vec<String> =
-        contract.not_enforced().into_iter().map(|sentence| format!("not enforced: {sentence}")).collect();
-    notices.extend(contract.notes.iter().cloned());
     let mut sources = vec![
         context.evidence.seal(files::source_name(FEATURES_FILE), features_text.as_bytes())?,
         context.evidence.seal(files::source_name(CONTRACT_FILE), contract.text().as_bytes())?,
     ];
+    let mut notices = Vec::new();
     let caps = match budget {
         None => Caps::default(),
         Some(text) => match Budget::parse(text) {
@@ -70,34 +69,10 @@ fn read(context: &RunContext, state: &State) -> Result<Result<Queue, String>, Fa
     for feature in list.items() {
         items.push(item(context, state, feature, &log)?);
     }
-    Ok(Ok(Queue {
-        scope: list
-            .items()
-            .filter(|feature| contract.scope.contains(&feature.id))
-            .map(|feature| feature.id.as_str().to_owned())
-            .collect(),
-        items,
-        autonomy: match contract.autonomy {
-            Level::L1 => Autonomy::L1,
-            Level::L2 => Autonomy::L2,
-            Level::L3 => Autonomy::L3,
-        },
-        limits: limits(&caps),
-        parks: contract.on_blocked == OnBlocked::GoOn,
-        sources,
-        notices,
-    }))
-}
-
-pub(crate) fn limits(caps: &Caps) -> Limits {
-    Limits {
-        iterations: caps.iterations,
-        commits: caps.commits,
-        rework: caps.rework_per_item,
-        time: Some(Millis::minutes(caps.wall_clock_minutes.into())),
-        tokens: caps.tokens,
-        cost_micros: caps.cost_micros.and_then(|cost| u64::try_from(cost).ok()),
-    }
+    let mut queue = goal_queue::queue(&contract, &list, &caps, items);
+    queue.sources = sources;
+    queue.notices.extend(notices);
+    Ok(Ok(queue))
 }
 
 /// The text that counts now: a person's newest, or the loop's own.
@@ -144,38 +119,5 @@ fn item(context: &RunContext, state: &State, feature: &Feature, log: &RunLog) ->
             .map(|bytes| DesignDocument::parse(&String::from_utf8_lossy(&bytes))),
         None => None,
     };
-    let approved = feature.design_status.as_deref() == Some("approved");
-    let designed_paths = design.as_ref().is_some_and(|design| !design.files.is_empty());
-    Ok(Item {
-        id: feature.id.as_str().to_owned(),
-        name: feature.name.clone(),
-        priority: match feature.priority {
-            #[expect(clippy::cast_possible_truncation, reason = "a priority beyond that is no priority")]
-            Priority::Given(value) => Some((value * 1000.0).round() as i64),
-            Priority::Unstated => None,
-        },
-        status: status(feature.status),
-        dependencies: feature.dependencies.iter().map(|id| id.as_str().to_owned()).collect(),
-        criteria: u32::try_from(feature.acceptance_criteria.len()).unwrap_or(u32::MAX),
-        paths_stated: designed_paths || !feature.affected_files.is_empty() || !feature.location.is_empty(),
-        risky: feature.risk.as_deref() == Some("high"),
-        design: match (&design, approved) {
-            (Some(_), true) => Design::Approved,
-            (Some(_), false) => Design::Draft,
-            (None, _) => Design::None,
-        },
-        passed_before: log.passes(&feature.id).next().is_some(),
-    })
-}
-
-const fn status(status: ItemStatus) -> Status {
-    match status {
-        ItemStatus::NotStarted => Status::NotStarted,
-        ItemStatus::InProgress => Status::InProgress,
-        ItemStatus::Complete => Status::Complete,
-        ItemStatus::NeedsRework => Status::NeedsRework,
-        ItemStatus::Blocked => Status::Blocked,
-        ItemStatus::Existing => Status::Existing,
-        ItemStatus::Cancelled => Status::Cancelled,
-    }
+    Ok(goal_queue::item(feature, Some(log), design.as_ref()))
 }
