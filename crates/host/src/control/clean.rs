@@ -236,9 +236,17 @@ fn sweep_by_hand(
     mode: CleanMode,
     report: &mut CleanReport,
 ) -> Result<(), Fault> {
-    let Protocol::JudgedTask(state) = protocol else { return Ok(()) };
-    let Some((_, base_tree)) = &state.base else { return Ok(()) };
-    let base = context.base(base_tree)?;
+    let base = match protocol {
+        Protocol::JudgedTask(state) => {
+            let Some((_, base_tree)) = &state.base else { return Ok(()) };
+            context.base(base_tree)?
+        }
+        Protocol::GoalContract(state) => {
+            let Some((commit, _)) = &state.head else { return Ok(()) };
+            context.repository.resolve_commit(commit.as_str()).map_err(git_fault)?
+        }
+        Protocol::FeedbackControl(_) => return Ok(()),
+    };
     for row in stored {
         let fact = row.fact(&head.run).map_err(journal_fault)?;
         let Fact::PersonSaid { word: Word::TakeOver { branch }, .. } = fact else { continue };

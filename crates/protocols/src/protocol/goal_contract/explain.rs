@@ -99,7 +99,8 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
         }
         End::NotReady { why } => {
             because.push(why.words());
-            commands.push(resume);
+            // What is mended is committed, and a run stands on the commit it began with.
+            commands.push("windlass goal run".to_string());
             match why {
                 NotReady::RedBaseline { .. } => "it did not begin: the baseline is red".to_string(),
                 _ => "it did not begin".to_string(),

@@ -130,6 +130,10 @@ fn baseline(draft: &Draft, queue: &Queue, tree: &TreeId) -> Next {
 /// The stop contract, then the choice of one item.
 fn check(draft: &Draft, queue: &Queue, head_tree: &TreeId) -> Next {
     let state = state(draft);
+    if queue.in_scope().next().is_none() {
+        let reason = "the contract's scope names no item of the queue any more".to_string();
+        return ends(End::Escalated { cause: Cause::Unreadable { reason } });
+    }
     let selection = queue.select(state.same_item_next.as_deref(), |item| state.standing(item));
     if matches!(selection, Selection::Done) {
         return ends(End::Success);

@@ -162,6 +162,9 @@ pub fn at_hand(state: &State) -> Option<String> {
             Some(item.clone())
         }
         Some(End::Escalated { cause }) => cause.item().map(ToString::to_string),
+        Some(End::HardKill { cap: Cap::Destructive { .. } }) => {
+            state.past.last().map(|past| past.item.clone())
+        }
         _ => None,
     };
     let open = state.open.as_ref().map(|open| open.item.clone());
