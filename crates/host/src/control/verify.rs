@@ -3,6 +3,7 @@
 
 use super::{find, queries};
 use crate::context::RunContext;
+use crate::effect_runner::goal_plant;
 use crate::evidence::file_digest;
 use crate::fault::{git_fault, journal_fault};
 use crate::host::Host;
@@ -17,7 +18,7 @@ use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
 use windlass_protocols::protocol::goal_contract::facts::Fact as GoalFact;
 use windlass_protocols::protocol::judged_task::state::State;
-use windlass_protocols::{ArtifactRef, CommitId, Fact, Run, RunId};
+use windlass_protocols::{ArtifactRef, CommitId, Fact, Run, RunId, TreeId};
 
 pub(crate) async fn verify(host: &Host, name: &str, moved_to: Option<&Path>) -> Result<Verification, Fault> {
     let (id, head) = match find::head(host, name).await {
@@ -77,6 +78,7 @@ fn check_rest(
         None => find::context(host, id, protocol).map_err(|fault| how_to_point_at_it(fault, id, protocol)),
     };
     checks.push(check_copies(context.as_ref(), run, protocol, (stored, &facts)));
+    checks.extend(check_items(context.as_ref(), &facts));
     checks.extend(match protocol {
         Protocol::JudgedTask(state) => check_landing(context.as_ref(), state),
         Protocol::FeedbackControl(state) => {
@@ -306,4 +308,33 @@ fn check_commits(
         }
         Err(error) => failed(WHAT, format!("they are not in the repository: {}", git_fault(error).message)),
     })
+}
+
+/// Each item's commit holds exactly the content that was judged, beside the loop's own files.
+fn check_items(context: Result<&RunContext, &Fault>, facts: &[Fact]) -> Option<VerificationCheck> {
+    const WHAT: &str = "what was committed for each item";
+    let committed: Vec<_> = facts
+        .iter()
+        .filter_map(|fact| match fact {
+            Fact::GoalContract(GoalFact::ItemCommitted { item, commit, tree }) => Some((item, commit, tree)),
+            _ => None,
+        })
+        .collect();
+    // Where the commits cannot be looked at, the check of their order says so.
+    let context = context.ok().filter(|_| !committed.is_empty())?;
+    let holds = |commit: &CommitId, tree: &TreeId| {
+        let commit = context.repository.resolve_commit(commit.as_str()).map_err(git_fault)?;
+        context.repository.import(&commit).map_err(git_fault)?;
+        Ok::<_, Fault>(goal_plant(context, &commit.tree)?.as_str() == tree.as_str())
+    };
+    let wrong: Vec<String> = committed
+        .iter()
+        .filter_map(|(item, commit, tree)| match holds(commit, tree) {
+            Ok(true) => None,
+            Ok(false) => Some(format!("{commit} of {item} holds something else than tree {tree}")),
+            Err(fault) => Some(format!("{commit} of {item} cannot be looked at: {}", fault.message)),
+        })
+        .collect();
+    let good = format!("{} are the judged content and the loop's own files", committed.len());
+    Some(judged(WHAT, &wrong, good))
 }

@@ -46,7 +46,7 @@ pub(super) fn owned_from(tree: Option<&TreeId>) -> Vec<(&'static str, Option<&Tr
 }
 
 /// A content without the loop's files: what verdicts are about.
-pub(super) fn plant(context: &RunContext, tree: &TreeId) -> Result<TreeId, Fault> {
+pub(crate) fn plant(context: &RunContext, tree: &TreeId) -> Result<TreeId, Fault> {
     let parts = Overlay { content: tree, replaced: &owned_from(None), removed: &[], files: &[] };
     context.repository.overlay(&parts).map_err(git_fault)
 }
