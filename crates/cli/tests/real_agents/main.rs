@@ -34,6 +34,7 @@ macro_rules! each_program {
 mod actuators;
 mod checkers;
 mod crashes;
+mod items;
 mod script;
 mod stage;
 mod troubles;
