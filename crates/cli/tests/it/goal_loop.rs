@@ -1,4 +1,5 @@
-//! Goal loops with the real program: held to their caps.
+//! Goal loops with the real program: killed at every place, held to their caps, and with somebody else at the same files.
 
 mod caps;
+mod interference;
 mod stage;
