@@ -1,0 +1,5 @@
+//! Goal loops with the real program: what misbehaving agents come to, the rows of the original's tables and its
+//! weaknesses, files that stay as they are, and kills at every place.
+
+mod builders;
+pub(crate) mod scene;
