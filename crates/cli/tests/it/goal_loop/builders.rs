@@ -1,7 +1,7 @@
 //! Builders that do what they must not: each is caught by name, and nothing of it is committed.
 
-use super::scene::{CONTRACT, Play, Scene, assert_because, item, makes, question, report, write};
-use serde_json::{Value, json};
+use super::scene::{CONTRACT, Play, Scene, assert_because, item, makes, question, write};
+use serde_json::Value;
 
 /// A builder that makes the item well and does this beside it.
 fn beside(round: u32, actions: &[&str]) -> Play {
@@ -209,14 +209,14 @@ fn a_destructive_command_ends_the_run_at_once() {
     scene.assert_sound();
 }
 
+/// Where nothing states paths nothing can be outside of them; L3 has the item designed first.
 #[test]
-fn an_item_without_paths_may_touch_what_no_other_item_owns() {
+fn an_item_that_states_no_paths_is_held_to_none_below_l3() {
     let mut free = item("F001");
     free.as_object_mut().unwrap().remove("affected_files");
-    let scene = Scene::set_up(&[free, item("F002")], "L2");
-    let play = Play::default().builder(1, &[&write("f002.txt", "done\n"), &report("too much")]);
-    let ended = scene.ends(&play, 11);
-    assert_because(&ended, "edited outside the item's paths: f002.txt");
-    let free = json!({ "status": "not-started" });
-    assert_eq!(free["status"], scene.item_status("F002"));
+    let scene = Scene::set_up(&[free], "L2");
+    let play = Play::default().builder(1, &[&write("anywhere.txt", "done\n")]).passes(1, "F001");
+    let _ = scene.ends(&play, 0);
+    assert_eq!(scene.at_end("anywhere.txt"), "done");
+    scene.assert_sound();
 }
