@@ -2,4 +2,6 @@
 //! weaknesses, files that stay as they are, and kills at every place.
 
 mod builders;
+mod evaluators;
+mod planners;
 pub(crate) mod scene;
