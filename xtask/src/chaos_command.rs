@@ -42,6 +42,8 @@ const CAMPAIGNS: &[Campaign] = &[
     in_program("control-loop-0", "a control loop without a loop inside", "killed_at_depth_0::"),
     in_program("control-loop-1", "a control loop with one loop inside", "killed_at_depth_1::"),
     in_program("control-loop-2", "a control loop with two loops inside", "killed_at_depth_2::"),
+    in_program("goal-loop", "a goal loop with a rework, approved item by item", "killed_while_approved::"),
+    in_program("goal-loop-by-hand", "a goal loop rejected, taken over, skipped", "killed_by_hand::"),
     in_program("by-hand", "a task killed while a person takes it over or hands it back", "inbox::killed::"),
     Campaign {
         name: "git-workspaces",
@@ -132,6 +134,7 @@ mod tests {
             let places: &[&str] = match campaign.name {
                 "task-loop" => &["crash_points.rs"],
                 name if name.starts_with("control-loop") => &["control_loop/crashes.rs"],
+                name if name.starts_with("goal-loop") => &["goal_loop/crashes.rs"],
                 _ => &[],
             };
             for place in places {

@@ -4,6 +4,7 @@ use crate::played_run::PlayedRun;
 use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
+use windlass_test_support::World;
 
 pub(crate) struct JournalFile {
     connection: Connection,
@@ -20,8 +21,12 @@ pub(crate) struct Row {
 
 impl JournalFile {
     pub(crate) fn of(played: &PlayedRun) -> Self {
-        let connection = Connection::open(played.world.state_dir().join("journal.db")).unwrap();
-        Self { connection, run: played.id() }
+        Self::in_world(&played.world, played.id())
+    }
+
+    pub(crate) fn in_world(world: &World, run: String) -> Self {
+        let connection = Connection::open(world.state_dir().join("journal.db")).unwrap();
+        Self { connection, run }
     }
 
     pub(crate) fn rows(&self) -> Vec<Row> {

@@ -38,7 +38,7 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         Ok(taken) => taken,
         Err(reason) => return Ok(Outcome::Refused { reason }),
     };
-    let head = shown::newest(context, state)?;
+    let head = shown::looked_at(context, state)?;
     if taken.hazards.is_empty() && taken.tree != before {
         commit::keep(context, &head, &taken.tree, open.number)?;
     }
@@ -77,7 +77,7 @@ pub(crate) fn proposed_and_found(
         // Taken away, not changed: what is committed is the tree that was verified.
         return Ok(None);
     }
-    let head = shown::newest(context, state)?;
+    let head = shown::looked_at(context, state)?;
     let Ok(taken) = super::super::capture::take(context, Role::Builder, &head.tree)? else { return Ok(None) };
     let plant = files::plant(context, &taken.snapshot.tree)?;
     Ok(Some((tree.clone(), windlass_protocols::TreeId::new(plant.as_str()))))
@@ -111,7 +111,7 @@ fn taken(
         let start = shown::tree(context, state, &open.start, &files::before_building(context, state)?)?;
         shown::show(context, state, (&place, &key), &start)?;
     }
-    let head = shown::newest(context, state)?;
+    let head = shown::looked_at(context, state)?;
     let worktree = context.repository.worktree_at(&place).map_err(git_fault)?;
     let committed = open.handed_back.is_none() && !context.repository.stands_at(&worktree, &head.id);
     let taken = super::super::capture::take(context, Role::Builder, before)?;

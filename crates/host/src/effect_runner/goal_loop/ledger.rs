@@ -223,6 +223,12 @@ pub(super) fn inbox(context: &RunContext, state: &State) -> Result<Vec<InboxLine
                 "answer, take it over or skip it",
             )?);
         }
+        End::HardKill { cap: cap @ Cap::Destructive { .. } } => {
+            if let Some(past) = state.past.last() {
+                let next = "look at what the agent was about to do, then retry or skip the item";
+                lines.push(line(&past.item, cap.words(), next)?);
+            }
+        }
         _ => {}
     }
     Ok(lines)

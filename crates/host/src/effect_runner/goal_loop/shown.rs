@@ -9,16 +9,29 @@ use windlass_control_api::Fault;
 use windlass_git_workspaces::{Commit, Fingerprint, Overlay, TreeId};
 use windlass_protocols::effect::RunAgent;
 use windlass_protocols::protocol::goal_contract::state::State;
-use windlass_protocols::{Role, Run};
+use windlass_protocols::{CommitId, Role, Run};
 
-/// The newest commit of the loop, or the base.
+/// Where the agents of a run look.
 pub(in super::super) fn head(context: &RunContext, run: &Run) -> Result<Commit, Fault> {
-    newest(context, files::state(run)?)
+    looked_at(context, files::state(run)?)
 }
 
+/// The newest commit of the loop, or the base.
 pub(super) fn newest(context: &RunContext, state: &State) -> Result<Commit, Fault> {
-    let head = state.head.as_ref().map(|(commit, _)| commit);
-    let head = head.ok_or_else(|| bug("a step of a goal loop before its base is known"))?;
+    commit(context, state.head.as_ref().map(|(commit, _)| commit))
+}
+
+/// The commit an iteration began on, and between iterations the newest one. A run that was cut off has a closing commit by
+/// the time its builder goes on: whoever did not see that one has neither committed nor edited what differs.
+pub(super) fn looked_at(context: &RunContext, state: &State) -> Result<Commit, Fault> {
+    match state.open.as_ref().and_then(|open| open.on.as_ref()) {
+        Some(on) => commit(context, Some(on)),
+        None => newest(context, state),
+    }
+}
+
+fn commit(context: &RunContext, id: Option<&CommitId>) -> Result<Commit, Fault> {
+    let head = id.ok_or_else(|| bug("a step of a goal loop before its base is known"))?;
     context.repository.resolve_commit(git_commit(head)?.as_str()).map_err(git_fault)
 }
 
@@ -29,7 +42,7 @@ pub(super) fn tree(
     plant: &windlass_protocols::TreeId,
     over: &[files::LoopFile],
 ) -> Result<TreeId, Fault> {
-    let head = newest(context, state)?;
+    let head = looked_at(context, state)?;
     let replaced = files::owned_from(Some(&head.tree));
     let parts = Overlay { content: &git_tree(plant)?, replaced: &replaced, removed: &[], files: over };
     context.repository.overlay(&parts).map_err(git_fault)
@@ -84,6 +97,6 @@ pub(super) fn show(
     (path, key): (&Path, &str),
     tree: &TreeId,
 ) -> Result<Fingerprint, Fault> {
-    let head = newest(context, state)?;
+    let head = looked_at(context, state)?;
     context.repository.show_worktree((path, key), tree, &head.id).map_err(git_fault)
 }

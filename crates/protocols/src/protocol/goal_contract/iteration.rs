@@ -22,6 +22,9 @@ pub struct Iteration {
     pub item: String,
     pub work: Work,
     pub start: TreeId,
+    /// The loop's newest commit when it was opened. A closing commit made meanwhile changes only the loop's own files, and
+    /// nobody at work has seen it.
+    pub on: Option<CommitId>,
     pub build: Option<BuildReport>,
     /// How the builder failed; what it left is kept all the same.
     pub build_failed: Option<String>,
@@ -38,12 +41,18 @@ pub struct Iteration {
 }
 
 impl Iteration {
-    pub(super) fn begin(number: u32, item: &str, work: Work, start: &TreeId) -> Self {
+    pub(super) fn begin(
+        number: u32,
+        item: &str,
+        work: Work,
+        (start, on): (&TreeId, Option<CommitId>),
+    ) -> Self {
         Self {
             number,
             item: item.into(),
             work,
             start: start.clone(),
+            on,
             build: None,
             build_failed: None,
             handed_back: None,

@@ -288,7 +288,8 @@ impl State {
         self.left = None;
         self.last_failure = None;
         self.items.entry(item.into()).or_default().begun = work != Work::Recheck;
-        self.open = Some(Iteration::begin(number, item, work, start));
+        let on = self.head.as_ref().map(|(commit, _)| commit.clone());
+        self.open = Some(Iteration::begin(number, item, work, (start, on)));
         self.go_on_with_handed_back();
     }
 
