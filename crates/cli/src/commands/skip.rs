@@ -6,7 +6,7 @@ use clap::Args;
 use windlass_control_api::inbox::SkipRun;
 use windlass_control_api::{Control, Fault, exit_codes};
 
-/// Take a run out of the inbox; `windlass resume` brings it back
+/// Take a run out of the inbox, or put the item a goal loop waits with aside; `windlass resume` goes on
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -14,7 +14,7 @@ use windlass_control_api::{Control, Fault, exit_codes};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  windlass goal add \"Export as CSV\" --criterion \"`export` writes a header line\" --criterion \"has a test\"
+  windlass goal add \"Export as CSV\" --criterion \"the export has a header line\" --criterion \"has a test\"
   windlass goal add \"Split the parser\" --refactor --criterion \"no file over 400 lines\" --depends F002")]
 pub(super) struct AddArgs {
     /// What it is called

@@ -18,7 +18,7 @@ use windlass_control_api::{Control, Fault, exit_codes};
 Examples:
   windlass goal init --dry-run
   windlass goal init
-  windlass goal init --feature \"Greeting: `hello` prints a greeting; has a test\" --test-cmd \"make test\"")]
+  windlass goal init --feature \"Greeting: hello.txt says hello; has a test\" --test-cmd \"make test\"")]
 pub(super) struct InitArgs {
     /// The repository, or any directory inside it
     #[arg(long, value_name = "DIR", default_value = ".")]

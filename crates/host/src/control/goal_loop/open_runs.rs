@@ -9,12 +9,22 @@ use windlass_control_api::{Code, Fault};
 use windlass_engine::Journal;
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::Run;
+use windlass_protocols::explain::explain;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::goal_contract::end::End;
 use windlass_protocols::protocol::goal_contract::state::State;
 
-/// Its id and, in words, why it is open.
-pub(super) async fn open_run(host: &Host, checkout: &Checkout) -> Result<Option<(String, String)>, Fault> {
+/// In words, and what can be done about it.
+pub(super) struct OpenBecause {
+    pub(super) why: String,
+    pub(super) commands: Vec<String>,
+}
+
+/// Its id, and why it is open.
+pub(super) async fn open_run(
+    host: &Host,
+    checkout: &Checkout,
+) -> Result<Option<(String, OpenBecause)>, Fault> {
     let wanted = checkout.common_dir().to_string_lossy().into_owned();
     for head in host.journal.runs().await.map_err(journal_fault)? {
         let line = headline::line(&head, false);
@@ -27,7 +37,10 @@ pub(super) async fn open_run(host: &Host, checkout: &Checkout) -> Result<Option<
         }
         let (_, _, run) = find::run(host, head.run.as_str()).await?;
         if let Some(why) = goal_state(&run).and_then(|state| open_because(&run, state)) {
-            return Ok(Some((head.run.to_string(), why)));
+            let driven = find::driver_of(host, &head.run).await?.is_some();
+            let why = if driven { "it is running".to_owned() } else { why };
+            let commands = if driven { Vec::new() } else { explain(&run).commands };
+            return Ok(Some((head.run.to_string(), OpenBecause { why, commands })));
         }
     }
     Ok(None)
@@ -53,10 +66,11 @@ fn open_because(run: &Run, state: &State) -> Option<String> {
     }
 }
 
-pub(super) fn refusal(run: &str, why: &str) -> Fault {
-    Fault::new(Code::NotAllowedNow, format!("the goal loop {run} of this repository is open: {why}"))
+pub(super) fn refusal(run: &str, open: &OpenBecause) -> Fault {
+    let message = format!("the goal loop {run} of this repository is open: {}", open.why);
+    let fault = Fault::new(Code::NotAllowedNow, message)
         .kept("nothing was begun")
-        .hint(format!("`windlass explain {run}` says what it waits for, with the commands"))
-        .hint(format!("`windlass resume {run}` goes on with it, `windlass stop {run}` ends it"))
-        .hint("`--another` begins a second one beside it")
+        .hint(format!("`windlass explain {run}` says where it stands"));
+    let fault = open.commands.iter().fold(fault, |fault, command| fault.hint(format!("`{command}`")));
+    fault.hint("`--another` begins a second one beside it")
 }

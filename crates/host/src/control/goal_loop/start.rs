@@ -160,7 +160,7 @@ impl Wanted<'_> {
             return Ok(());
         }
         match open_run(self.host, self.checkout).await? {
-            Some((run, why)) => Err(refusal(&run, &why)),
+            Some((run, open)) => Err(refusal(&run, &open)),
             None => Ok(()),
         }
     }
@@ -304,8 +304,8 @@ impl Wanted<'_> {
         if !trust::agreed(self.host, self.checkout, self.settings, &commands.foreign)? {
             because.push("its commands are not trusted yet: `windlass trust`".to_owned());
         }
-        if let Some((run, why)) = open_run(self.host, self.checkout).await? {
-            because.push(format!("{run} is open: {why}"));
+        if let Some((run, open)) = open_run(self.host, self.checkout).await? {
+            because.push(format!("{run} is open: {}", open.why));
         }
         let agents = spec.place.agents.iter().map(|(role, agent)| format!("{role}: {agent}"));
         Ok(RunOutcome {

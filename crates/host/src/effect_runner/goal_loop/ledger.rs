@@ -2,6 +2,7 @@
 //! commit has, with what the run has come to since at its end.
 
 use super::files::{LoopFile, end, iso, item_id, text, text_at_head};
+use super::shown;
 use crate::context::RunContext;
 use crate::fault::bug;
 use windlass_artifact_formats::Reading;
@@ -105,6 +106,10 @@ fn block(state: &State, past: &PastIteration) -> Result<String, Fault> {
 /// The story with what this commit adds to it: a session for an item, a summary for the end.
 pub(super) fn progress(context: &RunContext, state: &State, asked: &CommitItem) -> Result<String, Fault> {
     let before = text_at_head(context, state, PROGRESS_FILE)?;
+    if let Some(foreign) = before.as_ref().filter(|text| !is_titled(text, "Progress")) {
+        // Somebody else's page of that name: the run log and the record tell the story.
+        return Ok(foreign.clone());
+    }
     let time = iso(asked.decided_at);
     let entry = match &asked.item {
         Some(id) => {
@@ -210,6 +215,10 @@ pub(super) fn inbox(context: &RunContext, state: &State) -> Result<Vec<InboxLine
             (Cause::NothingReady { waiting }, _) => {
                 for one in waiting {
                     let (id, why) = one.split_once(": ").unwrap_or((one, ""));
+                    if lines.iter().any(|line| line.id.as_str() == id) {
+                        // Why it was put aside says more than that it is.
+                        continue;
+                    }
                     lines.push(line(id, why.to_owned(), cause.suggestion())?);
                 }
             }
@@ -253,10 +262,38 @@ pub(super) fn evaluations(
         architecture_observations: &[],
     }
     .render();
-    Ok(vec![
-        (kept_evaluation_path(&date, &item, asked.iteration), report.clone().into_bytes()),
-        (EVALUATION_FILE.to_owned(), report.into_bytes()),
-    ])
+    let kept = kept_evaluation_path(&date, &item, asked.iteration);
+    let mut files = vec![(kept, report.clone().into_bytes())];
+    let before = text_at_head(context, state, EVALUATION_FILE)?;
+    if let Some(before) = before.as_ref().filter(|text| !is_kept(context, state, text)) {
+        if !is_titled(before, "Evaluation") {
+            // Somebody else's page of that name: the report stands in its own place alone.
+            return Ok(files);
+        }
+        let began = &context.goal_loop()?.began;
+        let path = format!("docs/evaluations/{}-before-the-loop.md", began.get(..10).unwrap_or(began));
+        files.push((path, before.clone().into_bytes()));
+    }
+    files.push((EVALUATION_FILE.to_owned(), report.into_bytes()));
+    Ok(files)
+}
+
+/// Whether an earlier commit of the loop kept this report already.
+fn is_kept(context: &RunContext, state: &State, text: &str) -> bool {
+    let Ok(head) = shown::newest(context, state) else { return false };
+    let names = context.repository.names_at(&head.tree, "docs/evaluations").unwrap_or_default();
+    names.iter().any(|name| {
+        let path = if name.contains('/') { name.clone() } else { format!("docs/evaluations/{name}") };
+        let found = context.repository.file_at(&head.tree, &path).ok().flatten();
+        found.is_some_and(|found| found == text.as_bytes())
+    })
+}
+
+/// Whether the page is one of the loop's by its first heading; an empty one is.
+fn is_titled(text: &str, title: &str) -> bool {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+    first
+        .is_none_or(|line| line.strip_prefix("# ").is_some_and(|words| words.trim_start().starts_with(title)))
 }
 
 /// Used by the commit's message as well.

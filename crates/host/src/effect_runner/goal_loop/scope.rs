@@ -42,7 +42,11 @@ pub(super) fn findings(
     let others: Vec<String> = owned.into_iter().filter(|path| path != FEATURES_FILE).collect();
     findings.extend(named(FindingKind::LoopFile, others));
     if let Some(allowed) = allowed(context, state, open)? {
-        let outside = allowed.outside(&own).into_iter().map(ToOwned::to_owned).collect();
+        let mut outside: Vec<String> = allowed.outside(&own).into_iter().map(ToOwned::to_owned).collect();
+        // What measures is nobody's to change on the way, unless the item says that it is about just that.
+        let stated = |path: &String| matches!(&allowed, Allowed::Paths(paths) if paths.contains(path));
+        let instrument = own.iter().filter(|path| is_instrument(state, path) && !stated(path));
+        outside.extend(instrument.filter(|path| !outside.contains(path)).cloned().collect::<Vec<_>>());
         findings.extend(named(FindingKind::OutsidePaths, outside));
     }
     let deleted = found.differing.iter().filter(|change| change.kind == ChangeKind::Deleted);
@@ -124,4 +128,11 @@ fn queue_findings(
         }
     }
     Ok(named(FindingKind::StatusSet, set).into_iter().chain(named(FindingKind::ItemEdited, edited)).collect())
+}
+
+/// Whether a test or pre-commit command names this file.
+fn is_instrument(state: &State, path: &str) -> bool {
+    let commands = state.spec.suite.iter().chain(&state.spec.pre_commit);
+    let words = commands.flat_map(|command| command.split([' ', '\t', ';', '&', '|', '(', ')']));
+    words.map(|word| word.trim_matches(['"', '\''])).any(|word| word.trim_start_matches("./") == path)
 }

@@ -38,12 +38,14 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
         }
         (Effect::ReadQueue { .. }, Outcome::QueueRead(queue)) => {
             let mut queue = queue.clone();
-            if let Some(before) = state(draft).queue.as_ref().filter(|_| !state(draft).person_looked) {
-                queue.take_in(before);
+            let known = state(draft);
+            if let Some(before) = &known.queue {
+                queue.take_in(before, known.person_looked);
             }
-            if let Some(scope) = &state(draft).spec.tightened.scope {
+            if let Some(scope) = &known.spec.tightened.scope {
                 queue.scope.retain(|id| scope.contains(id));
             }
+            queue.autonomy = level(&queue, &known.spec);
             record(draft, GoalFact::QueueTaken { queue });
         }
         (Effect::ReadQueue { .. }, Outcome::Refused { reason }) => unreadable(draft, reason),
@@ -114,6 +116,11 @@ fn unreadable(draft: &mut Draft, reason: &str) {
 fn first_baseline(draft: &mut Draft, report: &SuiteReport) {
     if let StepEnd::NotStarted { reason } = &report.end {
         let reason = format!("the test command could not be started: {reason}");
+        conclude(draft, End::NotReady { why: NotReady::Setup { reason } });
+    } else if matches!(report.end, StepEnd::Exited { code: 126 | 127 }) && report.total == 0 {
+        // What a shell says of a command that it cannot run or find.
+        let reason =
+            "the test command could not be run: the shell does not find it or may not start it".to_string();
         conclude(draft, End::NotReady { why: NotReady::Setup { reason } });
     } else if !report.is_green() {
         conclude(draft, End::NotReady { why: NotReady::RedBaseline { failing: report.failing.clone() } });

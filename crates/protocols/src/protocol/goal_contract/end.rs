@@ -278,9 +278,9 @@ impl Cause {
                 "look at the agent's log, mend what keeps it from working, then retry"
             }
             Self::NoVerdict { .. } => {
-                "make the acceptance criteria testable, or choose another evaluator, then retry"
+                "make the acceptance criteria testable and retry, or begin a new run with another evaluator"
             }
-            Self::WorkspaceChanged { .. } => "choose another agent for this role, then retry",
+            Self::WorkspaceChanged { .. } => "begin a new run with another agent for this role",
             Self::NoDesign { .. } => "write the design by hand or answer with what is missing, then retry",
             Self::AgentNotStarted { .. } => "install or log in the agent's program, then retry",
             Self::StepKeepsGettingLost { .. } => "see what ends the program, then retry",

@@ -81,7 +81,8 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
                     "its change"
                 }
                 Proposed::Design { artifact } => {
-                    because.push(format!("the design is in {}", artifact.name));
+                    commands.push(format!("windlass show {id}"));
+                    because.push(format!("its design is the artifact {}", artifact.name));
                     "its design"
                 }
             };
@@ -100,7 +101,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
         End::NotReady { why } => {
             because.push(why.words());
             // What is mended is committed, and a run stands on the commit it began with.
-            commands.push("windlass goal run".to_string());
+            commands.push(start_again(state));
             match why {
                 NotReady::RedBaseline { .. } => "it did not begin: the baseline is red".to_string(),
                 _ => "it did not begin".to_string(),
@@ -171,4 +172,11 @@ pub(super) fn resume_command(run: &Run, state: &State, end: &End, id: &str) -> S
         command.push_str(&room_for_more(budget));
     }
     command
+}
+
+/// A new run with the same agents.
+fn start_again(state: &State) -> String {
+    let agents = &state.spec.place.agents;
+    let flags = agents.iter().map(|(role, agent)| format!("--{role} '{}'", agent.replace('\'', "'\\''")));
+    core::iter::once("windlass goal run".to_string()).chain(flags).collect::<Vec<_>>().join(" ")
 }

@@ -28,7 +28,10 @@ pub(crate) fn waiting(run: &Run, state: &State, id: &str) -> Option<Waiting> {
             let ways = alloc::vec![
                 format!("windlass approve {id} --tree {}", proposed.name()),
                 format!("windlass reject {id} --reason \"…\""),
-                format!("windlass diff {id}"),
+                match proposed {
+                    Proposed::Change { .. } => format!("windlass diff {id}"),
+                    Proposed::Design { .. } => format!("windlass show {id}"),
+                },
                 format!("windlass take-over {id}"),
                 format!("windlass skip {id}"),
             ];

@@ -185,11 +185,20 @@ impl Queue {
         self.items.iter().find(|item| item.id == id)
     }
 
-    /// Leaves nothing wider than it was: a file that changes while agents work can only tighten what they may do.
-    pub(super) fn take_in(&mut self, before: &Self) {
+    /// Leaves nothing wider than it was: a file that changes while agents work can only tighten what they may do. What may
+    /// be worked on and how freely is agreed to when a run begins; more room is also given by whoever takes it up again.
+    pub(super) fn take_in(&mut self, before: &Self, person_looked: bool) {
         let asked = (self.scope.clone(), self.autonomy, self.limits);
+        // An id that was not in the queue yet is not in the agreed scope either.
         self.scope.retain(|id| before.scope.contains(id));
         self.autonomy = self.autonomy.min(before.autonomy);
+        if (&self.scope, self.autonomy) != (&asked.0, asked.1) {
+            self.notices
+                .push("the contract was widened since the run began; that takes a new run".to_string());
+        }
+        if person_looked {
+            return;
+        }
         let least = |new: Option<u64>, old: Option<u64>| match (new, old) {
             (Some(new), Some(old)) => Some(new.min(old)),
             (new, old) => new.or(old),
@@ -203,9 +212,9 @@ impl Queue {
             tokens: least(new.tokens, old.tokens),
             cost_micros: least(new.cost_micros, old.cost_micros),
         };
-        if asked != (self.scope.clone(), self.autonomy, self.limits) {
+        if self.limits != asked.2 {
             self.notices.push(
-                "the contract was widened while the loop ran; that counts from the next resume".to_string(),
+                "the budget was raised while the loop ran; that counts from the next resume".to_string(),
             );
         }
     }
