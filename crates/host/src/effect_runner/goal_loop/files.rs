@@ -178,7 +178,7 @@ pub(super) fn of_commit(
     files.push((RUN_LOG_FILE.to_owned(), super::ledger::run_log(context, state)?.into_bytes()));
     files.push((PROGRESS_FILE.to_owned(), super::ledger::progress(context, state, asked)?.into_bytes()));
     files.push((CONTRACT_FILE.to_owned(), contract(context, state, asked)?.into_bytes()));
-    files.extend(super::ledger::evaluations(context, state, asked)?);
+    files.extend(super::evaluations::of_commit(context, state, asked)?);
     Ok(files)
 }
 
