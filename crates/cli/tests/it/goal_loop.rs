@@ -10,3 +10,4 @@ mod evaluators;
 mod planners;
 pub(crate) mod scene;
 mod told;
+mod weaknesses;

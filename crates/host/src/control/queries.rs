@@ -330,11 +330,8 @@ pub(crate) fn sealed(id: &RunId, stored: &[Stored]) -> Result<Vec<(u32, Artifact
     for row in stored {
         let fact = row.fact(id).map_err(journal_fault)?;
         let artifacts = match fact {
-            Fact::FeedbackControl(ControlFact::IterationOpened { depth: 0, iteration }) => {
-                round = iteration;
-                Vec::new()
-            }
-            Fact::GoalContract(GoalFact::IterationOpened { iteration, .. }) => {
+            Fact::FeedbackControl(ControlFact::IterationOpened { depth: 0, iteration })
+            | Fact::GoalContract(GoalFact::IterationOpened { iteration, .. }) => {
                 round = iteration;
                 Vec::new()
             }
