@@ -46,7 +46,8 @@ pub use progress::{
 };
 pub use recognised::Recognised;
 pub use run_log::{
-    FoundIteration, IterationEntry, LoggedAction, LoggedVerdict, Of, RUN_LOG_FILE, RunLog, StartSnapshot,
+    FoundIteration, IterationEntry, LoggedAction, LoggedVerdict, LoggedWork, Of, RUN_LOG_FILE, RunLog,
+    StartSnapshot,
 };
 
 pub use schemas::PUBLISHED_SCHEMAS;

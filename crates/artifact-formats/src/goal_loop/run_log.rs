@@ -39,10 +39,20 @@ impl StartSnapshot<'_> {
     }
 }
 
+/// What was verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LoggedWork {
+    Build,
+    /// Something called complete: nothing was built.
+    Recheck,
+}
+
 /// What followed build and verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LoggedAction {
     Commit,
+    /// There was nothing to commit.
+    Accept,
     /// Verified and waiting for a person.
     Propose,
     Rework,
@@ -53,6 +63,7 @@ impl LoggedAction {
     const fn word(self) -> &'static str {
         match self {
             Self::Commit => "commit",
+            Self::Accept => "accept",
             Self::Propose => "wait for approval",
             Self::Rework => "rework",
             Self::Escalate => "escalate",
@@ -83,6 +94,7 @@ pub struct IterationEntry<'a> {
     pub time: &'a str,
     pub id: &'a ItemId,
     pub name: &'a str,
+    pub work: LoggedWork,
     pub action: LoggedAction,
     pub verdict: LoggedVerdict,
     /// Passed and total, as the engine counted them; nothing where they cannot be counted.
@@ -112,7 +124,11 @@ impl IterationEntry<'_> {
         let notes = if self.notes.trim().is_empty() { "none".to_owned() } else { field(self.notes) };
         let mut text = format!("### Iteration {} — {}\n", self.number, field(self.time));
         let _ = writeln!(text, "- **Feature**: {} — {}", self.id, field(self.name));
-        let _ = writeln!(text, "- **Action**: build → verify → {}", self.action.word());
+        let work = match self.work {
+            LoggedWork::Build => "build → verify",
+            LoggedWork::Recheck => "recheck",
+        };
+        let _ = writeln!(text, "- **Action**: {work} → {}", self.action.word());
         let _ = writeln!(text, "- **Evaluator verdict**: {verdict}");
         let _ = writeln!(text, "- **Tests**: {tests}");
         let _ = writeln!(text, "- **Commit**: {commit}");

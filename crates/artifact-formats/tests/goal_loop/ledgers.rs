@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use windlass_artifact_formats::goal_loop::{
-    DesignApproval, DesignEntry, ItemId, IterationEntry, LoggedAction, LoggedVerdict, LoopSummary, Of,
-    Recognised, RunEnd, RunLog, SessionEntry, StartSnapshot, append_progress, has_summary_since,
-    progress_headings,
+    DesignApproval, DesignEntry, ItemId, IterationEntry, LoggedAction, LoggedVerdict, LoggedWork,
+    LoopSummary, Of, Recognised, RunEnd, RunLog, SessionEntry, StartSnapshot, append_progress,
+    has_summary_since, progress_headings,
 };
 
 use crate::id;
@@ -22,6 +22,7 @@ fn entry(item: &ItemId, verdict: LoggedVerdict) -> IterationEntry<'_> {
         time: "2026-11-16T10:20:00Z",
         id: item,
         name: "Invoices",
+        work: LoggedWork::Build,
         action: if verdict == LoggedVerdict::Pass { LoggedAction::Commit } else { LoggedAction::Rework },
         commit: (verdict == LoggedVerdict::Pass).then_some(("abc1234", "feat(F002): Invoices")),
         verdict,

@@ -4,6 +4,7 @@ use super::inbox::waiting_run;
 use crate::output::{Output, Paint, printable};
 use clap::Args;
 use windlass_control_api::inbox::SkipRun;
+use windlass_control_api::views::Status;
 use windlass_control_api::{Control, Fault, exit_codes};
 
 /// Take a run out of the inbox, or put the item a goal loop waits with aside; `windlass resume` goes on
@@ -30,6 +31,10 @@ pub(crate) async fn run(args: SkipArgs, control: &dyn Control, output: &mut Outp
         let look = output.look();
         let name = look.paint(Paint::Name, &line.run);
         output.line(format!("{} {name}: {}", look.status(line.status), printable(&line.now)));
+        // Of a goal loop only the item at hand is let be, and the run has others.
+        if line.status == Status::Interrupted {
+            output.line(format!("  next: windlass resume {}", line.run));
+        }
     }
     Ok(exit_codes::ACCEPTED)
 }

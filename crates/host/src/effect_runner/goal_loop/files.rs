@@ -178,7 +178,7 @@ pub(super) fn of_commit(
     files.push((RUN_LOG_FILE.to_owned(), super::ledger::run_log(context, state)?.into_bytes()));
     files.push((PROGRESS_FILE.to_owned(), super::ledger::progress(context, state, asked)?.into_bytes()));
     files.push((CONTRACT_FILE.to_owned(), contract(context, state, asked)?.into_bytes()));
-    files.extend(super::ledger::evaluations(context, state, asked)?);
+    files.extend(super::evaluations::of_commit(context, state, asked)?);
     Ok(files)
 }
 
@@ -224,4 +224,11 @@ fn contract(context: &RunContext, state: &State, asked: &CommitItem) -> Result<S
 /// How the run ended, for the closing commit.
 pub(super) fn end(state: &State) -> Result<&End, Fault> {
     state.end.as_ref().ok_or_else(|| bug("a closing commit of a run that goes on"))
+}
+
+/// Whether a page is one of the loop's by its first heading; an empty one is.
+pub(super) fn is_titled(text: &str, title: &str) -> bool {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let heading = |line: &str| line.strip_prefix("# ").is_some_and(|words| words.trim_start().starts_with(title));
+    first.is_none_or(heading)
 }

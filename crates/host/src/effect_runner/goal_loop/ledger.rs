@@ -1,21 +1,20 @@
-//! The parts of the loop's files that grow: the run log, the story, the evaluations, the inbox. Each is what the newest
+//! The parts of the loop's files that grow: the run log, the story, the inbox. Each is what the newest
 //! commit has, with what the run has come to since at its end.
 
-use super::files::{LoopFile, end, iso, item_id, text, text_at_head};
-use super::shown;
+use super::files::{end, is_titled, iso, item_id, text_at_head};
 use crate::context::RunContext;
 use crate::fault::bug;
-use windlass_artifact_formats::Reading;
 use windlass_artifact_formats::goal_loop::{
-    EVALUATION_FILE, Evaluation, EvaluationReport, InboxLine, IterationEntry, LoggedAction, LoggedVerdict,
-    LoopSummary, Of, PROGRESS_FILE, RUN_LOG_FILE, Recognised, RunEnd, RunLog, SessionEntry, StartSnapshot,
-    append_progress, commit_subject, kept_evaluation_path,
+    InboxLine, ItemId, IterationEntry, LoggedAction, LoggedVerdict, LoggedWork, LoopSummary, Of,
+    PROGRESS_FILE, RUN_LOG_FILE, Recognised, RunEnd, RunLog, SessionEntry, StartSnapshot, append_progress,
+    commit_subject,
 };
 use windlass_control_api::Fault;
 use windlass_protocols::effect::CommitItem;
 use windlass_protocols::protocol::goal_contract::end::{Cap, Cause, End};
 use windlass_protocols::protocol::goal_contract::facts::Ending;
 use windlass_protocols::protocol::goal_contract::iteration::PastIteration;
+use windlass_protocols::protocol::goal_contract::queue::Work;
 use windlass_protocols::protocol::goal_contract::state::State;
 
 /// Everything up to the last iteration that ended. The one that is being committed comes with the next commit, which
@@ -63,7 +62,7 @@ fn baseline(state: &State) -> String {
     }
 }
 
-fn name(state: &State, id: &str) -> String {
+pub(super) fn name(state: &State, id: &str) -> String {
     let item = state.queue.as_ref().and_then(|queue| queue.item(id));
     item.map(|item| item.name.clone()).unwrap_or_default()
 }
@@ -76,6 +75,7 @@ fn block(state: &State, past: &PastIteration) -> Result<String, Fault> {
         before.filter(|one| one.item == past.item && matches!(one.ending, Ending::Rework { .. })).count();
     let count = |number: usize, cap: u32| Of { used: u32::try_from(number).unwrap_or(u32::MAX), cap };
     let (action, verdict) = match &past.ending {
+        Ending::Accepted if past.commit.is_none() => (LoggedAction::Accept, LoggedVerdict::Pass),
         Ending::Accepted => (LoggedAction::Commit, LoggedVerdict::Pass),
         Ending::Rework { by, cause, .. } => {
             (LoggedAction::Rework, LoggedVerdict::Fail(format!("{}: {cause}", by.words())))
@@ -84,13 +84,13 @@ fn block(state: &State, past: &PastIteration) -> Result<String, Fault> {
         Ending::Escalated { why } => (LoggedAction::Escalate, LoggedVerdict::Inconclusive(why.clone())),
     };
     let (id, item_name) = (item_id(&past.item)?, name(state, &past.item));
-    let words = if past.summary.trim().is_empty() { &item_name } else { &past.summary };
-    let subject = commit_subject(&id, words);
+    let subject = subject_of(&id, &item_name, &past.built);
     Ok(IterationEntry {
         number: past.number,
         time: &iso(past.at),
         id: &id,
         name: &item_name,
+        work: if past.work == Work::Recheck { LoggedWork::Recheck } else { LoggedWork::Build },
         action,
         verdict,
         tests: past.tests.filter(|(_, total)| *total > 0),
@@ -215,11 +215,10 @@ pub(super) fn inbox(context: &RunContext, state: &State) -> Result<Vec<InboxLine
             (Cause::NothingReady { waiting }, _) => {
                 for one in waiting {
                     let (id, why) = one.split_once(": ").unwrap_or((one, ""));
-                    if lines.iter().any(|line| line.id.as_str() == id) {
-                        // Why it was put aside says more than that it is.
-                        continue;
+                    // Why it was put aside says more than that it is.
+                    if state.item(id).parked.is_none() {
+                        lines.push(line(id, why.to_owned(), cause.suggestion())?);
                     }
-                    lines.push(line(id, why.to_owned(), cause.suggestion())?);
                 }
             }
             (_, Some(id)) => lines.push(line(id, cause.words(), cause.suggestion())?),
@@ -243,63 +242,13 @@ pub(super) fn inbox(context: &RunContext, state: &State) -> Result<Vec<InboxLine
     Ok(lines)
 }
 
-/// The newest report where people look for it, the one before it where it is kept.
-pub(super) fn evaluations(
-    context: &RunContext,
-    state: &State,
-    asked: &CommitItem,
-) -> Result<Vec<LoopFile>, Fault> {
-    let (Some(id), Some(open)) = (&asked.item, &state.open) else { return Ok(Vec::new()) };
-    let Some(artifact) = &open.passed else { return Ok(Vec::new()) };
-    let evaluation = Evaluation::parse(text(context, artifact)?.as_bytes(), &Reading::from_agent(id))
-        .map_err(|faults| bug(format!("the sealed evaluation: {faults}")))?;
-    let (item, date) = (item_id(id)?, iso(asked.decided_at));
-    let item_name = name(state, id);
-    let report = EvaluationReport {
-        date: &date,
-        items: &[(&item, item_name.as_str(), &evaluation)],
-        recommendations: &[],
-        architecture_observations: &[],
-    }
-    .render();
-    let kept = kept_evaluation_path(&date, &item, asked.iteration);
-    let mut files = vec![(kept, report.clone().into_bytes())];
-    let before = text_at_head(context, state, EVALUATION_FILE)?;
-    if let Some(before) = before.as_ref().filter(|text| !is_kept(context, state, text)) {
-        if !is_titled(before, "Evaluation") {
-            // Somebody else's page of that name: the report stands in its own place alone.
-            return Ok(files);
-        }
-        let began = &context.goal_loop()?.began;
-        let path = format!("docs/evaluations/{}-before-the-loop.md", began.get(..10).unwrap_or(began));
-        files.push((path, before.clone().into_bytes()));
-    }
-    files.push((EVALUATION_FILE.to_owned(), report.into_bytes()));
-    Ok(files)
-}
-
-/// Whether an earlier commit of the loop kept this report already.
-fn is_kept(context: &RunContext, state: &State, text: &str) -> bool {
-    let Ok(head) = shown::newest(context, state) else { return false };
-    let names = context.repository.names_at(&head.tree, "docs/evaluations").unwrap_or_default();
-    names.iter().any(|name| {
-        let path = if name.contains('/') { name.clone() } else { format!("docs/evaluations/{name}") };
-        let found = context.repository.file_at(&head.tree, &path).ok().flatten();
-        found.is_some_and(|found| found == text.as_bytes())
-    })
-}
-
-/// Whether the page is one of the loop's by its first heading; an empty one is.
-fn is_titled(text: &str, title: &str) -> bool {
-    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
-    first
-        .is_none_or(|line| line.strip_prefix("# ").is_some_and(|words| words.trim_start().starts_with(title)))
-}
-
 /// Used by the commit's message as well.
 pub(super) fn subject(state: &State, id: &str) -> Result<String, Fault> {
     let built = state.open.as_ref().and_then(|open| open.build.as_ref()).map(|build| build.summary.as_str());
     let item_name = name(state, id);
-    let words = built.filter(|built| !built.trim().is_empty()).unwrap_or(&item_name);
-    Ok(commit_subject(&item_id(id)?, words))
+    Ok(subject_of(&item_id(id)?, &item_name, built.unwrap_or_default()))
+}
+
+fn subject_of(id: &ItemId, item_name: &str, built: &str) -> String {
+    commit_subject(id, if built.trim().is_empty() { item_name } else { built })
 }

@@ -7,6 +7,7 @@ pub(super) mod answer;
 pub(super) mod capture;
 pub(super) mod close;
 pub(super) mod commit;
+mod evaluations;
 mod files;
 mod ledger;
 pub(super) mod prepare;

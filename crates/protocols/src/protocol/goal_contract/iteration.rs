@@ -70,15 +70,17 @@ impl Iteration {
         (number, at): (u32, Millis),
         ending: &Ending,
         commit: Option<CommitId>,
+        measured: Option<&SuiteReport>,
     ) -> PastIteration {
+        let suite = self.suite.as_ref().or(measured.filter(|suite| suite.tree == *self.tree()));
         PastIteration {
             number,
             at,
             item: self.item,
             work: self.work,
             ending: ending.clone(),
-            summary: self.build.map(|build| build.summary).unwrap_or_default(),
-            tests: self.suite.as_ref().map(|suite| (suite.passed, suite.total)),
+            tests: suite.map(|suite| (suite.passed, suite.total)),
+            built: self.build.map(|build| build.summary).unwrap_or_default(),
             commit,
             findings: self
                 .change
@@ -102,9 +104,9 @@ pub struct PastIteration {
     pub item: String,
     pub work: Work,
     pub ending: Ending,
-    /// What its builder says it did, in one line.
-    pub summary: String,
     pub tests: Option<(u32, u32)>,
+    /// In the builder's words; empty where nothing was built.
+    pub built: String,
     pub commit: Option<CommitId>,
     pub findings: Vec<String>,
     pub evaluation: Option<ArtifactRef>,

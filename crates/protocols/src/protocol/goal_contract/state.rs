@@ -301,7 +301,9 @@ impl State {
         if let (Ending::Accepted, Some(suite), Some(baseline)) = (ending, &open.suite, &mut self.baseline) {
             baseline.suite = Some(suite.clone());
         }
-        self.past.push(open.ended((number, at), ending, commit));
+        // What stands at the head was measured before, and is not measured again.
+        let measured = self.baseline.as_ref().and_then(|baseline| baseline.suite.as_ref());
+        self.past.push(open.ended((number, at), ending, commit, measured));
         self.queue_is_old = true;
         self.hold = self
             .queue
