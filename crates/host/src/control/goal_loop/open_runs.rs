@@ -56,7 +56,7 @@ fn open_because(run: &Run, state: &State) -> Option<String> {
 pub(super) fn refusal(run: &str, why: &str) -> Fault {
     Fault::new(Code::NotAllowedNow, format!("the goal loop {run} of this repository is open: {why}"))
         .kept("nothing was begun")
+        // Which commands those are differs: one that rests for a person can be neither stopped nor resumed.
         .hint(format!("`windlass explain {run}` says what it waits for, with the commands"))
-        .hint(format!("`windlass resume {run}` goes on with it, `windlass stop {run}` ends it"))
         .hint("`--another` begins a second one beside it")
 }
