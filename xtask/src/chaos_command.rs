@@ -44,6 +44,7 @@ const CAMPAIGNS: &[Campaign] = &[
     in_program("control-loop-2", "a control loop with two loops inside", "killed_at_depth_2::"),
     in_program("goal-loop", "a goal loop with a rework, approved item by item", "killed_while_approved::"),
     in_program("goal-loop-by-hand", "a goal loop rejected, taken over, skipped", "killed_by_hand::"),
+    in_program("goal-loop-in-place", "a goal loop on the branch that is checked out", "killed_in_place::"),
     in_program("by-hand", "a task killed while a person takes it over or hands it back", "inbox::killed::"),
     Campaign {
         name: "git-workspaces",

@@ -134,11 +134,19 @@ impl Repository {
         }
         // An earlier attempt may have written files before it was killed: those count as moved.
         self.accept_files_already_moved(index, from, to)?;
+        self.look_at_files_again(index)?;
         let second = self.two_way_merge(index, from, to)?;
         if second.status.success() {
             return Ok(Ok(()));
         }
         Ok(Err(String::from_utf8_lossy(&second.stderr).trim().to_owned()))
+    }
+
+    /// Git believes times and sizes before it looks at content. A file that was only touched, or that a killed attempt moved,
+    /// holds what the index says and is in nobody's way.
+    fn look_at_files_again(&self, index: &Path) -> Result<(), GitError> {
+        let call = self.call_in(self.checkout.work_tree(), index).args(["update-index", "-q", "--refresh"]);
+        call.run_accepting(&[0, 1]).map(drop)
     }
 
     /// Checks every path first and changes files only if all may change.

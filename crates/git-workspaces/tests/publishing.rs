@@ -279,6 +279,7 @@ fn a_fast_forward_killed_half_way_is_completed_by_the_next() {
     world.write("readme.txt", "landed\n");
     world.write("new/file", "new\n");
     assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
+    assert_eq!(world.git(&world.repo, &["diff-files", "--name-only"]), "", "the next one must get through");
     assert_eq!(world.git(&world.repo, &["status", "--porcelain"]), "");
     // Files and branch, and the lock was left.
     let world = World::new();
@@ -291,6 +292,17 @@ fn a_fast_forward_killed_half_way_is_completed_by_the_next() {
     fs::hard_link(world.repo.join(".git/windlass-index"), world.repo.join(".git/index.lock")).unwrap();
     assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
     assert_eq!(world.git(&world.repo, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_file_that_was_only_touched_is_not_in_the_way() {
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    repository.publish(&landed, &base.tree).unwrap();
+    let touched = fs::File::options().append(true).open(world.repo.join("readme.txt")).unwrap();
+    touched.set_modified(std::time::UNIX_EPOCH).unwrap();
+    assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
+    assert_eq!(world.git(&world.repo, &["diff-files", "--name-only"]), "", "the index knows its files");
 }
 
 #[test]

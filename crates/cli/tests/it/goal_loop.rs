@@ -4,8 +4,8 @@
 mod baselines;
 mod builders;
 mod caps;
-mod crashes;
 mod choosing;
+mod crashes;
 mod documents;
 mod edited;
 mod evaluators;

@@ -66,6 +66,14 @@ fn rework_of_an_item_for_different_causes_ends_it_and_nothing_is_committed() {
     assert_eq!(ended["goal"]["items"][0]["rework"], 2, "{ended:#}");
     assert_eq!(stage.subjects(), ["chore(loop): run summary"]);
     assert!(stage.file("docs/LOOP.md").contains("- F001 — Part 1 · cause: "), "it is in the inbox");
+    // A person who looked lets it be tried again, and the inbox is empty when it passes.
+    ends_with(goes_on_as_shown(&stage, "resume"), 0, "SUCCESS");
+    assert!(
+        stage.file("docs/LOOP.md").ends_with("## Triage Inbox\n(empty)"),
+        "{}",
+        stage.file("docs/LOOP.md")
+    );
+    assert_eq!(stage.report()["items"][0]["rework"], 2);
     stage.assert_sound();
 }
 
@@ -74,6 +82,15 @@ fn a_lower_cap_of_rework_on_the_command_line_counts() {
     let stage = Stage::of(1, "L2", &[Turn::failing(1, "part-1.txt"), Turn::passing(1)]);
     ends_with(stage.run(&["--max-rework", "1"]), 12, "HARD KILL (rework of F001)");
     assert_eq!(stage.steps().len(), 2);
+}
+
+#[test]
+fn once_is_one_iteration_and_no_more() {
+    let stage = three_items();
+    ends_with(stage.run(&["--once"]), 12, "HARD KILL (iterations)");
+    assert_eq!(stage.steps(), ["builder 1 1", "evaluator 1 1"]);
+    ends_with(stage.about("resume", &["--rounds", "+2", "--json"]), 0, "SUCCESS");
+    stage.assert_sound();
 }
 
 #[test]

@@ -201,6 +201,22 @@ fn a_second_yes_is_refused_and_commits_nothing() {
 }
 
 #[test]
+fn beside_a_run_that_waits_for_a_word_nothing_is_begun_and_no_command_is_named_that_is_refused() {
+    let stage = proposed();
+    let run = stage.id();
+    let refused = stage.run(&[]).exits_with(14);
+    says(&refused, &["F001 waits for approval", &format!("windlass explain {run}"), "--another"]);
+    for command in ["stop", "resume"] {
+        let _ = stage.about(command, &[]).exits_with(14);
+        assert!(!refused.stderr.contains(&format!("windlass {command} {run}")), "{}", refused.stderr);
+    }
+    let _ = stage.run(&["--another"]).exits_with(11);
+    assert_ne!(stage.id(), run);
+    assert_eq!(stage.branch(), "goal/f001-2");
+    stage.assert_sound();
+}
+
+#[test]
 fn of_two_that_say_yes_at_once_one_is_heard() {
     let stage = proposed();
     let (run, tree) = (stage.id(), stage.proposed());

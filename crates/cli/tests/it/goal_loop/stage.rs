@@ -81,6 +81,8 @@ pub(super) struct Stage {
     pub(super) world: World,
     pub(super) repository: Repository,
     agent: String,
+    /// The commit the loop begins on.
+    base: String,
 }
 
 impl Stage {
@@ -98,7 +100,7 @@ impl Stage {
         };
         let queue = json!({ "features": (1..=items).map(item).collect::<Vec<Value>>() });
         let queue = serde_json::to_string_pretty(&queue).unwrap();
-        repository
+        let base = repository
             .write("test.sh", SUITE)
             .write("tests/base.sh", "test -f test.sh\n")
             .write("docs/FEATURES.json", &format!("{queue}\n"))
@@ -106,15 +108,16 @@ impl Stage {
             .commit("set up");
         let script: String = (1..).zip(turns).map(|(round, turn)| turn.script(round)).collect();
         let agent = world.agent_from_text("agents.toml", &script);
-        Self { world, repository, agent }
+        Self { world, repository, agent, base }
     }
 
     /// Rows of the contract's budget, committed.
     pub(super) fn capped(self, rows: &[(&str, &str)]) -> Self {
-        let rows: String = rows.iter().map(|(control, cap)| format!("| {control} | {cap} | 0 |\n")).collect();
-        let text = format!("# Loop Budget\n\n| Control | Cap | Used |\n|---|---|---|\n{rows}");
-        self.repository.write(BUDGET, &text).commit("caps");
-        self
+        let rows: Vec<String> =
+            rows.iter().map(|(control, cap)| format!("| {control} | {cap} | 0 |\n")).collect();
+        let text = format!("# Loop Budget\n\n| Control | Cap | Used |\n|---|---|---|\n{}", rows.concat());
+        let base = self.repository.write(BUDGET, &text).commit("caps");
+        Self { base, ..self }
     }
 
     pub(super) fn run_words<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
@@ -189,7 +192,7 @@ impl Stage {
 
     /// Subjects of the loop's commits, the oldest first.
     pub(super) fn subjects(&self) -> Vec<String> {
-        let range = format!("main..{}", self.branch());
+        let range = format!("{}..{}", self.base, self.branch());
         let text = self.repository.git(&["log", "--reverse", "--format=%s", &range]);
         text.lines().map(str::to_owned).collect()
     }

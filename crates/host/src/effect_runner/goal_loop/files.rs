@@ -229,6 +229,7 @@ pub(super) fn end(state: &State) -> Result<&End, Fault> {
 /// Whether a page is one of the loop's by its first heading; an empty one is.
 pub(super) fn is_titled(text: &str, title: &str) -> bool {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());
-    let heading = |line: &str| line.strip_prefix("# ").is_some_and(|words| words.trim_start().starts_with(title));
+    let heading =
+        |line: &str| line.strip_prefix("# ").is_some_and(|words| words.trim_start().starts_with(title));
     first.is_none_or(heading)
 }
