@@ -108,7 +108,7 @@ impl Narrator {
             }
             Fact::JudgedTask(fact) => task(fact),
             Fact::FeedbackControl(fact) => control_loop::sentence(&self.run, fact),
-            Fact::GoalContract(fact) => goal_loop::sentence(fact),
+            Fact::GoalContract(fact) => goal_loop::sentence(&self.run, fact),
             Fact::RunEnded => (explain::explain(&self.run).now, Tone::Quiet),
         }
     }

@@ -10,6 +10,7 @@ use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::goal_contract::end::{End, Proposed};
 use windlass_protocols::protocol::goal_contract::facts::{Ending, Fact, OutKind, RetryKind};
 use windlass_protocols::protocol::goal_contract::queue::{Queue, Work};
+use windlass_protocols::protocol::goal_contract::state::State;
 
 pub(super) fn testing(asked: &RunSuite) -> (String, Tone) {
     let words = match asked.purpose {
@@ -45,21 +46,27 @@ pub(super) fn committing(asked: &CommitItem) -> (String, Tone) {
 /// The contract and the queue as they were told before: their items are told when something happens to them.
 pub(super) fn is_known(run: &Run, fact: &windlass_protocols::Fact) -> bool {
     let windlass_protocols::Fact::GoalContract(Fact::QueueTaken { queue }) = fact else { return false };
-    let protocol = run.started.as_ref().map(|started| &started.protocol);
-    let Some(Protocol::GoalContract(state)) = protocol else { return false };
+    let Some(state) = state(run) else { return false };
     state.queue.as_ref().is_some_and(|before| {
         let told = |queue: &Queue| (queue.scope.len(), queue.items.len(), queue.autonomy, queue.limits);
         told(before) == told(queue) && before.notices == queue.notices
     })
 }
 
-pub(super) fn sentence(fact: &Fact) -> (String, Tone) {
+fn state(run: &Run) -> Option<&State> {
+    match &run.started.as_ref()?.protocol {
+        Protocol::GoalContract(state) => Some(state),
+        Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => None,
+    }
+}
+
+pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
     let quiet = || (String::new(), Tone::Quiet);
     match fact {
         Fact::BaseFixed { commit, .. } => {
             (format!("the loop begins at {}", short(commit.as_str())), Tone::Quiet)
         }
-        Fact::QueueTaken { queue } => queue_taken(queue),
+        Fact::QueueTaken { queue } => queue_taken(run, queue),
         Fact::BaselineTaken { suite: None, .. } => {
             ("no test command: nothing but the evaluator can say no".to_owned(), Tone::Attention)
         }
@@ -132,7 +139,7 @@ pub(super) fn sentence(fact: &Fact) -> (String, Tone) {
     }
 }
 
-fn queue_taken(queue: &Queue) -> (String, Tone) {
+fn queue_taken(run: &Run, queue: &Queue) -> (String, Tone) {
     let limits = &queue.limits;
     let mut notices = queue.notices.join("; ");
     let tone = if notices.is_empty() { Tone::Plain } else { Tone::Attention };
@@ -143,7 +150,7 @@ fn queue_taken(queue: &Queue) -> (String, Tone) {
         "{} of {} items in scope, {}, at most {} iterations and {} commits{notices}",
         queue.scope.len(),
         queue.items.len(),
-        queue.autonomy.word(),
+        state(run).and_then(State::level).unwrap_or(queue.autonomy).word(),
         limits.iterations,
         limits.commits
     );

@@ -97,12 +97,19 @@ fn without_tests_only_l1_may_run() {
 }
 
 #[test]
-fn a_level_that_a_person_raises_needs_tests_like_one_that_was_high_from_the_start() {
+fn a_level_or_scope_that_is_raised_takes_a_new_run_also_after_a_person_looked() {
     let untested = GoalSpec { suite: None, ..spec() };
     let script = Script::with(untested, at(Autonomy::L1, two())).builds("tree-1");
     let script = script.leaves(crate::words::pass()).says(approve("tree-1")).committed();
-    let script = script.edited(|files| files.autonomy = Autonomy::L2).read();
-    script.unready_for(NotReady::NoTests);
+    let script = script.edited(|files| {
+        files.autonomy = Autonomy::L2;
+        files.limits.iterations = 1000;
+    });
+    let script = script.read();
+    let state = script.state();
+    assert_eq!(state.level(), Some(Autonomy::L1));
+    let notices = state.queue.as_ref().map(|queue| queue.notices.join("; ")).unwrap_or_default();
+    assert!(notices.contains("takes a new run"), "{notices}");
 }
 
 #[test]

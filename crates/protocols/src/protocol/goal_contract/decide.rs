@@ -45,7 +45,6 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
             if let Some(scope) = &known.spec.tightened.scope {
                 queue.scope.retain(|id| scope.contains(id));
             }
-            queue.autonomy = level(&queue, &known.spec);
             record(draft, GoalFact::QueueTaken { queue });
         }
         (Effect::ReadQueue { .. }, Outcome::Refused { reason }) => unreadable(draft, reason),
