@@ -84,7 +84,7 @@ fn block(state: &State, past: &PastIteration) -> Result<String, Fault> {
         Ending::Escalated { why } => (LoggedAction::Escalate, LoggedVerdict::Inconclusive(why.clone())),
     };
     let (id, item_name) = (item_id(&past.item)?, name(state, &past.item));
-    let subject = subject_of(&id, &item_name, &past.built);
+    let subject = subject_of(&id, &item_name, &past.summary);
     Ok(IterationEntry {
         number: past.number,
         time: &iso(past.at),

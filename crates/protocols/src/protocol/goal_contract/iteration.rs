@@ -79,8 +79,8 @@ impl Iteration {
             item: self.item,
             work: self.work,
             ending: ending.clone(),
+            summary: self.build.map(|build| build.summary).unwrap_or_default(),
             tests: suite.map(|suite| (suite.passed, suite.total)),
-            built: self.build.map(|build| build.summary).unwrap_or_default(),
             commit,
             findings: self
                 .change
@@ -104,9 +104,9 @@ pub struct PastIteration {
     pub item: String,
     pub work: Work,
     pub ending: Ending,
+    /// What its builder says it did, in one line.
+    pub summary: String,
     pub tests: Option<(u32, u32)>,
-    /// In the builder's words; empty where nothing was built.
-    pub built: String,
     pub commit: Option<CommitId>,
     pub findings: Vec<String>,
     pub evaluation: Option<ArtifactRef>,
