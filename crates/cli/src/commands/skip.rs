@@ -7,7 +7,7 @@ use windlass_control_api::inbox::SkipRun;
 use windlass_control_api::views::Status;
 use windlass_control_api::{Control, Fault, exit_codes};
 
-/// Take a run out of the inbox, or put the item a goal loop waits with aside; `windlass resume` goes on
+/// Let a run be that waits for a person, or the item a goal loop waits with
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
