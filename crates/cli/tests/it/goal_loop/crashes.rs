@@ -210,12 +210,14 @@ fn timeless(text: &str) -> String {
         |word: &str| word.len() >= 10 && word.starts_with("20") && word.as_bytes().get(4) == Some(&b'-');
     let plain = |word: &str| if is_id(word) || is_moment(word) { "*".to_owned() } else { word.to_owned() };
     let separates = |letter: char| !letter.is_ascii_alphanumeric() && !matches!(letter, '-' | ':');
-    text.split_inclusive(separates)
-        .map(|piece| {
-            let word = piece.trim_end_matches(separates);
-            plain(word) + &piece[word.len()..]
-        })
-        .collect()
+    let parts = text.split_inclusive(separates).map(|piece| {
+        let word = piece.trim_end_matches(separates);
+        // The thousandths of a moment stand behind a point.
+        let thousandths =
+            word.len() == 4 && word.ends_with('Z') && word[..3].bytes().all(|b| b.is_ascii_digit());
+        if thousandths { "*".to_owned() + &piece[word.len()..] } else { plain(word) + &piece[word.len()..] }
+    });
+    parts.collect()
 }
 
 fn undisturbed(story: Story) -> (Ending, Vec<usize>, Vec<String>) {

@@ -43,7 +43,7 @@ fn a_higher_cap_or_level_written_while_it_runs_waits_for_a_person() {
     let ended = scene.ends(&play, 12);
     assert_eq!(ended["goal"]["iterations"], json!({ "used": 1, "cap": 1 }));
     let notices = ended["goal"]["notices"].to_string();
-    assert!(notices.contains("widened while the loop ran"), "{notices}");
+    assert!(notices.contains("raised while the loop ran"), "{notices}");
     let _ = scene.about("resume", &[]).exits_with(0);
     assert_eq!(scene.status()["report"]["iterations"], json!({ "used": 2, "cap": 5 }));
 }

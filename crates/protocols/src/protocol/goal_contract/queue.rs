@@ -189,8 +189,9 @@ impl Queue {
     /// be worked on and how freely is agreed to when a run begins; more room is also given by whoever takes it up again.
     pub(super) fn take_in(&mut self, before: &Self, person_looked: bool) {
         let asked = (self.scope.clone(), self.autonomy, self.limits);
-        // An id that was not in the queue yet is not in the agreed scope either.
-        self.scope.retain(|id| before.scope.contains(id));
+        // An item that was not in the queue yet may be what "all F" was agreed to for; whoever let the run go on knows.
+        let is_new = |id: &str| person_looked && before.item(id).is_none();
+        self.scope.retain(|id| before.scope.contains(id) || is_new(id));
         self.autonomy = self.autonomy.min(before.autonomy);
         if (&self.scope, self.autonomy) != (&asked.0, asked.1) {
             self.notices
