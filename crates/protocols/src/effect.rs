@@ -224,6 +224,26 @@ pub struct StepLimits {
     pub cost_micros: Option<u64>,
 }
 
+impl StepLimits {
+    /// What is left for a step of a share that has caps of its own and of which this was used.
+    #[must_use]
+    pub(crate) fn within(self, caps: [Option<u64>; 3], used: &Usage) -> Self {
+        let less = |limit: Option<u64>, cap: Option<u64>, used: u64| match (limit, cap) {
+            (limit, None) => limit,
+            (None, Some(cap)) => Some(cap.saturating_sub(used)),
+            (Some(limit), Some(cap)) => Some(limit.min(cap.saturating_sub(used))),
+        };
+        let [time, tokens, cost_micros] = caps;
+        let total = less(Some(self.total.0), time, used.duration.0).unwrap_or(self.total.0);
+        Self {
+            total: Millis(total.max(1)),
+            tokens: less(self.tokens, tokens, used.tokens),
+            cost_micros: less(self.cost_micros, cost_micros, used.cost_micros),
+            ..self
+        }
+    }
+}
+
 impl Effect {
     /// For logs and headings.
     pub const fn name(&self) -> &'static str {

@@ -10,16 +10,17 @@ use super::run_log::RUN_LOG_FILE;
 use super::trajectory::TRAJECTORY_FILE;
 use crate::repo_path::RepoPath;
 
-const LOOP_FILES: [&str; 7] = [
+/// What the engine alone writes: files, and folders with a slash at their end.
+pub const LOOP_PATHS: [&str; 8] = [
     FEATURES_FILE,
     CONTRACT_FILE,
     BUDGET_FILE,
     RUN_LOG_FILE,
     PROGRESS_FILE,
     EVALUATION_FILE,
-    TRAJECTORY_FILE,
+    "docs/evaluations/",
+    "docs/designs/",
 ];
-const LOOP_FOLDERS: [&str; 2] = ["docs/designs/", "docs/evaluations/"];
 const TEST_FOLDERS: [&str; 6] = ["test", "tests", "__tests__", "spec", "specs", "testdata"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,14 +63,14 @@ impl Allowed {
     }
 }
 
-/// Tests, and the loop's own documents.
+/// Tests, the loop's own documents, and the log that hooks of the original keep.
 pub fn is_always_allowed(path: &str) -> bool {
-    is_loop_file(path) || is_test_path(path)
+    is_loop_file(path) || path == TRAJECTORY_FILE || is_test_path(path)
 }
 
 /// Documents that the engine writes; what an agent does to them is no part of its change.
 pub fn is_loop_file(path: &str) -> bool {
-    LOOP_FILES.contains(&path) || LOOP_FOLDERS.iter().any(|folder| path.starts_with(folder))
+    LOOP_PATHS.iter().any(|own| path == *own || (own.ends_with('/') && path.starts_with(own)))
 }
 
 fn without_remark(name: &str) -> &str {

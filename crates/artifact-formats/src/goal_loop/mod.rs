@@ -22,7 +22,7 @@ mod tests_run;
 mod text_lines;
 mod trajectory;
 
-pub use allowed_paths::{Allowed, is_always_allowed, is_loop_file, is_test_path};
+pub use allowed_paths::{Allowed, LOOP_PATHS, is_always_allowed, is_loop_file, is_test_path};
 pub use budget::{BUDGET_FILE, Budget, Caps, Control, Used};
 pub use builder_report::BuilderReport;
 pub use commit_subject::{commit_subject, item_of_subject};

@@ -12,6 +12,7 @@ mod control_loop;
 mod goal_loop;
 mod land;
 mod listen;
+mod loop_branch;
 mod prepare;
 mod prompt;
 mod step;

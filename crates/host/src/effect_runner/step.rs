@@ -187,6 +187,17 @@ pub(super) fn directories(context: &RunContext, effect: EffectId) -> Vec<PathBuf
     directories
 }
 
+/// Both streams, one after the other, as whole lines.
+pub(super) fn printed(directory: &Path) -> Vec<u8> {
+    let mut printed = log(directory, "stdout.log");
+    let errors = log(directory, "stderr.log");
+    if !errors.is_empty() && !printed.is_empty() && !printed.ends_with(b"\n") {
+        printed.push(b'\n');
+    }
+    printed.extend(errors);
+    printed
+}
+
 /// What was kept of a stream; an absent log is an empty one.
 pub(super) fn log(directory: &Path, name: &str) -> Vec<u8> {
     std::fs::read(directory.join(name)).unwrap_or_default()

@@ -6,18 +6,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use windlass_artifact_formats::control_loop::RepoPath;
 use windlass_artifact_formats::goal_loop::{
-    BUDGET_FILE, Budget, CONTRACT_FILE, Caps, Contract, DesignDocument, EVALUATION_FILE, FEATURES_FILE,
-    Feature, FeatureList, ItemId, PROGRESS_FILE, RUN_LOG_FILE, Recognised, RunLog,
+    BUDGET_FILE, Budget, CONTRACT_FILE, Caps, Contract, DesignDocument, FEATURES_FILE, Feature, FeatureList,
+    ItemId, RUN_LOG_FILE, Recognised, RunLog,
 };
 use windlass_protocols::protocol::goal_contract::queue::Queue;
 
 /// No honest file of a set-up is larger; what is larger is not read.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// The loop's own files, which may be uncommitted when it begins.
-pub(crate) const OWN_FILES: [&str; 6] =
-    [FEATURES_FILE, CONTRACT_FILE, BUDGET_FILE, RUN_LOG_FILE, PROGRESS_FILE, EVALUATION_FILE];
-
-pub(crate) const OWN_DIRECTORIES: [&str; 2] = ["docs/evaluations/", "docs/designs/"];
 
 /// What was found under one of the names.
 #[derive(Clone, Debug)]

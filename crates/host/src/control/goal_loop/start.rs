@@ -5,7 +5,7 @@ use super::commands::Commands;
 use super::init::{put, template, unusable};
 use super::look::{claimed, command_words, no_tests};
 use super::open_runs::{open_run, refusal};
-use super::setup::{Files, Found, OWN_DIRECTORIES, OWN_FILES, Setup};
+use super::setup::{Files, Found, Setup};
 use super::{confirm, tighten};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
@@ -16,7 +16,7 @@ use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
 use crate::settings::Settings;
 use std::collections::BTreeMap;
-use windlass_artifact_formats::goal_loop::{CONTRACT_FILE, PinnedCommands};
+use windlass_artifact_formats::goal_loop::{CONTRACT_FILE, PinnedCommands, is_loop_file};
 use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::goal_setup::StartGoal;
 use windlass_control_api::money::Spent;
@@ -138,7 +138,7 @@ impl Wanted<'_> {
         let found = found.map_err(git_fault)?;
         let changed = found.changes.iter().map(|change| change.path.to_string());
         let changed = changed.filter(|path| !path.starts_with(RUNS));
-        let (own, others): (Vec<String>, Vec<String>) = changed.partition(|path| is_own(path));
+        let (own, others): (Vec<String>, Vec<String>) = changed.partition(|path| is_loop_file(path));
         if !others.is_empty() {
             return Err(dirty(&others));
         }
@@ -330,10 +330,6 @@ impl Wanted<'_> {
             goal: None,
         })
     }
-}
-
-fn is_own(path: &str) -> bool {
-    OWN_FILES.contains(&path) || OWN_DIRECTORIES.iter().any(|directory| path.starts_with(directory))
 }
 
 fn dirty(changed: &[String]) -> Fault {

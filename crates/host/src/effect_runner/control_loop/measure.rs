@@ -147,12 +147,7 @@ impl OneSensor {
         before: Option<&Fingerprint>,
     ) -> Result<Reading, Fault> {
         let (status, exit_code, cause) = judge(end);
-        let mut printed = step::log(directory, "stdout.log");
-        let errors = step::log(directory, "stderr.log");
-        if !errors.is_empty() && !printed.is_empty() && !printed.ends_with(b"\n") {
-            printed.push(b'\n');
-        }
-        printed.extend(errors);
+        let printed = step::printed(directory);
         let output = clean_output(&String::from_utf8_lossy(&printed));
         let report = SensorOutput {
             sensor: self.sensor.name.clone(),

@@ -1,6 +1,7 @@
 //! Which tree a role of a control loop looks at: the plant with the loop's files as they were last committed, and, for an
 //! actuator, the plan it is to carry out.
 
+use super::super::loop_branch;
 use super::files::{self, LoopFile};
 use crate::context::{RunContext, git_commit, git_tree};
 use crate::fault::{bug, git_fault};
@@ -102,5 +103,7 @@ fn keep_leftovers(context: &RunContext, state: &State, (path, key): (&Path, &str
     if found.changes.is_empty() {
         return Ok(());
     }
-    super::commit::keep(context, state, &head, &found.tree)
+    let number = state.captures + 1;
+    let what = format!("Unfinished work of the actuator before snapshot {number}");
+    loop_branch::keep(context, &head, &found.tree, (&format!("interrupted-{number}"), &what))
 }

@@ -1,7 +1,7 @@
 //! Takes down what a builder left, or what a person handed back in its place. The loop's own files are put back; what else
 //! does not belong to the item is a finding.
 
-use super::commit;
+use super::super::loop_branch;
 use super::files;
 use super::scope;
 use super::shown;
@@ -9,6 +9,7 @@ use crate::context::{RunContext, git_tree};
 use crate::fault::{bug, git_fault};
 use crate::foreign::{ForeignShelf, is_real_directory};
 use std::path::Path;
+use windlass_artifact_formats::goal_loop::is_loop_file;
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Change, TreeId};
 use windlass_protocols::outcome::CapturedChange;
@@ -40,7 +41,8 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
     };
     let head = shown::looked_at(context, state)?;
     if taken.hazards.is_empty() && taken.tree != before {
-        commit::keep(context, &head, &taken.tree, open.number)?;
+        let named = (format!("iteration-{}", open.number), format!("What iteration {} built", open.number));
+        loop_branch::keep(context, &head, &taken.tree, (&named.0, &named.1))?;
     }
     let plant = files::plant(context, &taken.tree)?;
     let (patch, too_large) = super::super::capture::patch(context, &head_plant, &plant)?;
@@ -51,7 +53,7 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         findings.push(scope::committed());
     }
     let (owned, edited): (Vec<String>, Vec<String>) =
-        taken.changes.iter().map(|change| change.path.to_string()).partition(|path| files::is_owned(path));
+        taken.changes.iter().map(|change| change.path.to_string()).partition(|path| is_loop_file(path));
     Ok(Outcome::ChangeCaptured(CapturedChange {
         round,
         tree: windlass_protocols::TreeId::new(plant.as_str()),

@@ -1,12 +1,13 @@
 //! Makes a verified item a commit, or closes the loop's files with one. Doing it twice makes the same commit and changes
 //! nothing. The user's hooks are not run: a hook is a program that an agent could have written.
 
+use super::super::loop_branch;
 use super::files;
 use super::ledger;
 use crate::context::{RunContext, git_commit, git_tree};
 use crate::fault::git_fault;
 use windlass_control_api::Fault;
-use windlass_git_workspaces::{Commit, CommitRequest, GitError, Moment, Overlay, ReferenceUpdate, TreeId};
+use windlass_git_workspaces::{CommitRequest, GitError, Overlay};
 use windlass_protocols::effect::CommitItem;
 use windlass_protocols::protocol::goal_contract::spec::Home;
 use windlass_protocols::protocol::goal_contract::state::State;
@@ -32,7 +33,7 @@ pub(in super::super) fn run(context: &RunContext, asked: &CommitItem, run: &Run)
         message: &message,
         author: &author,
         committer: &author,
-        time: super::super::control_loop::moment(asked.decided_at),
+        time: loop_branch::moment(asked.decided_at),
     };
     let commit = match repository.publish_new(&request, &parent.tree) {
         Ok(commit) => commit,
@@ -42,8 +43,7 @@ pub(in super::super) fn run(context: &RunContext, asked: &CommitItem, run: &Run)
         Err(error) => return Err(git_fault(error)),
     };
     let in_place = spec.home == Home::InPlace;
-    let placed =
-        super::super::control_loop::place(context, (&spec.place.doer_branch, in_place), &parent, &commit)?;
+    let placed = loop_branch::place(context, (&spec.place.doer_branch, in_place), &parent, &commit)?;
     Ok(match placed {
         Ok(()) => Outcome::ItemCommitted {
             commit: CommitId::new(commit.id.as_str()),
@@ -75,27 +75,4 @@ fn message(context: &RunContext, state: &State, asked: &CommitItem) -> Result<St
         evaluation.unwrap_or_default(),
         tests.unwrap_or_default(),
     ))
-}
-
-/// Keeps what an iteration built under a reference of our own: a failed attempt stays for a person to look at.
-pub(super) fn keep(context: &RunContext, head: &Commit, tree: &TreeId, iteration: u32) -> Result<(), Fault> {
-    let repository = &context.repository;
-    let author = super::super::author(&context.author).map_err(git_fault)?;
-    let message = format!("What iteration {iteration} built\n\nWindlass-Run: {}", context.run);
-    let request = CommitRequest {
-        tree,
-        parents: std::slice::from_ref(&head.id),
-        message: &message,
-        author: &author,
-        committer: &author,
-        time: Moment { seconds: 0, offset_minutes: 0 },
-    };
-    let commit = Commit { id: repository.commit(&request).map_err(git_fault)?, tree: tree.clone() };
-    repository.publish(&commit, &head.tree).map_err(git_fault)?;
-    let short = commit.id.as_str().get(..12).unwrap_or(commit.id.as_str());
-    let reference = format!("refs/windlass/kept/{}/iteration-{iteration}-{short}", context.run);
-    match repository.update_reference(&reference, &commit.id, None).map_err(git_fault)? {
-        // Named after its content: what is there already is the same.
-        ReferenceUpdate::Updated | ReferenceUpdate::Conflict { .. } => Ok(()),
-    }
 }

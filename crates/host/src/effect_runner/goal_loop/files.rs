@@ -5,8 +5,8 @@ use super::shown;
 use crate::context::RunContext;
 use crate::fault::{bug, git_fault};
 use windlass_artifact_formats::goal_loop::{
-    BUDGET_FILE, Budget, CONTRACT_FILE, Caps, Contract, DesignDocument, DesignStatus, EVALUATION_FILE,
-    FEATURES_FILE, FeatureList, ItemId, ItemStatus, PROGRESS_FILE, RUN_LOG_FILE, Used, design_path,
+    BUDGET_FILE, Budget, CONTRACT_FILE, Caps, Contract, DesignDocument, DesignStatus, FEATURES_FILE,
+    FeatureList, ItemId, ItemStatus, LOOP_PATHS, PROGRESS_FILE, RUN_LOG_FILE, Used, design_path,
 };
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Overlay, TreeId};
@@ -22,27 +22,9 @@ use windlass_protocols::{ArtifactRef, Millis, Run};
 /// A path in the repository and what is to stand there.
 pub(super) type LoopFile = (String, Vec<u8>);
 
-const EVALUATIONS: &str = "docs/evaluations/";
-const DESIGNS: &str = "docs/designs/";
-/// Where each path or directory of the loop begins.
-pub(super) const OWNED: [&str; 8] = [
-    FEATURES_FILE,
-    CONTRACT_FILE,
-    BUDGET_FILE,
-    RUN_LOG_FILE,
-    PROGRESS_FILE,
-    EVALUATION_FILE,
-    EVALUATIONS,
-    DESIGNS,
-];
-
-pub(super) fn is_owned(path: &str) -> bool {
-    OWNED.iter().any(|owned| path == *owned || (owned.ends_with('/') && path.starts_with(owned)))
-}
-
 /// Every file of the loop from this tree, or from nowhere.
 pub(super) fn owned_from(tree: Option<&TreeId>) -> Vec<(&'static str, Option<&TreeId>)> {
-    OWNED.iter().map(|owned| (*owned, tree)).collect()
+    LOOP_PATHS.iter().map(|owned| (*owned, tree)).collect()
 }
 
 /// A content without the loop's files: what verdicts are about.

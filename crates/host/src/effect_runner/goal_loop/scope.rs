@@ -6,7 +6,7 @@ use crate::context::RunContext;
 use crate::fault::git_fault;
 use windlass_artifact_formats::goal_loop::{
     Allowed, DefinitionChanges, DesignDocument, FEATURES_FILE, FeatureList, FieldOwner, ItemChange,
-    added_lines, is_test_path, scan_secrets,
+    added_lines, is_loop_file, is_test_path, scan_secrets,
 };
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Change, ChangeKind, TreeId};
@@ -37,7 +37,7 @@ pub(super) fn findings(
     found: &Changes<'_>,
 ) -> Result<Vec<Finding>, Fault> {
     let paths: Vec<String> = found.differing.iter().map(|change| change.path.to_string()).collect();
-    let (owned, own): (Vec<String>, Vec<String>) = paths.into_iter().partition(|path| files::is_owned(path));
+    let (owned, own): (Vec<String>, Vec<String>) = paths.into_iter().partition(|path| is_loop_file(path));
     let mut findings = queue_findings(context, open, found, owned.iter().any(|path| path == FEATURES_FILE))?;
     let others: Vec<String> = owned.into_iter().filter(|path| path != FEATURES_FILE).collect();
     findings.extend(named(FindingKind::LoopFile, others));

@@ -59,12 +59,7 @@ fn report(
     directory: &Path,
     (end, usage): (StepEnd, Usage),
 ) -> Result<Outcome, Fault> {
-    let mut printed = step::log(directory, "stdout.log");
-    let errors = step::log(directory, "stderr.log");
-    if !errors.is_empty() && !printed.is_empty() && !printed.ends_with(b"\n") {
-        printed.push(b'\n');
-    }
-    printed.extend(errors);
+    let printed = step::printed(directory);
     let exit = if end == (StepEnd::Exited { code: 0 }) { TestsExit::Success } else { TestsExit::Failure };
     let found = TestsRun::read(&String::from_utf8_lossy(&printed), exit);
     let differing = match &asked.baseline {

@@ -9,7 +9,7 @@ use crate::draft::Draft;
 use crate::effect::{Ask, Effect, NodeStep, RunAgent, StepLimits, Wait};
 use crate::kernel::availability::Available;
 use crate::outcome::AgentSession;
-use crate::vocabulary::{ArtifactRef, Millis, Role};
+use crate::vocabulary::{ArtifactRef, Role};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -17,20 +17,11 @@ use alloc::vec::Vec;
 /// What one step may use: of the run, and of what every node around it was given.
 pub(super) fn limits(draft: &Draft) -> StepLimits {
     let state = state(draft);
-    let mut limits = draft.budget().step_limits();
-    let less = |limit: Option<u64>, cap: Option<u64>, used: u64| match (limit, cap) {
-        (limit, None) => limit,
-        (None, Some(cap)) => Some(cap.saturating_sub(used)),
-        (Some(limit), Some(cap)) => Some(limit.min(cap.saturating_sub(used))),
-    };
-    for frame in &state.stack {
+    state.stack.iter().fold(draft.budget().step_limits(), |limits, frame| {
         let budget = &state.spec.node(frame.depth as usize).budget;
-        let total = less(Some(limits.total.0), budget.time.map(|time| time.0), frame.used.duration.0);
-        limits.total = Millis(total.unwrap_or(limits.total.0).max(1));
-        limits.tokens = less(limits.tokens, budget.tokens, frame.used.tokens);
-        limits.cost_micros = less(limits.cost_micros, budget.cost_micros, frame.used.cost_micros);
-    }
-    limits
+        let caps = [budget.time.map(|time| time.0), budget.tokens, budget.cost_micros];
+        limits.within(caps, &frame.used)
+    })
 }
 
 /// Asks the first agent of the role's chain that can be asked now, or waits for it.

@@ -8,26 +8,17 @@ use crate::draft::Draft;
 use crate::effect::{Ask, Effect, RunAgent, StepLimits, Wait};
 use crate::kernel::availability::Available;
 use crate::outcome::AgentSession;
-use crate::vocabulary::{ArtifactRef, Millis, Role};
+use crate::vocabulary::{ArtifactRef, Role};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// What one step may use: of the run, and of what the contract has left.
 pub(super) fn limits(draft: &Draft) -> StepLimits {
-    let mut limits = draft.budget().step_limits();
-    let used = draft.budget().used;
+    let limits = draft.budget().step_limits();
     let Some(contract) = state(draft).limits() else { return limits };
-    let less = |limit: Option<u64>, cap: Option<u64>, used: u64| match (limit, cap) {
-        (limit, None) => limit,
-        (None, Some(cap)) => Some(cap.saturating_sub(used)),
-        (Some(limit), Some(cap)) => Some(limit.min(cap.saturating_sub(used))),
-    };
-    let total = less(Some(limits.total.0), contract.time.map(|time| time.0), used.duration.0);
-    limits.total = Millis(total.unwrap_or(limits.total.0).max(1));
-    limits.tokens = less(limits.tokens, contract.tokens, used.tokens);
-    limits.cost_micros = less(limits.cost_micros, contract.cost_micros, used.cost_micros);
-    limits
+    let caps = [contract.time.map(|time| time.0), contract.tokens, contract.cost_micros];
+    limits.within(caps, &draft.budget().used)
 }
 
 /// Asks the first agent of the role's chain that can be asked now, or waits for it.
