@@ -77,6 +77,15 @@ fn a_new_red_test_goes_to_the_evaluator_and_not_to_a_commit() {
 }
 
 #[test]
+fn a_test_command_that_is_not_there_is_no_red_baseline() {
+    let missing = contract("F001", "L2").replace("`sh test.sh`", "`no-such-command --all`");
+    let scene = Scene::with_contract(&queue(&[item("F001")]), &missing);
+    let ended = scene.ends(&Play::well(&["F001"]), 1);
+    assert_because(&ended, "the test command could not be run");
+    assert_eq!(scene.world.steps(), Vec::<String>::new());
+}
+
+#[test]
 fn a_red_baseline_names_its_tests_and_asks_nobody() {
     let scene = Scene::of(1, "L2");
     scene.repository.write("tests/broken.sh", "exit 1\n").commit("red");

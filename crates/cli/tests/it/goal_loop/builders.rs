@@ -1,7 +1,7 @@
 //! Builders that do what they must not: each is caught by name, and nothing of it is committed.
 
-use super::scene::{CONTRACT, Play, Scene, assert_because, item, makes, question, write};
-use serde_json::Value;
+use super::scene::{CONTRACT, Play, Scene, TEST_COMMAND, assert_because, item, makes, question, with, write};
+use serde_json::{Value, json};
 
 /// A builder that makes the item well and does this beside it.
 fn beside(round: u32, actions: &[&str]) -> Play {
@@ -99,6 +99,18 @@ fn an_edit_outside_the_item_s_paths_stops_the_loop() {
     let scene = Scene::of(1, "L2");
     let ended = scene.ends(&beside(1, &[&write("README.md", "mine\n")]).passes(1, "F001"), 11);
     assert_creep(&scene, &ended, "edited outside the item's paths: README.md");
+}
+
+#[test]
+fn the_file_that_the_test_command_runs_is_nobody_s_unless_the_item_names_it() {
+    let runner = write("test.sh", "echo 'ok 1 - base'\n");
+    let scene = Scene::of(1, "L2");
+    let ended = scene.ends(&beside(1, &[&runner]).passes(1, "F001"), 11);
+    assert_creep(&scene, &ended, "edited outside the item's paths: test.sh");
+    let about_it = with(item("F001"), json!({ "affected_files": ["f001.txt", "test.sh"] }));
+    let scene = Scene::set_up(&[about_it], "L2");
+    let longer = write("test.sh", &format!("# Runs every test.\n{TEST_COMMAND}"));
+    let _ = scene.ends(&beside(1, &[&longer]).passes(1, "F001"), 0);
 }
 
 #[test]

@@ -218,3 +218,15 @@ fn another_tool_s_files_of_the_same_names_are_refused_and_not_written() {
         assert_eq!(scene.world.steps(), Vec::<String>::new());
     }
 }
+
+#[test]
+fn pages_of_the_loop_s_names_that_are_somebody_else_s_are_left_alone() {
+    let scene = Scene::of(1, "L2");
+    let (notes, data) = ("# Our own notes\n\nNot a log.\n", "{\"ours\": 1}\n");
+    scene.repository.write(PROGRESS, notes).write(EVALUATION, data).commit("pages of our own");
+    let _ = scene.ends(&Play::well(&["F001"]), 0);
+    assert_eq!(scene.at_end(PROGRESS), notes.trim_end());
+    assert_eq!(scene.at_end(EVALUATION), data.trim_end());
+    let kept = scene.repository.git(&["ls-tree", "--name-only", &scene.branch(), "docs/evaluations/"]);
+    assert!(kept.contains("F001-iteration-1"), "{kept}");
+}

@@ -14,7 +14,7 @@ pub(crate) const PROGRESS: &str = "docs/PROGRESS.md";
 pub(crate) const EVALUATION: &str = "docs/EVALUATION.md";
 
 /// Runs every file under tests/ and prints one line of TAP for each.
-const TEST_COMMAND: &str = r#"failed=0
+pub(crate) const TEST_COMMAND: &str = r#"failed=0
 number=0
 for file in tests/*.sh; do
   number=$((number + 1))

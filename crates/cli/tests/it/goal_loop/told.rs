@@ -81,7 +81,8 @@ fn failed_attempts_are_kept_under_references_and_stay_out_of_the_branch() {
 #[test]
 fn verify_says_when_somebody_moved_the_branch() {
     let scene = played();
-    let _ = scene.about("verify", &[]).exits_with(0);
+    let said = scene.about("verify", &[]).exits_with(0).stdout;
+    assert!(said.contains("what was committed for each item: 1 are the judged content"), "{said}");
     let branch = scene.branch();
     scene.repository.git(&["update-ref", &format!("refs/heads/{branch}"), "main"]);
     let found = scene.about("verify", &[]);
