@@ -4,7 +4,9 @@
 use crate::outcome::{AgentSession, ReadingStatus, Usage};
 use crate::protocol::feedback_control::end::NodeStatus;
 use crate::protocol::judged_task::spec::Landing;
+pub use crate::protocol::roadmap_rounds::steps::{PlaneStep, RoundWork};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -32,6 +34,8 @@ pub enum Effect {
     RunSuite(RunSuite),
     /// Make a verified item a commit with the loop's files, or close the loop's files with a commit of their own.
     CommitItem(CommitItem),
+    /// A step of the controller of a roadmap loop.
+    Plane(PlaneStep),
     /// Let time pass until an agent can be asked.
     Wait(Wait),
     /// Write the summary and leave the workspaces as a finished run leaves them.
@@ -125,6 +129,19 @@ pub struct RunAgent {
     /// Which item of a goal loop it is asked about; absent elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
+    /// Which work of a roadmap loop it is asked for; absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<Box<AskedWork>>,
+}
+
+/// Work of a roadmap loop, and where it is done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedWork {
+    pub work: RoundWork,
+    pub branch: String,
+    pub worktree: String,
+    /// The commit the worktree stands on; what the agent left beside it before it was interrupted is kept.
+    pub head: CommitId,
 }
 
 /// A step of one node of a control loop.
@@ -258,6 +275,7 @@ impl Effect {
             Self::ReadQueue { .. } => "read-queue",
             Self::RunSuite(_) => "run-suite",
             Self::CommitItem(_) => "commit-item",
+            Self::Plane(step) => step.name(),
             Self::Wait(_) => "wait",
             Self::CloseRun(_) => "close-run",
         }

@@ -2,7 +2,7 @@
 
 use crate::effect::{Effect, RunAgent};
 use crate::kernel::budget::{Budget, Dimension};
-use crate::protocol::{Protocol, feedback_control, goal_contract, judged_task};
+use crate::protocol::{Protocol, feedback_control, goal_contract, judged_task, roadmap_rounds};
 use crate::run::Run;
 use crate::vocabulary::{EffectId, Millis};
 use alloc::format;
@@ -39,6 +39,10 @@ pub fn explain(run: &Run) -> Explanation {
         Protocol::GoalContract(state) => (
             goal_contract::explain::explain(run, state, id),
             matches!(&state.end, Some(goal_contract::end::End::Stopped { .. })),
+        ),
+        Protocol::RoadmapRounds(state) => (
+            roadmap_rounds::explain::explain(run, state, id),
+            matches!(&state.end, Some(roadmap_rounds::end::End::Stopped { .. })),
         ),
     };
     if let Some(taken) = &run.taken_over {
@@ -90,6 +94,10 @@ fn describe(request: &Effect) -> String {
         Effect::RunAgent(RunAgent { role, item: Some(item), round, .. }) => {
             format!("the {role} of {item}, iteration {round}")
         }
+        Effect::RunAgent(RunAgent { role, work: Some(place), .. }) => {
+            format!("the {role} of {}: {}", place.work.round, place.work.kind.words())
+        }
+        Effect::Plane(step) => step.describe(),
         Effect::ReadQueue { .. } => "the contract and the queue".to_string(),
         Effect::RunSuite(suite) => format!("the test suite on tree {}", suite.tree),
         Effect::CommitItem(commit) => match &commit.item {

@@ -5,7 +5,7 @@ use crate::effect::Effect;
 use crate::kernel::budget::CapChange;
 use crate::kernel::person::Word;
 use crate::outcome::Outcome;
-use crate::protocol::{Spec, feedback_control, goal_contract, judged_task};
+use crate::protocol::{Spec, feedback_control, goal_contract, judged_task, roadmap_rounds};
 use crate::vocabulary::{Actor, EffectId, Millis, RunId};
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,7 @@ pub enum Fact {
     JudgedTask(judged_task::facts::Fact),
     FeedbackControl(feedback_control::facts::Fact),
     GoalContract(goal_contract::facts::Fact),
+    RoadmapRounds(roadmap_rounds::facts::Fact),
     RunEnded,
 }
 
@@ -76,6 +77,7 @@ impl Fact {
             Self::JudgedTask(fact) => fact.name(),
             Self::FeedbackControl(fact) => fact.name(),
             Self::GoalContract(fact) => fact.name(),
+            Self::RoadmapRounds(fact) => fact.name(),
             Self::RunEnded => "run-ended",
         }
     }

@@ -1,6 +1,6 @@
 //! Which runs wait for a person, what they wait with, and what can be said to them. Data only; a face decides how it looks.
 
-use crate::protocol::{Protocol, feedback_control, goal_contract, judged_task};
+use crate::protocol::{Protocol, feedback_control, goal_contract, judged_task, roadmap_rounds};
 use crate::run::{Run, TakenOver};
 use crate::vocabulary::TreeId;
 use alloc::format;
@@ -57,6 +57,7 @@ pub fn waiting(run: &Run) -> Option<Waiting> {
         Protocol::JudgedTask(state) => judged_task::inbox::waiting(run, state, id),
         Protocol::FeedbackControl(state) => feedback_control::inbox::waiting(run, state, id),
         Protocol::GoalContract(state) => goal_contract::inbox::waiting(run, state, id),
+        Protocol::RoadmapRounds(state) => roadmap_rounds::inbox::waiting(run, state, id),
     };
     match &run.taken_over {
         Some(taken) => Some(in_hand(taken, asked, id)),
@@ -84,7 +85,7 @@ fn in_hand(taken: &TakenOver, before: Option<Waiting>, id: &str) -> Waiting {
 pub fn approvable(run: &Run) -> Option<TreeId> {
     match &run.started.as_ref().filter(|_| run.ended)?.protocol {
         Protocol::JudgedTask(state) => state.change.as_ref().map(|change| change.tree.clone()),
-        Protocol::FeedbackControl(_) => None,
+        Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_) => None,
         Protocol::GoalContract(state) => goal_contract::inbox::proposed(state),
     }
 }

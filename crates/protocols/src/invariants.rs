@@ -2,7 +2,7 @@
 
 use crate::fact::Fact;
 use crate::kernel::person::Word;
-use crate::protocol::{feedback_control, goal_contract, judged_task};
+use crate::protocol::{feedback_control, goal_contract, judged_task, roadmap_rounds};
 use crate::run::Run;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -17,6 +17,7 @@ pub fn violations(facts: &[Fact]) -> Vec<String> {
     judged_task::invariants::violations(facts, &mut wrong);
     feedback_control::invariants::violations(facts, &mut wrong);
     goal_contract::invariants::violations(facts, &mut wrong);
+    roadmap_rounds::invariants::violations(facts, &mut wrong);
     wrong
 }
 

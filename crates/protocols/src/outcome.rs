@@ -6,6 +6,8 @@ use crate::protocol::goal_contract::queue::Queue;
 pub use crate::protocol::goal_contract::reports::{
     BuildReport, DesignReport, Evaluation, Finding, FindingKind, RootCause, SuiteReport,
 };
+use crate::protocol::roadmap_rounds::plane::RoundStage;
+pub use crate::protocol::roadmap_rounds::steps::PlaneOutcome;
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -34,6 +36,7 @@ pub enum Outcome {
         commit: CommitId,
         tree: TreeId,
     },
+    Plane(PlaneOutcome),
     /// The moment that was waited for is here.
     Waited,
     Closed,
@@ -73,7 +76,8 @@ impl Outcome {
                 | Effect::CaptureChange { .. }
                 | Effect::CommitIteration(_)
                 | Effect::ReadQueue { .. }
-                | Effect::CommitItem(_),
+                | Effect::CommitItem(_)
+                | Effect::Plane(_),
             )
             | (Self::QueueRead(_), Effect::ReadQueue { .. })
             | (Self::ItemCommitted { .. }, Effect::CommitItem(_))
@@ -99,6 +103,7 @@ impl Outcome {
                 report.role == asked.role && report.answer.is_about(asked)
             }
             (Self::ChangeCaptured(change), Effect::CaptureChange { round }) => change.round == *round,
+            (Self::Plane(outcome), Effect::Plane(step)) => outcome.fits(step),
             (
                 Self::Prepared { .. }
                 | Self::ChecksRan(_)
@@ -110,6 +115,7 @@ impl Outcome {
                 | Self::QueueRead(_)
                 | Self::SuiteRan(_)
                 | Self::ItemCommitted { .. }
+                | Self::Plane(_)
                 | Self::Waited
                 | Self::Closed
                 | Self::Refused { .. },
@@ -132,6 +138,7 @@ impl Outcome {
             | Self::IterationCommitted { .. }
             | Self::QueueRead(_)
             | Self::ItemCommitted { .. }
+            | Self::Plane(_)
             | Self::Waited
             | Self::Closed
             | Self::Refused { .. } => Usage::default(),
@@ -341,7 +348,9 @@ pub enum Trouble {
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     Missing,
-    Malformed { faults: Vec<String> },
+    Malformed {
+        faults: Vec<String>,
+    },
     Handoff(Handoff),
     Verdict(Verdict),
     Audit(Audit),
@@ -351,6 +360,25 @@ pub enum Answer {
     Design(DesignReport),
     Build(BuildReport),
     Evaluation(Evaluation),
+    /// The answer is what it left in its worktree.
+    InWorktree,
+    Diagnosis(Diagnosis),
+}
+
+/// What an investigator makes of a round that does not get on. Advice, no more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnosis {
+    /// One line.
+    pub summary: String,
+    /// What it would do, in one line; the next agent of the round is told.
+    pub advice: String,
+    /// The stage that what is there proves, if it says one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proves: Option<RoundStage>,
+    /// Nothing lawful is left to try.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub escalate: bool,
+    pub artifact: ArtifactRef,
 }
 
 impl Answer {
@@ -370,7 +398,9 @@ impl Answer {
             | Self::Action(_)
             | Self::Design(_)
             | Self::Build(_)
-            | Self::Evaluation(_) => true,
+            | Self::Evaluation(_)
+            | Self::InWorktree
+            | Self::Diagnosis(_) => true,
         }
     }
 }

@@ -85,7 +85,10 @@ impl Run {
             Fact::LandingAsked { .. } => self.ended = false,
             Fact::RunEnded => self.ended = true,
             Fact::PersonSaid { by, word } => self.hear(by, word),
-            Fact::JudgedTask(_) | Fact::FeedbackControl(_) | Fact::GoalContract(_) => {}
+            Fact::JudgedTask(_)
+            | Fact::FeedbackControl(_)
+            | Fact::GoalContract(_)
+            | Fact::RoadmapRounds(_) => {}
         }
         if let Some(started) = &mut self.started {
             started.protocol.evolve(fact);

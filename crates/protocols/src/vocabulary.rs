@@ -135,6 +135,13 @@ pub enum Role {
     Builder,
     /// Grades what was built for one item.
     Evaluator,
+    /// Implements a planned round, a worker's share of it, or brings the shares together.
+    Implementer,
+    /// Approves or rejects what was implemented, or a roadmap update.
+    Reviewer,
+    /// Finds out why a round does not get on; decides and mends nothing.
+    #[serde(rename = "recovery-investigator")]
+    Investigator,
 }
 
 impl Role {
@@ -149,19 +156,24 @@ impl Role {
             Self::Planner => "planner",
             Self::Builder => "builder",
             Self::Evaluator => "evaluator",
+            Self::Implementer => "implementer",
+            Self::Reviewer => "reviewer",
+            Self::Investigator => "recovery-investigator",
         }
     }
 
     /// Makers write; everybody else must leave tracked content as it was.
     pub const fn may_write(self) -> bool {
         match self {
-            Self::Doer | Self::Actuator | Self::Builder => true,
+            Self::Doer | Self::Actuator | Self::Builder | Self::Implementer => true,
             Self::Judge
             | Self::Auditor
             | Self::Sensor
             | Self::Controller
             | Self::Planner
-            | Self::Evaluator => false,
+            | Self::Evaluator
+            | Self::Reviewer
+            | Self::Investigator => false,
         }
     }
 }

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub mod feedback_control;
 pub mod goal_contract;
 pub mod judged_task;
+pub mod roadmap_rounds;
 
 /// What a run is asked to do, complete: nothing is looked up after the start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +28,7 @@ pub enum Spec {
     JudgedTask(Box<judged_task::spec::TaskSpec>),
     FeedbackControl(Box<feedback_control::spec::ControlSpec>),
     GoalContract(Box<goal_contract::spec::GoalSpec>),
+    RoadmapRounds(Box<roadmap_rounds::spec::RoadmapSpec>),
 }
 
 impl Spec {
@@ -35,6 +37,7 @@ impl Spec {
             Self::JudgedTask(spec) => spec.validate(),
             Self::FeedbackControl(spec) => spec.validate(),
             Self::GoalContract(spec) => spec.validate(),
+            Self::RoadmapRounds(spec) => spec.validate(),
         }
     }
 
@@ -43,6 +46,7 @@ impl Spec {
             Self::JudgedTask(spec) => Budget { caps: spec.caps, used: Usage::default() },
             Self::FeedbackControl(spec) => Budget { caps: spec.caps, used: Usage::default() },
             Self::GoalContract(spec) => Budget { caps: spec.caps, used: Usage::default() },
+            Self::RoadmapRounds(spec) => Budget { caps: spec.caps, used: Usage::default() },
         }
     }
 
@@ -52,6 +56,7 @@ impl Spec {
             Self::JudgedTask(spec) => &spec.place,
             Self::FeedbackControl(spec) => &spec.place,
             Self::GoalContract(spec) => &spec.place,
+            Self::RoadmapRounds(spec) => &spec.place,
         }
     }
 
@@ -60,6 +65,7 @@ impl Spec {
             Self::JudgedTask(spec) => &mut spec.place,
             Self::FeedbackControl(spec) => &mut spec.place,
             Self::GoalContract(spec) => &mut spec.place,
+            Self::RoadmapRounds(spec) => &mut spec.place,
         }
     }
 
@@ -68,6 +74,7 @@ impl Spec {
             Self::JudgedTask(spec) => &spec.task,
             Self::FeedbackControl(spec) => &spec.task,
             Self::GoalContract(spec) => &spec.task,
+            Self::RoadmapRounds(spec) => &spec.task,
         }
     }
 
@@ -76,6 +83,7 @@ impl Spec {
             Self::JudgedTask(spec) => &spec.text,
             Self::FeedbackControl(spec) => &spec.text,
             Self::GoalContract(spec) => &spec.text,
+            Self::RoadmapRounds(spec) => &spec.text,
         }
     }
 
@@ -84,6 +92,7 @@ impl Spec {
             Self::JudgedTask(spec) => &spec.caps,
             Self::FeedbackControl(spec) => &spec.caps,
             Self::GoalContract(spec) => &spec.caps,
+            Self::RoadmapRounds(spec) => &spec.caps,
         }
     }
 }
@@ -94,6 +103,7 @@ pub enum Protocol {
     JudgedTask(Box<judged_task::state::State>),
     FeedbackControl(Box<feedback_control::state::State>),
     GoalContract(Box<goal_contract::state::State>),
+    RoadmapRounds(Box<roadmap_rounds::state::State>),
 }
 
 impl Protocol {
@@ -102,6 +112,7 @@ impl Protocol {
             Self::JudgedTask(state) => &state.spec.place,
             Self::FeedbackControl(state) => &state.spec.place,
             Self::GoalContract(state) => &state.spec.place,
+            Self::RoadmapRounds(state) => &state.spec.place,
         }
     }
 
@@ -110,6 +121,7 @@ impl Protocol {
             Self::JudgedTask(state) => &state.spec.task,
             Self::FeedbackControl(state) => &state.spec.task,
             Self::GoalContract(state) => &state.spec.task,
+            Self::RoadmapRounds(state) => &state.spec.task,
         }
     }
 
@@ -118,6 +130,7 @@ impl Protocol {
             Self::JudgedTask(state) => &state.spec.text,
             Self::FeedbackControl(state) => &state.spec.text,
             Self::GoalContract(state) => &state.spec.text,
+            Self::RoadmapRounds(state) => &state.spec.text,
         }
     }
 
@@ -127,6 +140,7 @@ impl Protocol {
             Self::JudgedTask(state) => Spec::JudgedTask(Box::new(state.spec.clone())),
             Self::FeedbackControl(state) => Spec::FeedbackControl(Box::new(state.spec.clone())),
             Self::GoalContract(state) => Spec::GoalContract(Box::new(state.spec.clone())),
+            Self::RoadmapRounds(state) => Spec::RoadmapRounds(Box::new(state.spec.clone())),
         }
     }
 
@@ -136,6 +150,7 @@ impl Protocol {
             Self::JudgedTask(state) => state.round,
             Self::FeedbackControl(state) => state.stack.first().map_or(0, |frame| frame.iteration),
             Self::GoalContract(state) => state.iteration,
+            Self::RoadmapRounds(state) => state.opened,
         }
     }
 
@@ -150,6 +165,9 @@ impl Protocol {
             Spec::GoalContract(spec) => {
                 Self::GoalContract(Box::new(goal_contract::state::State::new((**spec).clone())))
             }
+            Spec::RoadmapRounds(spec) => {
+                Self::RoadmapRounds(Box::new(roadmap_rounds::state::State::new((**spec).clone())))
+            }
         }
     }
 
@@ -158,6 +176,7 @@ impl Protocol {
             Self::JudgedTask(state) => state.evolve(fact),
             Self::FeedbackControl(state) => state.evolve(fact),
             Self::GoalContract(state) => state.evolve(fact),
+            Self::RoadmapRounds(state) => state.evolve(fact),
         }
     }
 }
@@ -168,6 +187,7 @@ pub(crate) fn go_on(draft: &mut Draft) {
         Protocol::JudgedTask(_) => judged_task::next::go_on(draft),
         Protocol::FeedbackControl(_) => feedback_control::next::go_on(draft),
         Protocol::GoalContract(_) => goal_contract::next::go_on(draft),
+        Protocol::RoadmapRounds(_) => roadmap_rounds::next::go_on(draft),
     }
 }
 
@@ -176,12 +196,15 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
         Protocol::JudgedTask(_) => judged_task::decide::settled(draft, request, outcome),
         Protocol::FeedbackControl(_) => feedback_control::decide::settled(draft, request, outcome),
         Protocol::GoalContract(_) => goal_contract::decide::settled(draft, request, outcome),
+        Protocol::RoadmapRounds(_) => roadmap_rounds::decide::settled(draft, request, outcome),
     }
 }
 
 pub(crate) fn may_reopen(run: &Run, caps: CapChange, limits: &NewLimits) -> Result<(), Rejection> {
     match run.started.as_ref().map(|started| (&started.protocol, &started.budget)) {
-        Some((Protocol::JudgedTask(_) | Protocol::GoalContract(_), _)) if *limits != NewLimits::default() => {
+        Some((Protocol::JudgedTask(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_), _))
+            if *limits != NewLimits::default() =>
+        {
             let why = "patience and iterations are limits of a control loop".to_string();
             Err(Rejection::InvalidSpec { why })
         }
@@ -191,6 +214,9 @@ pub(crate) fn may_reopen(run: &Run, caps: CapChange, limits: &NewLimits) -> Resu
         }
         Some((Protocol::GoalContract(state), budget)) => {
             goal_contract::person::may_reopen(state, budget, caps)
+        }
+        Some((Protocol::RoadmapRounds(state), budget)) => {
+            roadmap_rounds::person::may_reopen(state, budget, caps)
         }
         None => Err(Rejection::NotStarted),
     }
@@ -220,6 +246,11 @@ pub(crate) fn land(
             let why = format!("a goal loop leaves its commits on {branch}; merge that");
             Err(Rejection::NothingToLand { why })
         }
+        Protocol::RoadmapRounds(state) => {
+            let branch = &state.spec.place.doer_branch;
+            let why = format!("a roadmap loop merges its rounds into {branch} itself");
+            Err(Rejection::NothingToLand { why })
+        }
     }
 }
 
@@ -229,5 +260,6 @@ pub(crate) fn person_said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<
         Protocol::JudgedTask(_) => judged_task::person::said(draft, by, word),
         Protocol::FeedbackControl(_) => feedback_control::reopen::person_said(draft, by, word),
         Protocol::GoalContract(_) => goal_contract::person::said(draft, by, word),
+        Protocol::RoadmapRounds(_) => roadmap_rounds::person::said(draft, by, word),
     }
 }

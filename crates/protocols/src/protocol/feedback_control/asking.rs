@@ -65,6 +65,7 @@ fn ask_agent(
             sensor: sensor.map(ToString::to_string),
         }),
         item: None,
+        work: None,
     })
 }
 
@@ -110,7 +111,10 @@ fn inputs(state: &State, frame: &Frame, role: Role) -> Vec<ArtifactRef> {
         | Role::Auditor
         | Role::Planner
         | Role::Builder
-        | Role::Evaluator => {}
+        | Role::Evaluator
+        | Role::Implementer
+        | Role::Reviewer
+        | Role::Investigator => {}
     }
     inputs
 }

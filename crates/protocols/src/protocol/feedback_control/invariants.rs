@@ -98,7 +98,10 @@ impl<'a> Watch<'a> {
                 }
             }
             Fact::FeedbackControl(fact) => self.control(fact),
-            Fact::JudgedTask(_) | Fact::GoalContract(_) | Fact::LandingAsked { .. } => {
+            Fact::JudgedTask(_)
+            | Fact::GoalContract(_)
+            | Fact::RoadmapRounds(_)
+            | Fact::LandingAsked { .. } => {
                 self.say("a fact of another loop");
             }
             Fact::RunEnded if !self.closed => self.say("the run ended without its summary"),

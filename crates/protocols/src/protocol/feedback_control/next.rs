@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 pub(super) fn state(draft: &Draft) -> &State {
     match draft.protocol() {
         Protocol::FeedbackControl(state) => state,
-        Protocol::JudgedTask(_) | Protocol::GoalContract(_) => {
+        Protocol::JudgedTask(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => {
             unreachable!("a control loop's step in another loop")
         }
     }

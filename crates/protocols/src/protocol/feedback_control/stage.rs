@@ -19,7 +19,7 @@ pub enum Stage {
 impl Stage {
     pub(crate) const fn of(effect: &Effect) -> Self {
         match effect {
-            Effect::PrepareWorkspaces => Self::Preparing,
+            Effect::PrepareWorkspaces | Effect::Plane(_) => Self::Preparing,
             Effect::Measure(_) | Effect::RunChecks(_) | Effect::RunSuite(_) | Effect::ReadQueue { .. } => {
                 Self::Measuring
             }
@@ -34,10 +34,14 @@ impl Stage {
 
     pub(crate) const fn of_role(role: Role) -> Self {
         match role {
-            Role::Actuator | Role::Doer | Role::Builder => Self::Acting,
-            Role::Controller | Role::Judge | Role::Auditor | Role::Planner | Role::Evaluator => {
-                Self::Deciding
-            }
+            Role::Actuator | Role::Doer | Role::Builder | Role::Implementer => Self::Acting,
+            Role::Controller
+            | Role::Judge
+            | Role::Auditor
+            | Role::Planner
+            | Role::Evaluator
+            | Role::Reviewer
+            | Role::Investigator => Self::Deciding,
             Role::Sensor => Self::Measuring,
         }
     }

@@ -115,6 +115,7 @@ impl State {
             | Fact::LandingAsked { .. }
             | Fact::JudgedTask(_)
             | Fact::GoalContract(_)
+            | Fact::RoadmapRounds(_)
             | Fact::RunEnded => {}
         }
     }
@@ -279,6 +280,7 @@ impl State {
             | Effect::Measure(_)
             | Effect::CaptureChange { .. }
             | Effect::LandChange(_)
+            | Effect::Plane(_)
             | Effect::CloseRun(_) => {}
         }
     }

@@ -50,6 +50,7 @@ fn ask_agent(draft: &Draft, open: &Iteration, role: Role, agent: Option<&str>) -
         session: session_to_go_on_with(state, role, agent),
         node: None,
         item: Some(open.item.clone()),
+        work: None,
     })
 }
 
@@ -69,7 +70,10 @@ fn told(state: &State, open: &Iteration, role: Role) -> Vec<String> {
         | Role::Auditor
         | Role::Sensor
         | Role::Controller
-        | Role::Actuator => Vec::new(),
+        | Role::Actuator
+        | Role::Implementer
+        | Role::Reviewer
+        | Role::Investigator => Vec::new(),
     }
 }
 

@@ -114,7 +114,10 @@ impl<'a> Watch<'a> {
             Fact::RunReopened { caps, .. } => self.reopened(*caps),
             Fact::PersonSaid { word, .. } => self.heard(word),
             Fact::GoalContract(fact) => self.goal(fact),
-            Fact::JudgedTask(_) | Fact::FeedbackControl(_) | Fact::LandingAsked { .. } => {
+            Fact::JudgedTask(_)
+            | Fact::FeedbackControl(_)
+            | Fact::RoadmapRounds(_)
+            | Fact::LandingAsked { .. } => {
                 self.say("a fact of another loop");
             }
             Fact::RunEnded => {

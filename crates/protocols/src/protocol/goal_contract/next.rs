@@ -27,7 +27,7 @@ use alloc::vec::Vec;
 pub(super) fn state(draft: &Draft) -> &State {
     match draft.protocol() {
         Protocol::GoalContract(state) => state,
-        Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => {
+        Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_) => {
             unreachable!("a goal loop's step in another loop")
         }
     }

@@ -23,7 +23,7 @@ pub enum Stage {
 impl Stage {
     pub(crate) const fn of(effect: &Effect) -> Self {
         match effect {
-            Effect::PrepareWorkspaces => Self::Preparing,
+            Effect::PrepareWorkspaces | Effect::Plane(_) => Self::Preparing,
             Effect::ReadQueue { .. } => Self::Reading,
             Effect::RunSuite(suite) => match suite.purpose {
                 SuitePurpose::Baseline | SuitePurpose::BaselineAgain => Self::Baseline,
@@ -42,10 +42,14 @@ impl Stage {
     pub(crate) const fn of_role(role: Role) -> Self {
         match role {
             Role::Planner => Self::Designing,
-            Role::Builder | Role::Doer | Role::Actuator => Self::Building,
-            Role::Evaluator | Role::Judge | Role::Auditor | Role::Sensor | Role::Controller => {
-                Self::Evaluating
-            }
+            Role::Builder | Role::Doer | Role::Actuator | Role::Implementer => Self::Building,
+            Role::Evaluator
+            | Role::Judge
+            | Role::Auditor
+            | Role::Sensor
+            | Role::Controller
+            | Role::Reviewer
+            | Role::Investigator => Self::Evaluating,
         }
     }
 

@@ -159,6 +159,7 @@ impl State {
             | Fact::LandingAsked { .. }
             | Fact::JudgedTask(_)
             | Fact::FeedbackControl(_)
+            | Fact::RoadmapRounds(_)
             | Fact::RunEnded => {}
         }
     }
@@ -408,6 +409,7 @@ impl State {
             | Effect::CaptureChange { .. }
             | Effect::ReadQueue { .. }
             | Effect::RunSuite(_)
+            | Effect::Plane(_)
             | Effect::CloseRun(_) => {}
         }
     }

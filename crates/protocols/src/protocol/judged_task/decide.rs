@@ -58,7 +58,10 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
             | Role::Actuator
             | Role::Planner
             | Role::Builder
-            | Role::Evaluator => checker_ended(draft, report),
+            | Role::Evaluator
+            | Role::Implementer
+            | Role::Reviewer
+            | Role::Investigator => checker_ended(draft, report),
         },
         // Whoever was waited for is asked by `go_on`.
         (Effect::Wait(_), Outcome::Waited) => {}

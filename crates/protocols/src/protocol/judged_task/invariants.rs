@@ -102,7 +102,9 @@ impl<'a> Watch<'a> {
             }
             Fact::JudgedTask(fact) => self.task(fact),
             Fact::RunEnded if !self.closed => self.say("the run ended without its summary"),
-            Fact::FeedbackControl(_) | Fact::GoalContract(_) => self.say("a fact of another loop"),
+            Fact::FeedbackControl(_) | Fact::GoalContract(_) | Fact::RoadmapRounds(_) => {
+                self.say("a fact of another loop");
+            }
             Fact::PersonSaid { word: Word::HandBack { tree, report }, .. } => {
                 self.handed_back = Some((tree.clone(), report.clone()));
             }
@@ -154,6 +156,7 @@ impl<'a> Watch<'a> {
             | Effect::RunChecks(_)
             | Effect::CaptureChange { .. }
             | Effect::Wait(_)
+            | Effect::Plane(_)
             | Effect::CloseRun(_) => {}
         }
     }

@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 pub(crate) fn state(draft: &Draft) -> &State {
     match draft.protocol() {
         Protocol::JudgedTask(state) => state,
-        Protocol::FeedbackControl(_) | Protocol::GoalContract(_) => {
+        Protocol::FeedbackControl(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => {
             unreachable!("a task loop's step in another loop")
         }
     }
@@ -296,6 +296,7 @@ fn ask_agent(draft: &Draft, role: Role, agent: Option<&str>) -> Effect {
         session: session_to_go_on_with(state, role, agent),
         node: None,
         item: None,
+        work: None,
     })
 }
 

@@ -22,7 +22,7 @@ pub enum Stage {
 impl Stage {
     pub(crate) const fn of(effect: &Effect) -> Self {
         match effect {
-            Effect::PrepareWorkspaces => Self::Preparing,
+            Effect::PrepareWorkspaces | Effect::Plane(_) => Self::Preparing,
             Effect::RunChecks(checks) => match checks.purpose {
                 Purpose::Baseline => Self::Baseline,
                 Purpose::Acceptance => Self::Checking,
@@ -40,8 +40,14 @@ impl Stage {
 
     pub(crate) const fn of_role(role: Role) -> Self {
         match role {
-            Role::Doer | Role::Actuator | Role::Builder => Self::Doing,
-            Role::Judge | Role::Controller | Role::Sensor | Role::Planner | Role::Evaluator => Self::Judging,
+            Role::Doer | Role::Actuator | Role::Builder | Role::Implementer => Self::Doing,
+            Role::Judge
+            | Role::Controller
+            | Role::Sensor
+            | Role::Planner
+            | Role::Evaluator
+            | Role::Reviewer
+            | Role::Investigator => Self::Judging,
             Role::Auditor => Self::Auditing,
         }
     }

@@ -155,6 +155,7 @@ impl State {
             | Fact::PersonSaid { .. }
             | Fact::FeedbackControl(_)
             | Fact::GoalContract(_)
+            | Fact::RoadmapRounds(_)
             | Fact::RunEnded => {}
         }
     }
@@ -263,6 +264,7 @@ impl State {
             | Effect::RunSuite(_)
             | Effect::CommitItem(_)
             | Effect::CaptureChange { .. }
+            | Effect::Plane(_)
             | Effect::CloseRun(_) => {}
         }
     }
@@ -287,6 +289,7 @@ impl State {
             | Outcome::Closed
             | Outcome::Refused { .. }
             | Outcome::Interrupted { .. }
+            | Outcome::Plane(_)
             | Outcome::Lost { .. } => {}
         }
     }

@@ -1,0 +1,231 @@
+//! What the loop remembers about a round, a roadmap update and a piece of work beyond what their files say: who was asked,
+//! what came back, how often something was tried, what exactly was approved.
+
+use super::plane::{
+    DirectSeen, Evidence, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateReview, UpdateSeen,
+    UpdateStatus,
+};
+use super::steps::{RoundWork, WorkKind};
+use crate::kernel::attempts::Attempts;
+use crate::kernel::conversation::LastSession;
+use crate::vocabulary::{ArtifactRef, CommitId, Digest};
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Book {
+    pub rounds: BTreeMap<String, RoundBook>,
+    /// Of the one update, by the round it came from.
+    pub update: Option<(String, UpdateBook)>,
+    pub works: BTreeMap<RoundWork, Work>,
+}
+
+/// A live round as the loop has agreed on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoundBook {
+    pub stage: RoundStage,
+    pub review_cycles: u32,
+    /// Reviews that were no decision.
+    pub unclassified: u32,
+    /// Exactly what was approved: the approving file, and the commit it was about.
+    pub approval: Option<(Digest, Option<CommitId>)>,
+    /// It is on the base branch.
+    pub merged: bool,
+    /// What the next agent of the round is told.
+    pub told: Vec<String>,
+    /// It stood in the state file before this run looked.
+    pub found: bool,
+    /// Conflicts with the base that nobody resolved yet.
+    pub conflicts: Vec<String>,
+    /// The heads of the workers that were brought into its branch.
+    pub gathered: Vec<CommitId>,
+    /// The stage it was at when it was given up.
+    pub blocked_at: Option<RoundStage>,
+    /// It did not fit together with the base when it was to be merged.
+    pub must_combine: bool,
+}
+
+impl RoundBook {
+    pub(super) fn opened() -> Self {
+        Self {
+            stage: RoundStage::Plan,
+            review_cycles: 0,
+            unclassified: 0,
+            approval: None,
+            merged: false,
+            told: Vec::new(),
+            found: false,
+            conflicts: Vec::new(),
+            gathered: Vec::new(),
+            blocked_at: None,
+            must_combine: false,
+        }
+    }
+
+    /// A round that somebody else's controller left, as its record and its artifacts have it.
+    pub(super) fn found(round: &RoundSeen) -> Self {
+        Self {
+            stage: round.stage,
+            approval: approval_at(round, round.stage),
+            merged: round.evidence.merged,
+            found: true,
+            ..Self::opened()
+        }
+    }
+}
+
+/// What another controller's round was approved by, if it is at the stage for that.
+pub(super) fn approval_at(round: &RoundSeen, stage: RoundStage) -> Option<(Digest, Option<CommitId>)> {
+    let direct = round.evidence.plan.as_ref().and_then(|plan| plan.direct.as_ref());
+    let ((Some(ReviewSeen::Approved { artifact, .. }), _) | (_, Some(DirectSeen::Proven { artifact, .. }))) =
+        (&round.evidence.review, direct)
+    else {
+        return None;
+    };
+    (stage == RoundStage::FinalizeRound).then(|| (artifact.clone(), round.head.clone()))
+}
+
+/// Whether somebody else's artifacts of this stage speak for it: they are there, and no review says that they must not.
+pub(super) fn speaks_for(evidence: &Evidence, stage: RoundStage) -> bool {
+    let rejected_here = matches!(
+        (&evidence.review, stage),
+        (Some(ReviewSeen::Rejected { target: RetryTarget::Plan, .. }), RoundStage::Plan)
+            | (Some(ReviewSeen::Rejected { target: RetryTarget::Implement, .. }), RoundStage::Implement)
+    );
+    !rejected_here
+        && match stage {
+            RoundStage::Plan => evidence.plan.is_some() || evidence.request,
+            RoundStage::Implement => evidence.notes,
+            RoundStage::Review => matches!(evidence.review, Some(ReviewSeen::Approved { .. })),
+            RoundStage::FinalizeRound | RoundStage::Blocked => true,
+        }
+}
+
+/// The stage that artifacts lawfully prove, whatever the state file says.
+pub fn proven(evidence: &Evidence) -> RoundStage {
+    match (&evidence.review, &evidence.plan) {
+        (Some(ReviewSeen::Approved { .. }), Some(_)) => RoundStage::FinalizeRound,
+        (Some(ReviewSeen::Rejected { target: RetryTarget::Plan | RetryTarget::Blocked, .. }), _)
+        | (_, None) => RoundStage::Plan,
+        (Some(ReviewSeen::Rejected { target: RetryTarget::Implement, .. }), Some(_)) => RoundStage::Implement,
+        (_, Some(plan)) if matches!(plan.direct, Some(DirectSeen::Proven { .. })) => {
+            RoundStage::FinalizeRound
+        }
+        (Some(ReviewSeen::Unclassified { .. }) | None, Some(_)) if evidence.notes => RoundStage::Review,
+        (Some(ReviewSeen::Unclassified { .. }) | None, Some(_)) => RoundStage::Implement,
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdateBook {
+    /// The status as the loop has agreed on it.
+    pub status: Option<UpdateStatus>,
+    pub approval: Option<(Digest, Option<CommitId>)>,
+    pub merged: bool,
+    pub told: Vec<String>,
+}
+
+impl UpdateBook {
+    pub(super) fn found(update: &UpdateSeen) -> Self {
+        let approval = match &update.review {
+            Some(UpdateReview::Approved { artifact }) if update.status == UpdateStatus::Approved => {
+                Some((artifact.clone(), update.head.clone()))
+            }
+            _ => None,
+        };
+        Self { status: Some(update.status), approval, merged: update.merged, told: Vec::new() }
+    }
+}
+
+/// One piece of work of one agent, over all the times it was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Times asked, ever.
+    pub asked: u32,
+    pub phase: Phase,
+    /// It came back since its stage was entered, so that what lies there is its word.
+    pub came_back: bool,
+    pub attempts: Attempts,
+    /// Tries of the present stage that came to nothing, since it was entered.
+    pub failures: u32,
+    pub investigated: bool,
+    /// Of an investigation: the work that does not get on.
+    pub investigating: Option<RoundWork>,
+    /// Somebody else than before is asked, without the conversation so far.
+    pub afresh: bool,
+    pub session: Option<LastSession>,
+    pub repairing: Option<Vec<String>>,
+    pub left: Option<ArtifactRef>,
+    /// Why it is tried again, and what an investigator said.
+    pub told: Vec<String>,
+    pub last_failure: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    #[default]
+    Idle,
+    /// An agent is at it, or is waited for.
+    Asked,
+    /// It came back, sound or not; what it left is to be taken down.
+    Left {
+        failed: Option<String>,
+    },
+    Capturing {
+        failed: Option<String>,
+    },
+    /// It came to nothing: what to try next is to be decided.
+    Failed {
+        why: String,
+    },
+}
+
+impl Work {
+    /// A new stage is entered: what was tried before is over, the conversation is kept.
+    pub(super) fn begin_anew(&mut self) {
+        let (asked, session) = (self.asked, self.session.take());
+        *self = Self { asked, session, ..Self::default() };
+    }
+
+    pub const fn is_under_way(&self) -> bool {
+        matches!(self.phase, Phase::Asked | Phase::Left { .. } | Phase::Capturing { .. })
+    }
+}
+
+impl Book {
+    pub(super) fn work(&mut self, work: &RoundWork) -> &mut Work {
+        self.works.entry(work.clone()).or_default()
+    }
+
+    /// Every kind of work of a round begins anew, because it entered another stage.
+    pub(super) fn begin_stage(&mut self, round: &str, of_update: bool) {
+        for (work, book) in &mut self.works {
+            if work.round == round && work.kind.is_of_update() == of_update {
+                book.begin_anew();
+            }
+        }
+    }
+
+    pub(super) fn forget(&mut self, round: &str) {
+        self.rounds.remove(round);
+        self.works.retain(|work, _| work.round != round || work.kind.is_of_update());
+    }
+
+    pub fn is_busy(&self, round: &str, of_update: bool) -> bool {
+        self.works.iter().any(|(work, book)| {
+            work.round == round && work.kind.is_of_update() == of_update && book.is_under_way()
+        })
+    }
+}
+
+/// The work that a stage is for, where it is one piece.
+pub(super) fn of_stage(round: &str, stage: RoundStage) -> Option<RoundWork> {
+    let kind = match stage {
+        RoundStage::Plan => WorkKind::Plan,
+        RoundStage::Implement => WorkKind::Implement,
+        RoundStage::Review => WorkKind::Review,
+        RoundStage::FinalizeRound | RoundStage::Blocked => return None,
+    };
+    Some(RoundWork { round: round.into(), kind })
+}

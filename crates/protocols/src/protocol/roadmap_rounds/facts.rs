@@ -1,0 +1,246 @@
+//! What a roadmap loop decides, in its own words. Each fact carries what `evolve` and a reader of the log need, no more.
+
+use super::end::End;
+use super::plane::{CloseoutMode, Plane, RoundStage};
+use super::steps::{Mechanism, RoundWork, UpdateOpened, WorkCaptured};
+pub use crate::kernel::trouble::{OutKind, RetryKind};
+use crate::outcome::Diagnosis;
+use crate::vocabulary::{CommitId, Digest, Millis, Role, TreeId};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fact {
+    BaseFixed {
+        commit: CommitId,
+    },
+    /// The control plane as it is from now on, and what people did to it meanwhile.
+    PlaneTaken {
+        plane: Box<Plane>,
+        noticed: Vec<String>,
+    },
+    /// A branch and a worktree are there; the state file follows.
+    RoundOpened {
+        round: String,
+        branch: String,
+        worktree: String,
+        head: CommitId,
+    },
+    /// A round goes to another stage; the state file follows.
+    StageDecided {
+        round: String,
+        from: RoundStage,
+        to: RoundStage,
+        why: Why,
+    },
+    /// An agent came back. What it left is taken down next, whether it was sound or not.
+    WorkEnded {
+        work: RoundWork,
+        /// How it failed, if it did.
+        failed: Option<String>,
+    },
+    WorkTaken {
+        captured: Box<WorkCaptured>,
+    },
+    /// The base that moved, or what workers made, is in the round's branch.
+    WorkCombined {
+        round: String,
+        head: CommitId,
+        with: Vec<CommitId>,
+        conflicts: Vec<String>,
+    },
+    /// It does not fit together with the base; that is brought into its branch next.
+    MergeConflicted {
+        round: String,
+        paths: Vec<String>,
+    },
+    RoundMerged {
+        round: String,
+        commit: CommitId,
+        tree: TreeId,
+        closeout: CloseoutMode,
+        at: Millis,
+    },
+    /// The record of a merged, cancelled or vanished round goes from the state file.
+    RoundClosed {
+        round: String,
+        how: Closed,
+    },
+    /// Branch and worktree of a roadmap update are there; the state file follows.
+    UpdateOpened(UpdateOpened),
+    UpdateDecided {
+        round: String,
+        decided: UpdateStep,
+    },
+    UpdateMerged {
+        round: String,
+        commit: CommitId,
+        revision: String,
+    },
+    /// Something else is tried with a stage that does not come to its end.
+    RetryDecided {
+        work: RoundWork,
+        mechanism: Mechanism,
+        attempt: u32,
+        why: String,
+    },
+    /// An investigator is to look before anything else is tried.
+    InvestigationDecided {
+        work: RoundWork,
+        why: String,
+        /// The work is sound and its word stands; it is how it goes round and round that is looked into.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        pattern: bool,
+    },
+    Diagnosed {
+        work: RoundWork,
+        /// Absent where none could be had.
+        diagnosis: Option<Diagnosis>,
+    },
+    RepairAsked {
+        work: RoundWork,
+        faults: Vec<String>,
+    },
+    /// The step came to no end and is asked for again as it was.
+    StepRetried {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        work: Option<RoundWork>,
+        kind: RetryKind,
+        why: String,
+    },
+    AgentOut {
+        role: Role,
+        agent: String,
+        until: Millis,
+        kind: OutKind,
+        why: String,
+        work: RoundWork,
+    },
+    /// What stood in the way is tried again from a lawful position; the state file follows.
+    Recovered {
+        /// Rounds with the stage they go on at.
+        rounds: Vec<(String, RoundStage)>,
+        update: bool,
+    },
+    /// The stage in the state file was stale.
+    ControllerSet {
+        stage: super::plane::ControllerStage,
+        why: String,
+    },
+    /// Nothing lawful is left to try; the state file follows.
+    Blocked {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        round: Option<String>,
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        update: bool,
+        why: String,
+    },
+    Concluded {
+        end: End,
+    },
+}
+
+/// Why a round changes its stage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    Planned {
+        milestone: String,
+        direction: String,
+        item: String,
+    },
+    /// C: the planner did it all itself, and what it left proves it.
+    Direct {
+        artifact: Digest,
+        head: Option<CommitId>,
+    },
+    Implemented,
+    Approved {
+        artifact: Digest,
+        head: Option<CommitId>,
+    },
+    Rejected {
+        changes: Vec<String>,
+    },
+    /// The review is no decision: `blocked` by the book, and reviewed again at once.
+    Unclassified {
+        why: String,
+    },
+    BaseMoved {
+        conflicts: Vec<String>,
+    },
+    CloseoutStale {
+        why: String,
+    },
+    /// The roadmap was revised since it was planned.
+    RoadmapRevised {
+        revision: String,
+    },
+    /// The artifacts that are there prove it.
+    Proven,
+    /// Somebody wrote a stage into the state file that nothing proves.
+    PutBack,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Closed {
+    Merged,
+    /// Its planner asked for a roadmap update instead.
+    Cancelled,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UpdateStep {
+    Authored,
+    Approved {
+        artifact: Digest,
+        head: Option<CommitId>,
+    },
+    Rejected {
+        summary: String,
+    },
+    /// It is on the base branch: its revision becomes the active one.
+    Activated {
+        revision: String,
+    },
+    /// The base moved under it in the files it changes.
+    SentBack {
+        why: String,
+    },
+}
+
+impl Fact {
+    /// For logs and headings.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::BaseFixed { .. } => "base-fixed",
+            Self::PlaneTaken { .. } => "plane-taken",
+            Self::RoundOpened { .. } => "round-opened",
+            Self::StageDecided { .. } => "stage-decided",
+            Self::WorkEnded { .. } => "work-ended",
+            Self::WorkTaken { .. } => "work-taken",
+            Self::WorkCombined { .. } => "work-combined",
+            Self::MergeConflicted { .. } => "merge-conflicted",
+            Self::RoundMerged { .. } => "round-merged",
+            Self::RoundClosed { .. } => "round-closed",
+            Self::UpdateOpened(_) => "update-opened",
+            Self::UpdateDecided { .. } => "update-decided",
+            Self::UpdateMerged { .. } => "update-merged",
+            Self::RetryDecided { .. } => "retry-decided",
+            Self::InvestigationDecided { .. } => "investigation-decided",
+            Self::Diagnosed { .. } => "diagnosed",
+            Self::RepairAsked { .. } => "repair-asked",
+            Self::StepRetried { .. } => "step-retried",
+            Self::AgentOut { .. } => "agent-out",
+            Self::Recovered { .. } => "recovered",
+            Self::ControllerSet { .. } => "controller-set",
+            Self::Blocked { .. } => "blocked",
+            Self::Concluded { .. } => "concluded",
+        }
+    }
+}

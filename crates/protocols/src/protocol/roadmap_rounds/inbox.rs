@@ -1,0 +1,49 @@
+//! When a roadmap loop waits for a person, and what it would help to do.
+
+use super::end::End;
+use super::explain::resume_command;
+use super::state::State;
+use crate::inbox::{Question, Waiting, room};
+use crate::run::Run;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Of the merged rounds, so many are told.
+const TOLD: usize = 5;
+
+pub(crate) fn waiting(run: &Run, state: &State, id: &str) -> Option<Waiting> {
+    let end = state.end.as_ref()?;
+    let End::Blocked { why } = end else { return None };
+    let more = room(&resume_command(run, end, id), id);
+    let merged: Vec<String> = state
+        .merged
+        .iter()
+        .map(|merged| format!("{} was merged as {}", merged.round, merged.commit))
+        .collect();
+    Some(Waiting {
+        question: Question::Answer,
+        cause: why.clone(),
+        said: state.book.rounds.values().flat_map(|book| book.told.iter().cloned()).collect(),
+        tree: None,
+        tried: merged.into_iter().rev().take(TOLD).rev().collect(),
+        suggestion: suggestion(state),
+        commands: alloc::vec![
+            format!("windlass answer {id} \"…\"{more}"),
+            format!("windlass retry {id}{more}"),
+            "windlass roadmap inspect".to_string(),
+            format!("windlass skip {id}"),
+        ],
+    })
+}
+
+fn suggestion(state: &State) -> String {
+    let given_up = state.given_up.keys().next().and_then(Clone::clone);
+    match given_up.and_then(|round| state.plane.as_ref()?.round(&round).cloned()) {
+        Some(round) => format!(
+            "look at {} and its artifacts, mend what keeps it, then retry; it goes on from there",
+            round.worktree
+        ),
+        None => "mend what is said, then retry; the state file says the same".to_string(),
+    }
+}

@@ -1,0 +1,275 @@
+//! What must hold of every roadmap loop: one controller step at a time, no more agents and rounds than the cap, only legal
+//! stages, one merge of a round and none ahead of its order or without its approval, one roadmap update, no success with an
+//! open milestone. Written against the facts alone.
+
+use super::end::End;
+use super::facts::{Fact as RoadmapFact, UpdateStep, Why};
+use super::plane::{Plane, RoundStage};
+use super::spec::RoadmapSpec;
+use super::steps::{FinalizeRound, PlaneOutcome, PlaneStep};
+use crate::effect::Effect;
+use crate::fact::Fact;
+use crate::outcome::Outcome;
+use crate::protocol::Spec;
+use crate::vocabulary::{CommitId, Digest, EffectId};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+pub(crate) fn violations(facts: &[Fact], wrong: &mut Vec<String>) {
+    let Some(Fact::RunStarted { spec: Spec::RoadmapRounds(spec), .. }) = facts.first() else {
+        return;
+    };
+    let mut watch = Watch { spec, seen: Seen::default(), wrong };
+    for fact in facts {
+        watch.see(fact);
+    }
+}
+
+/// The loop as an observer sees it who knows only the facts.
+struct Watch<'a> {
+    spec: &'a RoadmapSpec,
+    seen: Seen,
+    wrong: &'a mut Vec<String>,
+}
+
+#[derive(Default)]
+struct Seen {
+    plane: Option<Plane>,
+    requests: BTreeMap<EffectId, Effect>,
+    open: BTreeSet<EffectId>,
+    /// What each round's approving file is and the commit it was about, from the decisions.
+    approvals: BTreeMap<String, (Digest, Option<CommitId>)>,
+    merged: BTreeMap<String, CommitId>,
+    stages: BTreeMap<String, RoundStage>,
+    update: bool,
+    update_approved: bool,
+    /// The last look showed it in the state file.
+    update_shown: bool,
+    opened: u32,
+    more_rounds: u32,
+    concluded: Option<End>,
+}
+
+impl Watch<'_> {
+    fn say(&mut self, sentence: &str) {
+        let at = self.seen.plane.as_ref().map_or("before the first look", |_| "roadmap");
+        self.wrong.push(format!("{at}: {sentence}"));
+    }
+
+    fn cap(&self) -> u32 {
+        let allowed = self.seen.plane.as_ref().map_or(1, |plane| plane.max_parallel);
+        self.spec.parallel.map_or(allowed, |fewer| allowed.min(fewer)).max(1)
+    }
+
+    fn see(&mut self, fact: &Fact) {
+        match fact {
+            Fact::EffectRequested { effect, request } => self.requested(*effect, request),
+            Fact::EffectSettled { effect, outcome } => {
+                self.seen.open.remove(effect);
+                self.settled(*effect, outcome);
+            }
+            Fact::RunReopened { caps, .. } => {
+                self.seen.concluded = None;
+                self.seen.more_rounds = self.seen.more_rounds.saturating_add(caps.more_rounds);
+            }
+            Fact::RoadmapRounds(fact) => self.roadmap(fact),
+            Fact::JudgedTask(_)
+            | Fact::FeedbackControl(_)
+            | Fact::GoalContract(_)
+            | Fact::LandingAsked { .. } => {
+                self.say("a fact of another loop");
+            }
+            Fact::RunEnded => {
+                if self.seen.concluded.is_none() {
+                    self.say("it ended without a conclusion");
+                }
+            }
+            Fact::RunStarted { .. } | Fact::StopAsked { .. } | Fact::PersonSaid { .. } => {}
+        }
+    }
+
+    fn requested(&mut self, effect: EffectId, request: &Effect) {
+        let is_agent = |request: &Effect| matches!(request, Effect::RunAgent(_));
+        let is_control = |request: &Effect| {
+            !matches!(
+                request,
+                Effect::RunAgent(_) | Effect::Plane(PlaneStep::CaptureWork(_)) | Effect::Wait(_)
+            )
+        };
+        let open: Vec<&Effect> = self.seen.open.iter().filter_map(|id| self.seen.requests.get(id)).collect();
+        let (agents, control) =
+            (open.iter().filter(|open| is_agent(open)).count(), open.iter().any(|open| is_control(open)));
+        let same_place = open.iter().any(|open| at_same_place(open, request));
+        if is_control(request) && control {
+            self.say(&format!("{} while another step of the controller is under way", request.name()));
+        }
+        if is_agent(request) && agents as u64 >= u64::from(self.cap()) {
+            self.say("more agents at once than rounds may be live");
+        }
+        if same_place {
+            self.say(&format!("{} where somebody is at work", request.name()));
+        }
+        if self.seen.concluded.is_some() && is_agent(request) {
+            self.say("an agent is asked after the conclusion");
+        }
+        if let Effect::Plane(PlaneStep::FinalizeRound(asked)) = request {
+            self.finalizing(asked);
+        }
+        if let Effect::Plane(PlaneStep::PublishUpdate(_)) = request
+            && !self.seen.update_approved
+        {
+            self.say("an update is published that no review approved");
+        }
+        self.seen.requests.insert(effect, request.clone());
+        self.seen.open.insert(effect);
+    }
+
+    fn finalizing(&mut self, asked: &FinalizeRound) {
+        let approval = self.seen.approvals.get(&asked.round).cloned();
+        if approval.is_none_or(|(digest, head)| {
+            digest != asked.approval || head.is_none_or(|head| head != asked.head)
+        }) {
+            self.say(&format!("{} is merged without an approval of exactly that", asked.round));
+        }
+        if self.seen.merged.contains_key(&asked.round) {
+            self.say(&format!("{} is merged a second time", asked.round));
+        }
+        if self.seen.update {
+            self.say(&format!("{} is merged while the roadmap is updated", asked.round));
+        }
+        let Some(plane) = &self.seen.plane else { return };
+        let Some(plan) = plane.round(&asked.round).and_then(|round| round.evidence.plan.clone()) else {
+            return self.say(&format!("{} is merged without a plan", asked.round));
+        };
+        let merged = |id: &String| plane.merged_rounds.contains(id) || self.seen.merged.contains_key(id);
+        let ahead = plan.depends_on_rounds.iter().any(|id| !merged(id))
+            || plan.merge_after_items.iter().any(|id| !plane.merged_items.contains(id));
+        let other_revision = plan.revision != plane.revision;
+        if ahead {
+            self.say(&format!("{} is merged ahead of its declared order", asked.round));
+        }
+        if other_revision {
+            self.say(&format!("{} is merged under another revision than it was planned for", asked.round));
+        }
+    }
+
+    fn settled(&mut self, effect: EffectId, outcome: &Outcome) {
+        if let (
+            Some(Effect::Plane(PlaneStep::FinalizeRound(asked))),
+            Outcome::Plane(PlaneOutcome::Merged { commit, .. }),
+        ) = (self.seen.requests.get(&effect), outcome)
+        {
+            let round = asked.round.clone();
+            if self.seen.merged.insert(round.clone(), commit.clone()).is_some() {
+                self.say(&format!("{round} has two squash commits"));
+            }
+        }
+    }
+
+    fn roadmap(&mut self, fact: &RoadmapFact) {
+        match fact {
+            RoadmapFact::PlaneTaken { plane, .. } => self.plane(plane),
+            RoadmapFact::RoundOpened { round, .. } => self.opened(round),
+            RoadmapFact::StageDecided { round, from, to, why } => self.stage(round, *from, *to, why),
+            RoadmapFact::RoundClosed { round, .. } => {
+                self.seen.stages.remove(round);
+                self.seen.approvals.remove(round);
+            }
+            RoadmapFact::UpdateOpened(_) => {
+                if self.seen.update {
+                    self.say("two roadmap updates at once");
+                }
+                self.seen.update = true;
+                self.seen.update_approved = false;
+            }
+            RoadmapFact::UpdateDecided { decided, .. } => match decided {
+                UpdateStep::Approved { .. } => self.seen.update_approved = true,
+                UpdateStep::Activated { .. } => self.seen.update = false,
+                UpdateStep::Authored | UpdateStep::Rejected { .. } | UpdateStep::SentBack { .. } => {
+                    self.seen.update_approved = false;
+                }
+            },
+            RoadmapFact::Concluded { end } => self.concluded(end),
+            _ => {}
+        }
+    }
+
+    fn plane(&mut self, plane: &Plane) {
+        for round in &plane.rounds {
+            // A round another controller left approved was approved before anybody of ours came near it.
+            if !self.seen.stages.contains_key(&round.id) {
+                self.seen.stages.insert(round.id.clone(), round.stage);
+                if let Some(approval) = super::book::RoundBook::found(round).approval {
+                    self.seen.approvals.insert(round.id.clone(), approval);
+                }
+            }
+        }
+        self.seen.update = self.seen.update || plane.update.is_some();
+        if let Some(update) = &plane.update {
+            self.seen.update_approved |= update.status == super::plane::UpdateStatus::Approved;
+        } else if self.seen.update_shown {
+            self.seen.update = false;
+        }
+        self.seen.update_shown = plane.update.is_some();
+        self.seen.plane = Some(plane.clone());
+    }
+
+    fn opened(&mut self, round: &str) {
+        self.seen.opened += 1;
+        self.seen.stages.insert(round.to_string(), RoundStage::Plan);
+        let live = self.seen.plane.as_ref().map_or(0, |plane| plane.rounds.len()) as u64 + 1;
+        if live > u64::from(self.cap()) {
+            self.say(&format!("{round} is one live round too many"));
+        }
+        if self.seen.opened > self.spec.caps.rounds.saturating_add(self.seen.more_rounds) {
+            self.say(&format!("{round} is more than the rounds of this run"));
+        }
+    }
+
+    fn stage(&mut self, round: &str, from: RoundStage, to: RoundStage, why: &Why) {
+        use RoundStage::{Blocked, FinalizeRound, Implement, Plan, Review};
+        let legal = matches!(
+            (from, to),
+            (Plan, Implement)
+                | (Implement, Review | Plan)
+                | (Review, FinalizeRound | Implement | Plan | Blocked)
+                | (FinalizeRound, Implement | Review | Plan)
+        ) || (from == Plan && to == FinalizeRound && matches!(why, Why::Direct { .. }));
+        if !legal {
+            self.say(&format!("{round} goes from {} to {}", from.word(), to.word()));
+        }
+        match why {
+            Why::Approved { artifact, head } | Why::Direct { artifact, head } => {
+                self.seen.approvals.insert(round.to_string(), (artifact.clone(), head.clone()));
+            }
+            _ => {
+                self.seen.approvals.remove(round);
+            }
+        }
+        self.seen.stages.insert(round.to_string(), to);
+    }
+
+    fn concluded(&mut self, end: &End) {
+        if *end == End::Complete && !self.seen.plane.as_ref().is_some_and(Plane::is_complete) {
+            self.say("success is claimed over an open milestone, a live round, an update or an error");
+        }
+        self.seen.concluded = Some(end.clone());
+    }
+}
+
+/// Two steps that would touch one worktree.
+fn at_same_place(one: &Effect, other: &Effect) -> bool {
+    fn place(effect: &Effect) -> Option<&str> {
+        match effect {
+            Effect::RunAgent(asked) => asked.work.as_ref().map(|place| place.worktree.as_str()),
+            Effect::Plane(PlaneStep::CaptureWork(asked)) => Some(&asked.worktree),
+            Effect::Plane(PlaneStep::CombineWork(asked)) => Some(&asked.worktree),
+            Effect::Plane(PlaneStep::FinalizeRound(asked)) => Some(&asked.worktree),
+            Effect::Plane(PlaneStep::PublishUpdate(asked)) => Some(&asked.worktree),
+            _ => None,
+        }
+    }
+    place(one).is_some_and(|at| place(other) == Some(at))
+}

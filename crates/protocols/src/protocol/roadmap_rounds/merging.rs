@@ -1,0 +1,98 @@
+//! When an approved round may be merged, and what happens when it may not: derived from the files every time, never stored.
+
+use super::book::RoundBook;
+use super::facts::Why;
+use super::next::{Next, Waiting, control, state};
+use super::plane::{DirectSeen, PlanSeen, Plane, ReviewSeen, RoundSeen, RoundStage};
+use super::rounds::{to_stage, waits};
+use super::steps::{CombineWork, FinalizeRound, PlaneStep};
+use crate::draft::Draft;
+use crate::vocabulary::Digest;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+const HERE: RoundStage = RoundStage::FinalizeRound;
+
+pub(super) fn finalize(
+    draft: &Draft,
+    plane: &Plane,
+    round: &RoundSeen,
+    book: &RoundBook,
+    waiting: &mut Waiting,
+) -> Option<Next> {
+    let stale = |why: &str| {
+        Some(to_stage(round, HERE, RoundStage::Review, Why::CloseoutStale { why: why.to_string() }))
+    };
+    let Some(plan) = &round.evidence.plan else {
+        return Some(to_stage(round, HERE, RoundStage::Plan, Why::Proven));
+    };
+    let Some(approval) = approval(round, book) else {
+        return match plan.direct {
+            Some(_) => Some(to_stage(round, HERE, RoundStage::Plan, Why::Proven)),
+            None => stale("what approved it is not there any more, or is another"),
+        };
+    };
+    if book.approval.as_ref().is_some_and(|(_, head)| *head != round.head) {
+        return stale("its branch moved since it was approved");
+    }
+    if plan.revision != plane.revision {
+        let why = Why::RoadmapRevised { revision: plane.revision.clone() };
+        return Some(to_stage(round, HERE, RoundStage::Plan, why));
+    }
+    if plane.update.is_some() || state(draft).book.update.is_some() {
+        waiting.reason(format!("{} waits for the roadmap update to be over", round.id));
+        return None;
+    }
+    if let Some(why) = not_yet(draft, plane, round, plan) {
+        waiting.reason(why);
+        return None;
+    }
+    let head = round.head.clone()?;
+    let moved = round.fork.as_ref() != Some(&plane.base);
+    if (moved && round.code_drifted) || book.must_combine {
+        return Some(control(PlaneStep::CombineWork(CombineWork {
+            round: round.id.clone(),
+            branch: round.branch.clone(),
+            worktree: round.worktree.clone(),
+            head,
+            with: alloc::vec![plane.base.clone()],
+            decided_at: draft.now(),
+        })));
+    }
+    Some(control(PlaneStep::FinalizeRound(FinalizeRound {
+        round: round.id.clone(),
+        branch: round.branch.clone(),
+        worktree: round.worktree.clone(),
+        head,
+        base: plane.base.clone(),
+        refreshed: moved,
+        approval,
+        decided_at: draft.now(),
+    })))
+}
+
+/// The approving file, if it is still the one that was agreed on.
+fn approval(round: &RoundSeen, book: &RoundBook) -> Option<Digest> {
+    let (agreed, _) = book.approval.as_ref()?;
+    let direct = round.evidence.plan.as_ref().and_then(|plan| plan.direct.as_ref());
+    let ((Some(ReviewSeen::Approved { artifact, .. }), _) | (_, Some(DirectSeen::Proven { artifact, .. }))) =
+        (&round.evidence.review, direct)
+    else {
+        return None;
+    };
+    (artifact == agreed).then(|| agreed.clone())
+}
+
+/// What has to be merged before it.
+fn not_yet(draft: &Draft, plane: &Plane, round: &RoundSeen, plan: &PlanSeen) -> Option<String> {
+    let merged = state(draft).merged_rounds();
+    let rounds: Vec<String> =
+        plan.depends_on_rounds.iter().filter(|id| !merged.contains(id.as_str())).cloned().collect();
+    if !rounds.is_empty() {
+        return Some(waits(round, "rounds that are not merged:", &rounds));
+    }
+    let items: Vec<String> =
+        plan.merge_after_items.iter().filter(|id| !plane.merged_items.contains(id)).cloned().collect();
+    (!items.is_empty()).then(|| waits(round, "items that are not merged:", &items))
+}

@@ -1,0 +1,27 @@
+//! The roadmap loop: rounds of plan → implement → review → finalize over a roadmap of milestones, several at once where the
+//! roadmap allows it, and updates of the roadmap itself. Start at `next.rs`.
+
+mod asking;
+pub mod book;
+pub(crate) mod decide;
+pub mod end;
+pub(crate) mod explain;
+pub mod facts;
+pub(crate) mod inbox;
+pub(crate) mod invariants;
+mod ladder;
+mod merging;
+pub(crate) mod next;
+pub mod opening;
+pub mod outlook;
+pub(crate) mod person;
+pub mod plane;
+mod reconcile;
+mod rounds;
+pub mod spec;
+pub mod state;
+pub mod steps;
+mod updates;
+
+pub use asking::number;
+pub use explain::progress;

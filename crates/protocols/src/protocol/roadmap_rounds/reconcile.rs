@@ -1,0 +1,148 @@
+//! What the files say against what the loop has agreed on. People edit the state file, the roadmap and the base branch
+//! between two looks: stepping back is theirs to do and is taken up, skipping ahead is put back, and all of it is told.
+
+use super::book::{RoundBook, UpdateBook, of_stage, speaks_for};
+use super::plane::{ControllerStage, Plane, RoundStage, UpdateStatus};
+use super::state::State;
+use super::steps::{RoundWork, StateEdit, WorkKind};
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// What somebody else did since the last look, in sentences.
+pub(super) fn noticed(state: &State, plane: &Plane) -> Vec<String> {
+    let mut told = plane.oddities.clone();
+    if let Some(before) = &state.plane {
+        told.retain(|oddity| !before.oddities.contains(oddity));
+        if before.bundle != plane.bundle && !state.own_roadmap_change {
+            told.push(format!("somebody edited the roadmap {} {}", plane.roadmap_id, plane.revision));
+        }
+    }
+    if state.known_base.as_ref().is_some_and(|known| *known != plane.base) {
+        told.push(format!("somebody moved {} to {}", plane.base_branch, plane.base));
+    }
+    if plane.stage == ControllerStage::Done && !plane.is_terminal() {
+        let open: Vec<&str> = plane.unfinished().map(|milestone| milestone.id.as_str()).collect();
+        told.push(format!("the state says done, but milestones are open: {}", open.join(", ")));
+    }
+    for seen in &plane.rounds {
+        match state.book.rounds.get(&seen.id) {
+            None if state.pass > 0 => told.push(format!("somebody added {} to the state", seen.id)),
+            Some(book) if book.stage != seen.stage && !state.is_unwritten(&seen.id) => told.push(format!(
+                "somebody set {} from {} to {}",
+                seen.id,
+                book.stage.word(),
+                seen.stage.word()
+            )),
+            None | Some(_) => {}
+        }
+    }
+    for round in gone(state, plane) {
+        told.push(format!("somebody took {round} out of the state; its branch and worktree are kept"));
+    }
+    told
+}
+
+fn gone(state: &State, plane: &Plane) -> Vec<String> {
+    let live: BTreeSet<&String> = plane.rounds.iter().map(|round| &round.id).collect();
+    let known = state.book.rounds.keys();
+    known.filter(|round| !live.contains(round) && !state.is_unwritten(round)).cloned().collect()
+}
+
+/// The plane as it is from now on.
+pub(super) fn take(state: &mut State, plane: &Plane) {
+    for round in gone(state, plane) {
+        state.book.forget(&round);
+    }
+    state.plane = Some(plane.clone());
+    for seen in &plane.rounds {
+        let written = !state.is_unwritten(&seen.id);
+        match state.book.rounds.get_mut(&seen.id) {
+            None if state.unwritten.contains(&StateEdit::RemoveRound { round: seen.id.clone() }) => {}
+            None => {
+                state.book.rounds.insert(seen.id.clone(), RoundBook::found(seen));
+                speak_for_themselves(state, &seen.id);
+            }
+            Some(book) if book.stage == seen.stage || !written => {
+                book.merged |= seen.evidence.merged;
+            }
+            Some(book) if is_ahead(seen.stage, book.stage) => {
+                let agreed = book.stage;
+                state.unwritten.push(StateEdit::RoundStage { round: seen.id.clone(), stage: agreed });
+            }
+            Some(book) => {
+                book.stage = seen.stage;
+                book.approval = None;
+                book.blocked_at = None;
+                state.book.begin_stage(&seen.id, false);
+            }
+        }
+    }
+    take_update(state, plane);
+    state.known_base = Some(plane.base.clone());
+    state.own_roadmap_change = false;
+    state.plane_is_old = false;
+}
+
+/// A stage that only an agent's work could have reached.
+fn is_ahead(seen: RoundStage, agreed: RoundStage) -> bool {
+    seen != RoundStage::Blocked && agreed != RoundStage::Blocked && seen > agreed
+}
+
+fn take_update(state: &mut State, plane: &Plane) {
+    if state.update_is_unwritten() {
+        return;
+    }
+    match (&plane.update, &mut state.book.update) {
+        (None, book) => {
+            *book = None;
+            state.book.works.retain(|work, _| !work.kind.is_of_update());
+        }
+        (Some(seen), Some((round, book))) if *round == seen.source_round => {
+            book.merged |= seen.merged;
+            if book.status != Some(seen.status) && !is_update_ahead(seen.status, book.status) {
+                book.status = Some(seen.status);
+                book.approval = None;
+                let round = round.clone();
+                state.book.begin_stage(&round, true);
+            } else if let Some(status) = book.status.filter(|status| *status != seen.status) {
+                state.unwritten.push(StateEdit::UpdateStatus { status });
+            }
+        }
+        (Some(seen), _) => {
+            state.book.update = Some((seen.source_round.clone(), UpdateBook::found(seen)));
+            let left = match seen.status {
+                UpdateStatus::Authoring if seen.authored => Some(WorkKind::AuthorUpdate),
+                UpdateStatus::Review if seen.review.is_some() => Some(WorkKind::ReviewUpdate),
+                _ => None,
+            };
+            if let Some(kind) = left {
+                state.book.work(&RoundWork { round: seen.source_round.clone(), kind }).came_back = true;
+            }
+        }
+    }
+}
+
+/// Only an approved review makes an update approved.
+fn is_update_ahead(seen: UpdateStatus, agreed: Option<UpdateStatus>) -> bool {
+    seen == UpdateStatus::Approved && agreed != Some(UpdateStatus::Approved)
+}
+
+/// What another controller's agents left counts as their word.
+pub(super) fn speak_for_themselves(state: &mut State, round: &str) {
+    let Some(seen) = state.plane.as_ref().and_then(|plane| plane.round(round)) else { return };
+    let Some(agreed) = state.book.rounds.get(round).map(|book| book.stage) else { return };
+    if !speaks_for(&seen.evidence, agreed) {
+        return;
+    }
+    if let Some(work) = of_stage(round, agreed) {
+        let kinds = match work.kind {
+            WorkKind::Implement => alloc::vec![WorkKind::Implement, WorkKind::Integrate],
+            kind => alloc::vec![kind],
+        };
+        for kind in kinds {
+            state.book.work(&RoundWork { round: round.to_string(), kind }).came_back = true;
+        }
+    }
+}

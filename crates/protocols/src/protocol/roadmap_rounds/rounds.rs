@@ -1,0 +1,401 @@
+//! What a live round needs next, from its stage, its artifacts and who came back. No skipping forward; every step back names
+//! its reason.
+
+use super::asking::ask;
+use super::book::{RoundBook, proven};
+use super::facts::{Closed, Fact as RoadmapFact, Why};
+use super::ladder::{self, Failure};
+use super::merging;
+use super::next::{Next, Waiting, control, decided, state};
+use super::opening;
+use super::plane::{
+    CloseoutMode, DirectSeen, PlanSeen, Plane, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateTrigger,
+    WorkerState,
+};
+use super::state::State;
+use super::steps::{
+    CombineWork, OpenWorktree, PlaneStep, RoundWork, UpdateOpened, WorkKind, WorktreePurpose,
+};
+use crate::draft::Draft;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+pub(super) fn decide(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &mut Waiting) -> Option<Next> {
+    let state = state(draft);
+    let book = state.book.rounds.get(&round.id)?;
+    if round.evidence.merged_without_closeout {
+        let why = "it is on the base branch without the closeout its review approved; nothing is patched after the fact";
+        return give_up(state, round, why.to_string());
+    }
+    if book.merged || round.evidence.merged {
+        return close(draft, plane, round, waiting);
+    }
+    if book.stage == RoundStage::Blocked {
+        return None;
+    }
+    if round.head.is_none() {
+        return give_up(state, round, format!("its branch {} is gone", round.branch));
+    }
+    if state.book.is_busy(&round.id, false)
+        && round.evidence.plan.as_ref().is_none_or(|plan| plan.workers.is_empty())
+    {
+        return None;
+    }
+    if !round.worktree_stands {
+        return Some(reopen(draft, plane, &round.id, (&round.branch, &round.worktree)));
+    }
+    match book.stage {
+        RoundStage::Plan => plan(draft, plane, round, waiting),
+        RoundStage::Implement => implement(draft, plane, round, book, waiting),
+        RoundStage::Review => review(draft, plane, round, book, waiting),
+        RoundStage::FinalizeRound => merging::finalize(draft, plane, round, book, waiting),
+        RoundStage::Blocked => None,
+    }
+}
+
+pub(super) fn work(round: &RoundSeen, kind: WorkKind) -> RoundWork {
+    RoundWork { round: round.id.clone(), kind }
+}
+
+pub(super) fn to_stage(round: &RoundSeen, from: RoundStage, to: RoundStage, why: Why) -> Next {
+    decided(RoadmapFact::StageDecided { round: round.id.clone(), from, to, why })
+}
+
+pub(super) fn give_up(state: &State, round: &RoundSeen, why: String) -> Option<Next> {
+    if state.given_up.contains_key(&Some(round.id.clone())) {
+        return None;
+    }
+    Some(decided(RoadmapFact::Blocked { round: Some(round.id.clone()), update: false, why }))
+}
+
+pub(super) fn reopen(draft: &Draft, plane: &Plane, round: &str, (branch, worktree): (&str, &str)) -> Next {
+    control(PlaneStep::OpenWorktree(OpenWorktree {
+        branch: branch.to_string(),
+        worktree: worktree.to_string(),
+        from: plane.base.clone(),
+        purpose: WorktreePurpose::Reopen { round: round.to_string() },
+        decided_at: draft.now(),
+    }))
+}
+
+/// Whether the work came back; if it failed, what is tried next.
+fn word_of(draft: &Draft, work: &RoundWork) -> Result<bool, Option<Next>> {
+    match state(draft).book.works.get(work) {
+        None => Ok(false),
+        Some(known) => match &known.phase {
+            super::book::Phase::Failed { why } if !known.is_being_investigated(draft, work) => {
+                Err(ladder::climb(draft, work, Failure { why: why.clone(), faults: Vec::new() }))
+            }
+            super::book::Phase::Failed { .. } => Err(None),
+            _ if known.is_under_way() => Err(None),
+            _ => Ok(known.came_back),
+        },
+    }
+}
+
+pub(super) fn asked_or<T>(
+    draft: &Draft,
+    plane: &Plane,
+    work: &RoundWork,
+    waiting: &mut Waiting,
+    came_back: impl FnOnce() -> T,
+) -> Result<T, Option<Next>> {
+    match word_of(draft, work)? {
+        true => Ok(came_back()),
+        false if at_capacity(state(draft)) => Err(None),
+        false => Err(waiting.ask(ask(draft, plane, work))),
+    }
+}
+
+/// No more agents at once than rounds may be live.
+fn at_capacity(state: &State) -> bool {
+    let at_work = state.in_flight.values().filter(|flight| matches!(flight, super::state::Flight::Agent(_)));
+    at_work.count() >= state.cap() as usize
+}
+
+fn failed(draft: &Draft, work: &RoundWork, why: &str, faults: &[String]) -> Option<Next> {
+    ladder::climb(draft, work, Failure { why: why.to_string(), faults: faults.to_vec() })
+}
+
+fn plan(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &mut Waiting) -> Option<Next> {
+    let work = work(round, WorkKind::Plan);
+    let evidence = &round.evidence;
+    if let Err(next) = asked_or(draft, plane, &work, waiting, || ()) {
+        return next;
+    }
+    if evidence.request {
+        return cancel(draft, plane, round, waiting);
+    }
+    let Some(plan) = evidence.plan.as_ref().filter(|_| evidence.plan_faults.is_empty()) else {
+        let missing = vec!["the planner left neither a plan nor a request".to_string()];
+        let faults = if evidence.plan_faults.is_empty() { &missing } else { &evidence.plan_faults };
+        return failed(draft, &work, "the plan cannot be read", faults);
+    };
+    let wrong = opening::faults_of_selection(state(draft), plane, round, plan);
+    if !wrong.is_empty() {
+        return failed(draft, &work, "the selection is not one the roadmap allows", &wrong);
+    }
+    match &plan.direct {
+        Some(DirectSeen::Proven { artifact, .. }) => {
+            let why = Why::Direct { artifact: artifact.clone(), head: round.head.clone() };
+            Some(to_stage(round, RoundStage::Plan, RoundStage::FinalizeRound, why))
+        }
+        Some(DirectSeen::Unproven { faults }) => {
+            failed(draft, &work, "a simple round is not proven by what its planner left", faults)
+        }
+        None => {
+            let (milestone, direction) = (plan.milestone.clone(), plan.direction.clone());
+            let why = Why::Planned { milestone, direction, item: plan.item.clone() };
+            Some(to_stage(round, RoundStage::Plan, RoundStage::Implement, why))
+        }
+    }
+}
+
+/// Only a request was left: the round goes, and the roadmap is updated first.
+fn cancel(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &mut Waiting) -> Option<Next> {
+    if plane.update.is_some() || state(draft).book.update.is_some() {
+        waiting.reason(format!("{} asks for a roadmap update, and one is under way", round.id));
+        return None;
+    }
+    Some(open_update(draft, plane, &round.id, UpdateTrigger::PlannerRequest))
+}
+
+fn open_update(draft: &Draft, plane: &Plane, round: &str, trigger: UpdateTrigger) -> Next {
+    let branch = format!("orchestrator/roadmap-update-{round}-{}", opening::slug(&plane.roadmap_id));
+    let worktree = format!("orchestrator/worktrees/roadmap-update-{round}");
+    control(PlaneStep::OpenWorktree(OpenWorktree {
+        branch: branch.clone(),
+        worktree: worktree.clone(),
+        from: plane.base.clone(),
+        purpose: WorktreePurpose::Update(UpdateOpened {
+            trigger,
+            source_round: round.to_string(),
+            branch,
+            worktree,
+            prior_revision: plane.revision.clone(),
+            proposed_revision: opening::next_revision(&plane.revision),
+        }),
+        decided_at: draft.now(),
+    }))
+}
+
+fn implement(
+    draft: &Draft,
+    plane: &Plane,
+    round: &RoundSeen,
+    book: &RoundBook,
+    waiting: &mut Waiting,
+) -> Option<Next> {
+    let evidence = &round.evidence;
+    let Some(plan) = evidence.plan.as_ref().filter(|_| evidence.plan_faults.is_empty()) else {
+        return Some(to_stage(round, RoundStage::Implement, RoundStage::Plan, Why::Proven));
+    };
+    let kind = if plan.workers.is_empty() { WorkKind::Implement } else { WorkKind::Integrate };
+    if kind == WorkKind::Integrate
+        && let Some(next) = fan_out(draft, plane, round, (plan, book), waiting)
+    {
+        return next;
+    }
+    let work = work(round, kind);
+    if let Err(next) = asked_or(draft, plane, &work, waiting, || ()) {
+        return next;
+    }
+    if evidence.notes && evidence.notes_faults.is_empty() {
+        return Some(to_stage(round, RoundStage::Implement, RoundStage::Review, Why::Implemented));
+    }
+    let missing = vec!["implementation-notes.md was not left".to_string()];
+    let faults = if evidence.notes_faults.is_empty() { &missing } else { &evidence.notes_faults };
+    failed(draft, &work, "the implementation notes are missing or cannot be read", faults)
+}
+
+/// `None` once the shares are in the round's branch; otherwise what they need, which may be nothing for now.
+#[expect(clippy::option_option, reason = "absent: integrate; inner absent: wait")]
+fn fan_out(
+    draft: &Draft,
+    plane: &Plane,
+    round: &RoundSeen,
+    (plan, book): (&PlanSeen, &RoundBook),
+    waiting: &mut Waiting,
+) -> Option<Option<Next>> {
+    let is_complete = |id: &String| {
+        let found = plan.workers.iter().find(|worker| worker.id == *id);
+        found.is_some_and(|worker| matches!(worker.state, WorkerState::Complete | WorkerState::Integrated))
+    };
+    let mut open = false;
+    for worker in &plan.workers {
+        let share = work(round, WorkKind::Worker { worker: worker.id.clone() });
+        let ready = worker.depends_on.iter().all(is_complete);
+        match &worker.state {
+            WorkerState::Complete | WorkerState::Integrated => continue,
+            WorkerState::Pending | WorkerState::Running if !ready => {}
+            WorkerState::Pending | WorkerState::Running if worker.head.is_none() => {
+                return Some(Some(open_worker(draft, round, (&worker.id, &worker.branch, &worker.worktree))));
+            }
+            WorkerState::Pending | WorkerState::Running => {
+                match asked_or(draft, plane, &share, waiting, || ()) {
+                    Err(None) => {}
+                    Err(next) => return Some(next),
+                    Ok(()) => {
+                        let faults = vec!["the share was left without a finished handoff".to_string()];
+                        return Some(failed(draft, &share, "the worker did not finish its share", &faults));
+                    }
+                }
+            }
+            WorkerState::Blocked { why } => match word_of(draft, &share) {
+                Err(None) => {}
+                Err(next) => return Some(next),
+                Ok(_) => return Some(failed(draft, &share, why, &[])),
+            },
+        }
+        open |= worker.blocks_integration;
+    }
+    if open || state(draft).book.is_busy(&round.id, false) {
+        return Some(None);
+    }
+    let heads: Vec<_> = plan.workers.iter().filter(|worker| is_complete(&worker.id)).collect();
+    let heads: Vec<_> = heads.iter().filter_map(|worker| worker.head.clone()).collect();
+    if heads.is_empty() || heads.iter().all(|head| book.gathered.contains(head)) {
+        return None;
+    }
+    Some(round.head.clone().map(|head| {
+        control(PlaneStep::CombineWork(CombineWork {
+            round: round.id.clone(),
+            branch: round.branch.clone(),
+            worktree: round.worktree.clone(),
+            head,
+            with: heads,
+            decided_at: draft.now(),
+        }))
+    }))
+}
+
+fn open_worker(draft: &Draft, round: &RoundSeen, (worker, branch, worktree): (&str, &str, &str)) -> Next {
+    control(PlaneStep::OpenWorktree(OpenWorktree {
+        branch: branch.to_string(),
+        worktree: worktree.to_string(),
+        from: round.head.clone().unwrap_or_else(|| crate::CommitId::new("")),
+        purpose: WorktreePurpose::Worker { round: round.id.clone(), worker: worker.to_string() },
+        decided_at: draft.now(),
+    }))
+}
+
+fn review(
+    draft: &Draft,
+    plane: &Plane,
+    round: &RoundSeen,
+    book: &RoundBook,
+    waiting: &mut Waiting,
+) -> Option<Next> {
+    let state = state(draft);
+    let work = work(round, WorkKind::Review);
+    let evidence = &round.evidence;
+    if let Err(next) = asked_or(draft, plane, &work, waiting, || ()) {
+        return next;
+    }
+    let from = RoundStage::Review;
+    match &evidence.review {
+        Some(ReviewSeen::Unclassified { why }) => {
+            if book.unclassified >= state.limits().same_mechanism {
+                return give_up(state, round, format!("its reviews are no decisions: {why}"));
+            }
+            Some(to_stage(round, from, RoundStage::Blocked, Why::Unclassified { why: why.clone() }))
+        }
+        _ if !evidence.review_faults.is_empty() => {
+            failed(draft, &work, "the review cannot be read", &evidence.review_faults)
+        }
+        Some(ReviewSeen::Approved { artifact, .. }) => {
+            let why = Why::Approved { artifact: artifact.clone(), head: round.head.clone() };
+            Some(to_stage(round, from, RoundStage::FinalizeRound, why))
+        }
+        Some(ReviewSeen::Rejected { target, changes }) => rejected(draft, round, book, (*target, changes)),
+        None => failed(draft, &work, "there is no review", &["the review was not left".to_string()]),
+    }
+}
+
+fn rejected(
+    draft: &Draft,
+    round: &RoundSeen,
+    book: &RoundBook,
+    (target, changes): (RetryTarget, &[String]),
+) -> Option<Next> {
+    let state = state(draft);
+    let to = match target {
+        RetryTarget::Implement => RoundStage::Implement,
+        RetryTarget::Plan => RoundStage::Plan,
+        RetryTarget::Blocked => {
+            let why = format!("its reviewer sees no lawful retry: {}", changes.join("; "));
+            return give_up(state, round, why);
+        }
+    };
+    // So many rejections are a pattern: somebody looks at it, and one more try follows from that.
+    if book.review_cycles >= state.limits().review_cycles {
+        let work = work(round, WorkKind::Review);
+        let known = state.book.works.get(&work);
+        let why = format!("rejected {} times, last: {}", book.review_cycles + 1, changes.join("; "));
+        if book.review_cycles > state.limits().review_cycles {
+            return give_up(state, round, why);
+        }
+        if known.is_none_or(|known| !known.investigated) {
+            return Some(decided(RoadmapFact::InvestigationDecided { work, why, pattern: true }));
+        }
+    }
+    let advice = state.book.works.get(&work(round, WorkKind::Review)).map(|known| known.told.clone());
+    let changes = changes.iter().cloned().chain(advice.unwrap_or_default()).collect();
+    Some(to_stage(round, RoundStage::Review, to, Why::Rejected { changes }))
+}
+
+/// A merged round leaves the state; one whose review asks for it leaves a roadmap update behind.
+fn close(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &mut Waiting) -> Option<Next> {
+    if state(draft).book.is_busy(&round.id, false) {
+        return None;
+    }
+    if closeout(round) == Some(CloseoutMode::SemanticUpdateRequired) {
+        if plane.update.is_some() || state(draft).book.update.is_some() {
+            waiting.reason(format!("{} needs a roadmap update, and one is under way", round.id));
+            return None;
+        }
+        return Some(open_update(draft, plane, &round.id, UpdateTrigger::MergedRound));
+    }
+    Some(decided(RoadmapFact::RoundClosed { round: round.id.clone(), how: Closed::Merged }))
+}
+
+/// What was approved about the roadmap.
+pub(super) fn closeout(round: &RoundSeen) -> Option<CloseoutMode> {
+    match (&round.evidence.review, round.evidence.plan.as_ref().and_then(|plan| plan.direct.as_ref())) {
+        (Some(ReviewSeen::Approved { closeout, .. }), _) | (_, Some(DirectSeen::Proven { closeout, .. })) => {
+            Some(*closeout)
+        }
+        _ => None,
+    }
+}
+
+/// Where a blocked round goes on: where it was given up if that is known, else where its artifacts put it.
+pub(super) fn lawful_position(state: &State, round: &RoundSeen) -> RoundStage {
+    let book = state.book.rounds.get(&round.id);
+    if book.is_some_and(|book| book.unclassified > 0 && book.blocked_at.is_none()) {
+        return RoundStage::Review;
+    }
+    let proven = proven(&round.evidence);
+    match book.and_then(|book| book.blocked_at) {
+        // A person looked: what no retry could help is planned anew.
+        Some(RoundStage::Review) if is_hopeless(round) => RoundStage::Plan,
+        Some(at) if at <= proven => at,
+        _ if proven == RoundStage::FinalizeRound
+            && book.is_none_or(|book| book.approval.is_none() && !book.found) =>
+        {
+            RoundStage::Review
+        }
+        _ => proven,
+    }
+}
+
+fn is_hopeless(round: &RoundSeen) -> bool {
+    matches!(round.evidence.review, Some(ReviewSeen::Rejected { target: RetryTarget::Blocked, .. }))
+}
+
+/// The sentence for a round that waits for others.
+pub(super) fn waits(round: &RoundSeen, what: &str, names: &[String]) -> String {
+    format!("{} waits for {what} {}", round.id, names.join(", "))
+}

@@ -1,0 +1,617 @@
+//! Everything a roadmap loop remembers between two observations: a fold of facts. What the files say is read anew before
+//! every decision; what is kept here is what they cannot say.
+
+use super::book::{Book, Phase, RoundBook, UpdateBook};
+use super::end::End;
+use super::facts::{Closed, Fact as RoadmapFact, UpdateStep, Why};
+use super::plane::{CloseoutMode, ControllerStage, Plane, RoundStage, UpdateStatus};
+use super::reconcile;
+use super::spec::{RoadmapSpec, RoundLimits};
+use super::steps::{PlaneOutcome, PlaneStep, RetryNote, RoundWork, StateEdit, WorkKind};
+use crate::effect::Effect;
+use crate::fact::Fact;
+use crate::kernel::attempts::Attempts;
+use crate::kernel::availability::Availability;
+use crate::kernel::conversation::LastSession;
+use crate::kernel::trouble::{describe, with_last_words};
+use crate::outcome::{AgentReport, Outcome, StepEnd};
+use crate::vocabulary::{CommitId, EffectId, Millis};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    pub spec: RoadmapSpec,
+    pub prepared: bool,
+    pub plane: Option<Plane>,
+    /// The plane is read again before anything is decided on it.
+    pub plane_is_old: bool,
+    /// Times the plane was read.
+    pub pass: u32,
+    pub book: Book,
+    /// What is decided and does not stand in the state file yet, in order.
+    pub unwritten: Vec<StateEdit>,
+    pub in_flight: BTreeMap<EffectId, Flight>,
+    /// Of the step the controller does itself.
+    pub attempts: Attempts,
+    pub availability: Availability,
+    pub last_outage: String,
+    pub waiting_until: Option<Millis>,
+    /// The base branch as the loop left it or last saw it.
+    pub known_base: Option<CommitId>,
+    /// The loop changed the roadmap itself since the last look.
+    pub own_roadmap_change: bool,
+    pub opened: u32,
+    pub merged: Vec<MergedRound>,
+    pub revisions: Vec<(String, CommitId)>,
+    /// Rounds and, as `None`, the update that this run gave up on.
+    pub given_up: BTreeMap<Option<String>, String>,
+    /// Why nothing can go on; what has to be written about it comes first.
+    pub stuck: Option<String>,
+    /// A person's words that no agent came back from yet.
+    pub notes: Vec<String>,
+    pub end: Option<End>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergedRound {
+    pub round: String,
+    pub commit: CommitId,
+    pub closeout: CloseoutMode,
+    pub at: Millis,
+}
+
+/// What an effect under way is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Flight {
+    /// A step of the controller: one at a time. A write carries so many of the unwritten edits.
+    Control {
+        edits: usize,
+    },
+    Agent(RoundWork),
+    Capture(RoundWork),
+    Wait,
+}
+
+impl State {
+    pub(crate) fn new(spec: RoadmapSpec) -> Self {
+        Self {
+            spec,
+            prepared: false,
+            plane: None,
+            plane_is_old: false,
+            pass: 0,
+            book: Book::default(),
+            unwritten: Vec::new(),
+            in_flight: BTreeMap::new(),
+            attempts: Attempts::default(),
+            availability: Availability::default(),
+            last_outage: String::new(),
+            waiting_until: None,
+            known_base: None,
+            own_roadmap_change: false,
+            opened: 0,
+            merged: Vec::new(),
+            revisions: Vec::new(),
+            given_up: BTreeMap::new(),
+            stuck: None,
+            notes: Vec::new(),
+            end: None,
+        }
+    }
+
+    /// The roadmap's own limits; where it states none, those of the run.
+    pub fn limits(&self) -> RoundLimits {
+        match &self.plane {
+            Some(plane) if !plane.limits.is_usual() => plane.limits,
+            _ => self.spec.limits,
+        }
+    }
+
+    /// How many rounds may be live at once.
+    pub fn cap(&self) -> u32 {
+        let allowed = self.plane.as_ref().map_or(1, |plane| plane.max_parallel);
+        self.spec.parallel.map_or(allowed, |fewer| allowed.min(fewer)).max(1)
+    }
+
+    pub fn is_controlling(&self) -> bool {
+        self.in_flight.values().any(|flight| matches!(flight, Flight::Control { .. }))
+    }
+
+    pub fn works_under_way(&self) -> bool {
+        self.book.works.values().any(super::book::Work::is_under_way)
+    }
+
+    /// Whether something about this round is decided and not written yet.
+    pub(super) fn is_unwritten(&self, round: &str) -> bool {
+        self.unwritten.iter().any(|edit| match edit {
+            StateEdit::AddRound { round: about, .. }
+            | StateEdit::RoundStage { round: about, .. }
+            | StateEdit::RemoveRound { round: about } => about == round,
+            _ => false,
+        })
+    }
+
+    pub(super) fn update_is_unwritten(&self) -> bool {
+        self.unwritten.iter().any(|edit| {
+            matches!(
+                edit,
+                StateEdit::OpenUpdate(_)
+                    | StateEdit::UpdateStatus { .. }
+                    | StateEdit::UpdateRejected { .. }
+                    | StateEdit::Activate { .. }
+            )
+        })
+    }
+
+    pub(crate) fn evolve(&mut self, fact: &Fact) {
+        match fact {
+            Fact::EffectRequested { effect, request } => self.begin(*effect, request),
+            Fact::EffectSettled { effect, outcome } => self.settle(*effect, outcome),
+            Fact::RunReopened { note, .. } => self.reopen(note.as_deref()),
+            Fact::RoadmapRounds(fact) => self.evolve_roadmap(fact),
+            Fact::RunStarted { .. }
+            | Fact::StopAsked { .. }
+            | Fact::LandingAsked { .. }
+            | Fact::PersonSaid { .. }
+            | Fact::JudgedTask(_)
+            | Fact::FeedbackControl(_)
+            | Fact::GoalContract(_)
+            | Fact::RunEnded => {}
+        }
+    }
+
+    fn begin(&mut self, effect: EffectId, request: &Effect) {
+        let flight = match request {
+            Effect::RunAgent(asked) => match &asked.work {
+                Some(place) => {
+                    let work = self.book.work(&place.work);
+                    work.phase = Phase::Asked;
+                    work.asked = asked.attempt;
+                    let known =
+                        work.session.take().and_then(|last| last.with(asked.role, asked.agent.as_deref()));
+                    let agent = asked.agent.clone().unwrap_or_default();
+                    work.session = Some(LastSession { role: asked.role, agent, session: known });
+                    Flight::Agent(place.work.clone())
+                }
+                None => Flight::Wait,
+            },
+            Effect::Plane(PlaneStep::CaptureWork(asked)) => {
+                let work = self.book.work(&asked.work);
+                if let Phase::Left { failed } = &work.phase {
+                    work.phase = Phase::Capturing { failed: failed.clone() };
+                }
+                Flight::Capture(asked.work.clone())
+            }
+            Effect::Wait(wait) => {
+                self.waiting_until = Some(wait.until);
+                Flight::Wait
+            }
+            Effect::Plane(PlaneStep::WriteState(write)) => Flight::Control { edits: write.edits.len() },
+            _ => Flight::Control { edits: 0 },
+        };
+        self.in_flight.insert(effect, flight);
+    }
+
+    fn settle(&mut self, effect: EffectId, outcome: &Outcome) {
+        let Some(flight) = self.in_flight.remove(&effect) else { return };
+        match (flight, outcome) {
+            (Flight::Control { edits }, Outcome::Plane(PlaneOutcome::StateWritten { .. })) => {
+                self.unwritten.drain(..edits.min(self.unwritten.len()));
+                self.plane_is_old = true;
+                self.attempts = Attempts::default();
+            }
+            // It may have been done all the same: the next look shows it. The count of tries goes on.
+            (Flight::Control { .. }, Outcome::Lost { .. } | Outcome::Interrupted { .. }) => {
+                self.plane_is_old = self.plane.is_some();
+            }
+            (Flight::Control { .. }, Outcome::Plane(PlaneOutcome::Read(_))) => {
+                self.attempts = Attempts::default();
+            }
+            (Flight::Control { .. }, _) => {
+                self.plane_is_old = true;
+                self.attempts = Attempts::default();
+            }
+            (Flight::Agent(work), Outcome::AgentEnded(report)) => self.came_back(&work, report),
+            (Flight::Wait, Outcome::Waited) => {
+                if let Some(until) = self.waiting_until.take() {
+                    self.availability.waited_until(until);
+                }
+            }
+            (Flight::Agent(_) | Flight::Capture(_) | Flight::Wait, _) => {}
+        }
+    }
+
+    /// What was said is kept for whoever goes on with it.
+    fn came_back(&mut self, work: &RoundWork, report: &AgentReport) {
+        let known = self.book.work(work);
+        if let Some(last) = &mut known.session
+            && report.session.is_some()
+        {
+            last.session.clone_from(&report.session);
+        }
+        known.left = report.as_left().cloned();
+        known.last_failure = (report.end != (StepEnd::Exited { code: 0 }))
+            .then(|| with_last_words(&describe(&report.end), &report.last_words));
+    }
+
+    fn reopen(&mut self, note: Option<&str>) {
+        self.end = None;
+        self.stuck = None;
+        self.given_up.clear();
+        self.attempts = Attempts::default();
+        self.availability.forget();
+        self.plane_is_old = true;
+        self.notes.extend(note.map(ToString::to_string));
+        for book in self.book.rounds.values_mut() {
+            book.review_cycles = 0;
+            book.unclassified = 0;
+        }
+        for work in self.book.works.values_mut().filter(|work| !work.is_under_way()) {
+            let (came_back, told) = (work.came_back, core::mem::take(&mut work.told));
+            work.begin_anew();
+            work.came_back = came_back;
+            work.told = told;
+        }
+    }
+
+    fn evolve_roadmap(&mut self, fact: &RoadmapFact) {
+        match fact {
+            RoadmapFact::BaseFixed { commit } => {
+                self.prepared = true;
+                self.known_base.get_or_insert_with(|| commit.clone());
+            }
+            RoadmapFact::PlaneTaken { plane, .. } => {
+                reconcile::take(self, plane);
+                self.pass += 1;
+            }
+            RoadmapFact::RoundOpened { round, branch, worktree, .. } => {
+                self.opened += 1;
+                self.book.rounds.insert(round.clone(), RoundBook::opened());
+                self.write(StateEdit::AddRound {
+                    round: round.clone(),
+                    branch: branch.clone(),
+                    worktree: worktree.clone(),
+                });
+            }
+            RoadmapFact::StageDecided { round, to, why, .. } => self.enter(round, *to, why),
+            RoadmapFact::WorkEnded { work, failed } => {
+                self.book.work(work).phase = Phase::Left { failed: failed.clone() };
+            }
+            RoadmapFact::WorkTaken { captured } => self.take_work(&captured.work),
+            RoadmapFact::WorkCombined { round, with, conflicts, .. } => {
+                if let Some(book) = self.book.rounds.get_mut(round) {
+                    book.approval = None;
+                    book.conflicts.clone_from(conflicts);
+                    book.gathered.clone_from(with);
+                    book.must_combine = false;
+                }
+            }
+            RoadmapFact::MergeConflicted { round, .. } => {
+                if let Some(book) = self.book.rounds.get_mut(round) {
+                    book.must_combine = true;
+                }
+            }
+            RoadmapFact::RoundMerged { round, commit, closeout, at, .. } => {
+                self.known_base = Some(commit.clone());
+                self.own_roadmap_change = true;
+                if let Some(book) = self.book.rounds.get_mut(round) {
+                    book.merged = true;
+                }
+                let (round, commit) = (round.clone(), commit.clone());
+                self.merged.push(MergedRound { round, commit, closeout: *closeout, at: *at });
+            }
+            RoadmapFact::RoundClosed { round, .. } => {
+                self.book.forget(round);
+                self.write(StateEdit::RemoveRound { round: round.clone() });
+            }
+            RoadmapFact::UpdateOpened(opened) => {
+                let book = UpdateBook { status: Some(UpdateStatus::Authoring), ..UpdateBook::default() };
+                self.book.update = Some((opened.source_round.clone(), book));
+                self.write(StateEdit::OpenUpdate(opened.clone()));
+                self.write(StateEdit::Stage { stage: ControllerStage::UpdateRoadmap });
+            }
+            RoadmapFact::UpdateDecided { round, decided } => self.decide_update(round, decided),
+            RoadmapFact::UpdateMerged { commit, revision, .. } => {
+                self.known_base = Some(commit.clone());
+                self.own_roadmap_change = true;
+                self.revisions.push((revision.clone(), commit.clone()));
+                if let Some((_, book)) = &mut self.book.update {
+                    book.merged = true;
+                }
+            }
+            RoadmapFact::RetryDecided { .. }
+            | RoadmapFact::InvestigationDecided { .. }
+            | RoadmapFact::Diagnosed { .. }
+            | RoadmapFact::RepairAsked { .. }
+            | RoadmapFact::StepRetried { .. }
+            | RoadmapFact::AgentOut { .. } => self.try_again(fact),
+            RoadmapFact::Recovered { rounds, update } => self.recover(rounds, *update),
+            RoadmapFact::ControllerSet { stage, .. } => self.write(StateEdit::Stage { stage: *stage }),
+            RoadmapFact::Blocked { round, update, why } => self.block(round.as_ref(), *update, why),
+            RoadmapFact::Concluded { end } => self.end = Some(end.clone()),
+        }
+    }
+
+    fn write(&mut self, edit: StateEdit) {
+        self.unwritten.push(edit);
+    }
+
+    fn enter(&mut self, round: &str, to: RoundStage, why: &Why) {
+        let Some(book) = self.book.rounds.get_mut(round) else { return };
+        book.stage = to;
+        let mut error = None;
+        match why {
+            Why::Approved { artifact, head } | Why::Direct { artifact, head } => {
+                book.approval = Some((artifact.clone(), head.clone()));
+            }
+            Why::Rejected { changes } => {
+                book.review_cycles += 1;
+                book.told.clone_from(changes);
+            }
+            Why::Unclassified { why } => {
+                book.unclassified += 1;
+                book.told = alloc::vec![why.clone()];
+                error = Some(why.clone());
+            }
+            Why::BaseMoved { .. } => book.told = alloc::vec![why.words()],
+            Why::CloseoutStale { .. } => {
+                book.review_cycles += 1;
+                book.approval = None;
+                book.told = alloc::vec![why.words()];
+            }
+            Why::RoadmapRevised { .. } => {
+                book.approval = None;
+                book.told = alloc::vec![why.words()];
+            }
+            Why::Planned { .. } | Why::Implemented | Why::Proven | Why::PutBack => book.told.clear(),
+        }
+        self.book.begin_stage(round, false);
+        self.write(StateEdit::RoundStage { round: round.to_string(), stage: to });
+        self.write(StateEdit::RoundError { round: round.to_string(), error });
+        self.write(StateEdit::Retry { retry: None });
+    }
+
+    /// A sound agent's word counts from now on; a failed one's is looked at by the ladder.
+    fn take_work(&mut self, work: &RoundWork) {
+        let known = self.book.work(work);
+        let failed = match &known.phase {
+            Phase::Capturing { failed } | Phase::Left { failed } => failed.clone(),
+            Phase::Idle | Phase::Asked | Phase::Failed { .. } => None,
+        };
+        known.repairing = None;
+        known.came_back = failed.is_none();
+        if known.came_back {
+            known.told.clear();
+        }
+        known.phase = failed.map_or(Phase::Idle, |why| Phase::Failed { why });
+        self.notes.clear();
+        self.plane_is_old = true;
+    }
+
+    fn decide_update(&mut self, round: &str, decided: &UpdateStep) {
+        let (status, edits) = match decided {
+            UpdateStep::Authored => (UpdateStatus::Review, None),
+            UpdateStep::Approved { .. } => (UpdateStatus::Approved, None),
+            UpdateStep::Rejected { summary } => {
+                (UpdateStatus::Rejected, Some(StateEdit::UpdateRejected { summary: summary.clone() }))
+            }
+            UpdateStep::SentBack { .. } => (UpdateStatus::Authoring, None),
+            UpdateStep::Activated { revision } => {
+                self.book.update = None;
+                self.book.works.retain(|work, _| !work.kind.is_of_update());
+                self.own_roadmap_change = true;
+                self.write(StateEdit::Activate { revision: revision.clone() });
+                return self.write(StateEdit::Stage { stage: ControllerStage::DispatchRounds });
+            }
+        };
+        if let Some((_, book)) = &mut self.book.update {
+            book.status = Some(status);
+            match decided {
+                UpdateStep::Approved { artifact, head } => {
+                    book.approval = Some((artifact.clone(), head.clone()));
+                }
+                UpdateStep::Rejected { summary: why } | UpdateStep::SentBack { why } => {
+                    book.approval = None;
+                    book.told = alloc::vec![why.clone()];
+                }
+                UpdateStep::Authored | UpdateStep::Activated { .. } => book.told.clear(),
+            }
+        }
+        self.book.begin_stage(round, true);
+        self.write(edits.unwrap_or(StateEdit::UpdateStatus { status }));
+        self.write(StateEdit::UpdateError { error: None });
+        self.write(StateEdit::Retry { retry: None });
+    }
+
+    fn try_again(&mut self, fact: &RoadmapFact) {
+        match fact {
+            RoadmapFact::RetryDecided { work, mechanism, attempt, why } => {
+                let cycles = self.book.rounds.get(&work.round).map_or(0, |book| book.review_cycles);
+                let known = self.book.work(work);
+                known.failures += 1;
+                known.came_back = false;
+                known.phase = Phase::Idle;
+                known.afresh = *mechanism != super::steps::Mechanism::SameHandle;
+                known.repairing = None;
+                known.told = alloc::vec![why.clone()];
+                self.note_retry(work, *mechanism, *attempt, cycles, why);
+            }
+            RoadmapFact::InvestigationDecided { work, why, pattern } => {
+                let known = self.book.work(work);
+                known.failures += u32::from(!pattern);
+                known.investigated = true;
+                known.came_back = *pattern;
+                known.phase = Phase::Failed { why: why.clone() };
+                let kind = WorkKind::Investigate { update: work.kind.is_of_update() };
+                let asked = self.book.work(&RoundWork { round: work.round.clone(), kind });
+                asked.begin_anew();
+                asked.session = None;
+                asked.told = alloc::vec![why.clone()];
+                asked.investigating = Some(work.clone());
+            }
+            RoadmapFact::Diagnosed { work, diagnosis } => {
+                let known = self.book.work(work);
+                known.came_back = true;
+                known.phase = Phase::Idle;
+                let about = known.investigating.take();
+                if let Some(about) = about {
+                    let known = self.book.work(&about);
+                    known.phase = Phase::Idle;
+                    known.told.extend(diagnosis.iter().map(|diagnosis| diagnosis.advice.clone()));
+                }
+                self.plane_is_old = true;
+            }
+            RoadmapFact::RepairAsked { work, faults } => {
+                let known = self.book.work(work);
+                known.attempts.repairs += 1;
+                known.failures += 1;
+                known.came_back = false;
+                known.phase = Phase::Idle;
+                known.repairing = Some(faults.clone());
+            }
+            RoadmapFact::StepRetried { work, kind, .. } => match work {
+                Some(work) => {
+                    let known = self.book.work(work);
+                    known.attempts.retried(*kind);
+                    known.phase = match &known.phase {
+                        Phase::Capturing { failed } => Phase::Left { failed: failed.clone() },
+                        Phase::Idle | Phase::Asked | Phase::Left { .. } | Phase::Failed { .. } => Phase::Idle,
+                    };
+                }
+                None => self.attempts.retried(*kind),
+            },
+            RoadmapFact::AgentOut { agent, until, kind, why, work, .. } => {
+                self.last_outage.clone_from(why);
+                self.availability.is_out(agent, *until);
+                let known = self.book.work(work);
+                known.attempts.out(*kind);
+                known.phase = Phase::Idle;
+            }
+            _ => {}
+        }
+    }
+
+    fn note_retry(
+        &mut self,
+        work: &RoundWork,
+        mechanism: super::steps::Mechanism,
+        attempt: u32,
+        review_cycles: u32,
+        why: &str,
+    ) {
+        let of_update = work.kind.is_of_update();
+        let stage = work.kind.words().to_string();
+        let id = work.round.clone();
+        let error = Some(why.to_string());
+        self.write(if of_update {
+            StateEdit::UpdateError { error }
+        } else {
+            StateEdit::RoundError { round: id.clone(), error }
+        });
+        let retry = RetryNote { of_update, id, stage, mechanism, attempt, review_cycles };
+        self.write(StateEdit::Retry { retry: Some(retry) });
+    }
+
+    fn recover(&mut self, rounds: &[(String, RoundStage)], update: bool) {
+        self.write(StateEdit::ClearErrors);
+        self.write(StateEdit::Retry { retry: None });
+        for (round, stage) in rounds {
+            if let Some(book) = self.book.rounds.get_mut(round) {
+                book.stage = *stage;
+                book.blocked_at = None;
+                let seen = self.plane.as_ref().and_then(|plane| plane.round(round));
+                if let (true, Some(seen)) = (book.found, seen) {
+                    book.approval = super::book::approval_at(seen, *stage);
+                }
+            }
+            self.book.begin_stage(round, false);
+            reconcile::speak_for_themselves(self, round);
+            self.write(StateEdit::RoundStage { round: round.clone(), stage: *stage });
+        }
+        if update && let Some((round, book)) = &mut self.book.update {
+            book.status = Some(UpdateStatus::Authoring);
+            let round = round.clone();
+            self.book.begin_stage(&round, true);
+            self.write(StateEdit::UpdateStatus { status: UpdateStatus::Authoring });
+        }
+        let stage = match &self.book.update {
+            Some(_) => ControllerStage::UpdateRoadmap,
+            None => ControllerStage::DispatchRounds,
+        };
+        self.write(StateEdit::Stage { stage });
+    }
+
+    fn block(&mut self, round: Option<&String>, update: bool, why: &str) {
+        match round {
+            Some(round) if !update => {
+                if let Some(book) = self.book.rounds.get_mut(round) {
+                    book.blocked_at = Some(book.stage);
+                    book.stage = RoundStage::Blocked;
+                }
+                self.given_up.insert(Some(round.clone()), why.to_string());
+                self.write(StateEdit::RoundStage { round: round.clone(), stage: RoundStage::Blocked });
+                self.write(StateEdit::RoundError { round: round.clone(), error: Some(why.to_string()) });
+            }
+            _ if update => {
+                if let Some((_, book)) = &mut self.book.update {
+                    book.status = Some(UpdateStatus::Blocked);
+                }
+                self.given_up.insert(None, why.to_string());
+                self.write(StateEdit::UpdateStatus { status: UpdateStatus::Blocked });
+                self.write(StateEdit::UpdateError { error: Some(why.to_string()) });
+            }
+            _ => {
+                self.stuck = Some(why.to_string());
+                self.write(StateEdit::ControllerError { error: why.to_string() });
+                self.write(StateEdit::Stage { stage: ControllerStage::Blocked });
+            }
+        }
+    }
+
+    /// Rounds that were merged in this run or before it, for whoever waits for them.
+    pub fn merged_rounds(&self) -> BTreeSet<&str> {
+        let before = self.plane.iter().flat_map(|plane| plane.merged_rounds.iter());
+        before.chain(self.merged.iter().map(|merged| &merged.round)).map(String::as_str).collect()
+    }
+}
+
+impl Why {
+    /// What the next agent is told, and what the log says.
+    pub fn words(&self) -> String {
+        use alloc::format;
+        match self {
+            Self::Planned { milestone, direction, item } => {
+                format!("planned: {item} of {direction}, milestone {milestone}")
+            }
+            Self::Direct { .. } => "the planner did and proved it itself".to_string(),
+            Self::Implemented => "implemented".to_string(),
+            Self::Approved { .. } => "approved".to_string(),
+            Self::Rejected { changes } => format!("rejected: {}", changes.join("; ")),
+            Self::Unclassified { why } => format!("the review is no decision: {why}"),
+            Self::BaseMoved { conflicts } if conflicts.is_empty() => {
+                "the base branch moved and was merged into the round: it is looked at again".to_string()
+            }
+            Self::BaseMoved { conflicts } => format!(
+                "the base branch moved; merging it left conflicts to resolve in {}",
+                conflicts.join(", ")
+            ),
+            Self::CloseoutStale { why } => format!("the approved closeout cannot be applied: {why}"),
+            Self::RoadmapRevised { revision } => {
+                format!("the roadmap was revised to {revision} since this round was planned")
+            }
+            Self::Proven => "its artifacts prove it".to_string(),
+            Self::PutBack => "the stage in the state file is not one it has reached".to_string(),
+        }
+    }
+}
+
+impl Closed {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Merged => "merged",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
