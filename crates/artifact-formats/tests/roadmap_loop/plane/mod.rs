@@ -1,5 +1,7 @@
 //! The control plane's own files: sections 2 to 5, 12, 15, 17 and 25.2.
 
+mod closeout;
+mod generation;
 mod names;
 mod roadmap;
 mod samples;
