@@ -20,6 +20,7 @@ mod one_line;
 mod output_text;
 mod render;
 mod repo_path;
+pub mod roadmap_loop;
 mod schema;
 pub mod task_loop;
 mod template;
