@@ -3,4 +3,5 @@
 
 pub mod closeout;
 pub mod lineage;
+pub mod prompts;
 pub mod round;

@@ -3,6 +3,7 @@
 mod evidence;
 mod notes;
 mod planning;
+mod prompts;
 mod records;
 mod reviews;
 mod updates;
