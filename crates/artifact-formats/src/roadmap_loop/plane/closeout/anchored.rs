@@ -84,11 +84,11 @@ impl AnchoredList {
             let words_end = line.start + line.text.trim_end().len();
             match item {
                 Some((mark, words)) if is_none(words) && self.items.is_empty() => {
-                    self.mark = mark.to_owned();
+                    mark.clone_into(&mut self.mark);
                     self.placeholder = Some(Placeholder::Line(line.start..words_end));
                 }
                 Some((mark, words)) if !self.is_nested(mark) => {
-                    self.mark = mark.to_owned();
+                    mark.clone_into(&mut self.mark);
                     self.items.push(words.to_owned());
                 }
                 None if is_none(line.text) && !in_list => {

@@ -163,7 +163,7 @@ impl<'t> Work<'t> {
             anchors.into_iter().flatten().filter_map(|id| view.anchor(id)).collect();
         anchors.dedup_by_key(|anchor| &anchor.id);
         if let Some(anchor) = anchors.first() {
-            self.resolved(anchor, text.text(), Some(block.span.clone()))?;
+            resolved(anchor, text.text(), Some(block.span.clone()))?;
         }
         let source = self.view.clone().unwrap_or_default();
         let status = json!(change.target_status.as_str());
@@ -182,12 +182,6 @@ impl<'t> Work<'t> {
         Ok(())
     }
 
-    fn resolved(&self, anchor: &Anchor, text: &str, block: Option<Range<usize>>) -> Result<usize, Problems> {
-        resolve(text, &anchor.selector, block).map_err(|why| {
-            Problems::one(Problem::fatal("4.2", &anchor.target_file, format!("anchor {}: {why}", anchor.id)))
-        })
-    }
-
     fn add_pointer(&mut self, anchor_or_milestone: &str, words: &str) -> Result<(), Problems> {
         let text = self.texts().roadmap_text();
         let words = self.one_line(words)?;
@@ -199,7 +193,7 @@ impl<'t> Work<'t> {
             }
             let block =
                 owner.map(|owner| self.block(&text, owner)).transpose()?.map(|block| block.span.clone());
-            let place = self.resolved(anchor, text.text(), block)?;
+            let place = resolved(anchor, text.text(), block)?;
             (place, text.text().len())
         } else {
             let block = self.block(&text, anchor_or_milestone)?;
@@ -246,7 +240,7 @@ impl<'t> Work<'t> {
                 format!("the anchor {} does not point into the family's history", excerpt(&anchor.id));
             return Err(self.refused(message));
         };
-        let place = self.resolved(anchor, &text, None)?;
+        let place = resolved(anchor, &text, None)?;
         self.lengthen_history(&text, place, words, &anchor.id)
     }
 
@@ -297,6 +291,13 @@ impl<'t> Work<'t> {
         }
         Ok(bare.to_owned())
     }
+}
+
+/// Where an anchor's selector ends in its file.
+fn resolved(anchor: &Anchor, text: &str, block: Option<Range<usize>>) -> Result<usize, Problems> {
+    resolve(text, &anchor.selector, block).map_err(|why| {
+        Problems::one(Problem::fatal("4.2", &anchor.target_file, format!("anchor {}: {why}", anchor.id)))
+    })
 }
 
 /// The selector with the new status, where it is part of the heading and spells the old one.
