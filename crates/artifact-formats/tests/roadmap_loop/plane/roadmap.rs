@@ -244,3 +244,19 @@ fn rule_4_3_a_missing_or_unreadable_view_is_never_terminal() {
         "an anchor into a missing file"
     );
 }
+
+#[test]
+fn rule_4_2_anchors_that_cannot_be_used_are_told_beforehand() {
+    let bundle = bundle();
+    let sound = pretty(&view());
+    assert_eq!(records(&bundle, DRESSED, &sound).warnings(), []);
+    let mut broken = view();
+    broken["anchors"]["m-10-pointers"]["selector"] = json!("#### Nowhere");
+    broken["anchors"]["m-1-pointers"]["selector"] = json!("#### Nowhere");
+    let broken = pretty(&broken);
+    let text = DRESSED.replace("## Goal\n", "");
+    let found = records(&bundle, &text, &broken).warnings();
+    let seen: Vec<_> = found.iter().map(|problem| (problem.rule, problem.pointer.as_str())).collect();
+    assert_eq!(seen, [("4.1", ""), ("4.2", "/anchors/m-10-pointers")], "finished milestones need none");
+    assert!(records(&bundle, &text, &broken).roadmap().is_ok());
+}

@@ -9,7 +9,7 @@ use crate::roadmap_loop::plane::roadmap::{DIRECTION_LABELS, MILESTONE_LABELS, is
 use crate::text_lines::newline_of;
 
 /// Where the selector's words end: inside the milestone's own block if they are there, else in the whole file.
-pub(super) fn resolve(text: &str, selector: &str, block: Option<Range<usize>>) -> Result<usize, String> {
+pub(crate) fn resolve(text: &str, selector: &str, block: Option<Range<usize>>) -> Result<usize, String> {
     let selector = selector.trim_end();
     let hits = |part: &str, offset: usize| -> Vec<usize> {
         part.match_indices(selector).map(|(at, _)| offset + at + selector.len()).collect()
@@ -84,11 +84,11 @@ impl AnchoredList {
             let words_end = line.start + line.text.trim_end().len();
             match item {
                 Some((mark, words)) if is_none(words) && self.items.is_empty() => {
-                    mark.clone_into(&mut self.mark);
+                    self.mark = format!("{} ", mark.trim_end());
                     self.placeholder = Some(Placeholder::Line(line.start..words_end));
                 }
                 Some((mark, words)) if !self.is_nested(mark) => {
-                    mark.clone_into(&mut self.mark);
+                    self.mark = format!("{} ", mark.trim_end());
                     self.items.push(words.to_owned());
                 }
                 None if is_none(line.text) && !in_list => {
