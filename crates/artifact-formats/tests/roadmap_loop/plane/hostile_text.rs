@@ -21,6 +21,7 @@ fn damaged(text: &str, from: usize, length: usize, inserted: &str) -> String {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
     #[test]
     fn damaged_files_never_break_a_reader(
         from in 0..4000_usize, length in 0..60_usize, inserted in "[-#*`\\[\\]:<!>{}\",\n\r a-z\u{e4}\u{feff}]{0,12}",

@@ -127,6 +127,17 @@ fn rule_25_2_fenced_and_commented_labels_are_no_labels() {
 }
 
 #[test]
+fn rule_25_2_a_value_ends_at_a_blank_line_a_label_or_a_heading() {
+    let text =
+        PLAIN.replace("Intent: Release it.\n", "Intent: Release it,\nsoon.\n\nA remark.\n#### Aside\nmore\n");
+    assert_eq!(structured(&text).unwrap().milestones[2].intent.as_deref(), Some("Release it, soon."));
+    let text = PLAIN
+        .replace("Completion pointers: none\n", "Completion pointers:\n\n- Round 7: a\n\n- b\n\nA remark.\n");
+    let pointers = structured(&text).unwrap().milestones[2].completion_pointers.clone();
+    assert_eq!(pointers.as_deref(), Some("- Round 7: a - b"), "a list may stand below its label");
+}
+
+#[test]
 fn rule_4_1_the_tolerant_reader_takes_every_variant() {
     let roadmap = RoadmapText::read("roadmap.md", DRESSED).roadmap();
     let seen: Vec<_> = roadmap

@@ -66,13 +66,11 @@ impl AnchoredList {
 
     fn read<'l>(&mut self, following: impl Iterator<Item = &'l Line<'l>>, kind: Kind) {
         let mut after_blank = false;
-        let mut leading_blank = None;
         for line in following {
             if line.is_heading() || is_known_label(line) {
                 break;
             }
             if line.is_blank() {
-                leading_blank = leading_blank.or(Some(line.end()));
                 after_blank = true;
                 continue;
             }
@@ -102,11 +100,6 @@ impl AnchoredList {
             }
             self.end = line.end();
             after_blank = false;
-            leading_blank = leading_blank.or(Some(line.start));
-        }
-        // An empty list below a heading begins behind the blank line that is there already.
-        if kind == Kind::Heading && self.items.is_empty() && self.placeholder.is_none() {
-            self.end = self.end.max(leading_blank.unwrap_or_default());
         }
     }
 
