@@ -84,23 +84,51 @@ impl FeatureList {
         format!("[{newline}{base}{unit}{}{newline}{base}]", layout.spelled(value))
     }
 
+    /// Writes what a design made of an item's contract. Other keys of that object stay, and so do values that are the same.
+    pub fn set_contract(&self, id: &ItemId, contract: &ItemContract) -> Result<Self, EditFault> {
+        let ItemContract { deliverable, verification } = contract;
+        if self.placed(id)?.contract.is_empty() {
+            let whole = json!({"deliverable": deliverable, "verification": verification});
+            return self.set_value(id, "contract", &whole);
+        }
+        let list =
+            self.put(&self.placed(id)?.contract, "deliverable", &json!(deliverable), Value::to_string)?;
+        list.put(&list.placed(id)?.contract, "verification", &json!(verification), Value::to_string)
+    }
+
+    fn placed(&self, id: &ItemId) -> Result<&Placed, EditFault> {
+        let placed = self.items.iter().find(|placed| placed.feature.id == *id);
+        placed.ok_or_else(|| EditFault::NoSuchItem(id.clone()))
+    }
+
     fn set_value(&self, id: &ItemId, key: &str, value: &Value) -> Result<Self, EditFault> {
         if key == "id" {
             return Err(EditFault::FrozenKey(key.to_owned()));
         }
-        let placed = self.items.iter().find(|placed| placed.feature.id == *id);
-        let placed = placed.ok_or_else(|| EditFault::NoSuchItem(id.clone()))?;
-        if let Some((_, span)) = placed.fields.iter().find(|(name, _)| name == key) {
+        let placed = self.placed(id)?;
+        let layout = Layout::of(&self.source, placed).inside();
+        self.put(&placed.fields, key, value, |value| layout.spelled(value))
+    }
+
+    /// Among these fields of an object, which has at least one: replaced where it stands, or added at the end.
+    fn put(
+        &self,
+        fields: &[(String, Range<usize>)],
+        key: &str,
+        value: &Value,
+        spelled: impl FnOnce(&Value) -> String,
+    ) -> Result<Self, EditFault> {
+        if let Some((_, span)) = fields.iter().find(|(name, _)| name == key) {
             let as_it_stands = serde_json::from_str::<Value>(&self.source[span.clone()]).ok();
             if as_it_stands.as_ref() == Some(value) {
                 // The same value may be spelled with escapes of its own; it is not ours to respell.
                 return Ok(self.clone());
             }
-            return self.spliced(span.clone(), &value.to_string());
+            return self.spliced(span.clone(), &spelled(value));
         }
-        let end = placed.fields.last().map_or(placed.span.start + 1, |(_, span)| span.end);
-        let (before_key, before_value) = separators(&self.source, placed);
-        self.spliced(end..end, &format!("{before_key}{}{before_value}{value}", json!(key)))
+        let end = fields.last().map_or(self.source.len(), |(_, span)| span.end);
+        let (before_key, before_value) = separators(&self.source, fields);
+        self.spliced(end..end, &format!("{before_key}{}{before_value}{}", json!(key), spelled(value)))
     }
 
     fn spliced(&self, span: Range<usize>, text: &str) -> Result<Self, EditFault> {
@@ -110,14 +138,14 @@ impl FeatureList {
     }
 }
 
-/// What stands between a value and the next key, and between a key and its value, in this item.
-fn separators<'t>(source: &'t str, placed: &Placed) -> (&'t str, &'t str) {
+/// What stands between a value and the next key, and between a key and its value, in this object.
+fn separators<'t>(source: &'t str, fields: &[(String, Range<usize>)]) -> (&'t str, &'t str) {
     let key_after = |end: usize| source[end..].find('"').map(|quote| end + quote);
-    let before_key = match placed.fields.as_slice() {
+    let before_key = match fields {
         [.., (_, before), _] => key_after(before.end).map(|key| &source[before.end..key]),
         _ => None,
     };
-    let before_value = placed.fields.last().and_then(|(_, span)| {
+    let before_value = fields.last().and_then(|(_, span)| {
         let key_end = source[..span.start].rfind('"')? + 1;
         Some(&source[key_end..span.start])
     });
@@ -148,6 +176,12 @@ impl Layout {
         });
         let outer = if closing.contains('\n') { closing.rsplit('\n').next().unwrap_or_default() } else { "" };
         Self { unit, line_start: format!("{newline}{outer}") }
+    }
+
+    /// For a value of one of the item's keys, which stands one step deeper than the item.
+    fn inside(self) -> Self {
+        let deeper = self.unit.as_deref().unwrap_or_default();
+        Self { line_start: format!("{}{deeper}", self.line_start), unit: self.unit }
     }
 
     fn spelled(&self, value: &Value) -> String {

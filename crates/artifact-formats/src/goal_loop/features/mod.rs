@@ -39,6 +39,8 @@ struct Placed {
     span: Range<usize>,
     /// Keys in the order of the file with the places of their values.
     fields: Vec<(String, Range<usize>)>,
+    /// The same inside `contract`; none where that is absent or empty.
+    contract: Vec<(String, Range<usize>)>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

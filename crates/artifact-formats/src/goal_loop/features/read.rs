@@ -94,8 +94,16 @@ fn item(text: &str, node: &Node<'_>, path: String, sink: &FaultSink) -> Option<P
     };
     let mut fields = Fields::new(entries, path, sink);
     let feature = feature(&mut fields)?;
-    let places = entries.iter().map(|(key, node)| (key.clone(), span(text, node.raw))).collect();
-    Some(Placed { feature, span: span(text, node.raw), fields: places })
+    let places = |entries: &[(String, Node<'_>)]| {
+        entries.iter().map(|(key, node)| (key.clone(), span(text, node.raw))).collect()
+    };
+    let contract = entries.iter().find(|(key, _)| key == "contract").and_then(|(_, node)| node.entries());
+    Some(Placed {
+        feature,
+        span: span(text, node.raw),
+        fields: places(entries),
+        contract: contract.map(places).unwrap_or_default(),
+    })
 }
 
 fn feature(fields: &mut Fields<'_, '_>) -> Option<Feature> {
