@@ -8,18 +8,23 @@ pub(super) mod close;
 mod combine;
 mod finalize;
 mod landing;
+mod plane;
 pub(super) mod prepare;
 pub(super) mod prompt;
 mod publish;
 pub(super) mod shown;
 mod site;
+mod state;
+#[cfg(test)]
+mod tests;
 mod worktrees;
 mod written_by;
 
 use crate::context::RunContext;
+use crate::control_plane;
 use crate::fault::bug;
 use site::Site;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use windlass_control_api::Fault;
 use windlass_protocols::effect::PlaneStep;
 use windlass_protocols::protocol::Protocol;
@@ -34,20 +39,19 @@ pub(super) fn run(
 ) -> Result<Outcome, Fault> {
     let site = Site::of(context, effect);
     let ended = match step {
-        PlaneStep::OpenWorktree(asked) => worktrees::open(&site, asked, plane(run)?),
-        PlaneStep::CaptureWork(asked) => capture::run(&site, asked, plane(run)?),
+        PlaneStep::Read { .. } => return plane::run(context),
+        PlaneStep::WriteState(asked) => return state::run(context, asked),
+        PlaneStep::OpenWorktree(asked) => worktrees::open(&site, asked, last_read(run)?),
+        PlaneStep::CaptureWork(asked) => capture::run(&site, asked, last_read(run)?),
         PlaneStep::CombineWork(asked) => combine::run(&site, asked),
-        PlaneStep::FinalizeRound(asked) => finalize::run(&site, asked, plane(run)?),
-        PlaneStep::PublishUpdate(asked) => publish::run(&site, asked, plane(run)?),
-        PlaneStep::Read { .. } | PlaneStep::WriteState(_) => {
-            return Ok(Outcome::Refused { reason: format!("this version cannot {} yet", step.name()) });
-        }
+        PlaneStep::FinalizeRound(asked) => finalize::run(&site, asked, last_read(run)?),
+        PlaneStep::PublishUpdate(asked) => publish::run(&site, asked, last_read(run)?),
     };
     site::outcome(ended)
 }
 
-/// As it was last read: every step but the first looks back at it.
-fn plane(run: &Run) -> Result<&Plane, Fault> {
+/// The plane as it was last read: every step but the first looks back at it.
+fn last_read(run: &Run) -> Result<&Plane, Fault> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::RoadmapRounds(state)) => {
             state.plane.as_ref().ok_or_else(|| bug("a step of a roadmap loop before its plane was read"))
@@ -56,7 +60,6 @@ fn plane(run: &Run) -> Result<&Plane, Fault> {
     }
 }
 
-/// A recorded worktree: paths in the state file are the repository's unless they are absolute.
 pub(super) fn worktree_path(context: &RunContext, recorded: &str) -> PathBuf {
-    Path::new(&context.spec.place().repository).join(recorded)
+    control_plane::worktree_path(context.repository.checkout().work_tree(), recorded)
 }
