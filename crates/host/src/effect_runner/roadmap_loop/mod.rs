@@ -15,6 +15,8 @@ mod publish;
 pub(super) mod shown;
 mod site;
 mod state;
+#[cfg(test)]
+mod tests;
 mod worktrees;
 mod written_by;
 
@@ -39,17 +41,17 @@ pub(super) fn run(
     let ended = match step {
         PlaneStep::Read { .. } => return plane::run(context),
         PlaneStep::WriteState(asked) => return state::run(context, asked),
-        PlaneStep::OpenWorktree(asked) => worktrees::open(&site, asked, as_read(run)?),
-        PlaneStep::CaptureWork(asked) => capture::run(&site, asked, as_read(run)?),
+        PlaneStep::OpenWorktree(asked) => worktrees::open(&site, asked, last_read(run)?),
+        PlaneStep::CaptureWork(asked) => capture::run(&site, asked, last_read(run)?),
         PlaneStep::CombineWork(asked) => combine::run(&site, asked),
-        PlaneStep::FinalizeRound(asked) => finalize::run(&site, asked, as_read(run)?),
-        PlaneStep::PublishUpdate(asked) => publish::run(&site, asked, as_read(run)?),
+        PlaneStep::FinalizeRound(asked) => finalize::run(&site, asked, last_read(run)?),
+        PlaneStep::PublishUpdate(asked) => publish::run(&site, asked, last_read(run)?),
     };
     site::outcome(ended)
 }
 
 /// The plane as it was last read: every step but the first looks back at it.
-fn as_read(run: &Run) -> Result<&Plane, Fault> {
+fn last_read(run: &Run) -> Result<&Plane, Fault> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::RoadmapRounds(state)) => {
             state.plane.as_ref().ok_or_else(|| bug("a step of a roadmap loop before its plane was read"))
