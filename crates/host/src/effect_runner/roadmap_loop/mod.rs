@@ -33,3 +33,10 @@ pub(super) fn run(context: &RunContext, step: &PlaneStep, _run: &Run) -> Result<
 pub(super) fn worktree_path(context: &RunContext, recorded: &str) -> PathBuf {
     control_plane::worktree_path(context.repository.checkout().work_tree(), recorded)
 }
+
+/// A round's id as the name of one folder: ids are free texts of a file that anybody may edit.
+pub(super) fn folder_name(round: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let name: String = round.chars().map(plain).take(100).collect();
+    if name.starts_with('.') || name.is_empty() { format!("_{name}") } else { name }
+}
