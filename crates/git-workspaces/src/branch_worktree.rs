@@ -42,11 +42,13 @@ impl Repository {
         let worktree = self.linked_worktree(wanted.path)?;
         let reference = format!("refs/heads/{}", wanted.branch);
         let there = worktree.path().symlink_metadata().is_ok();
-        if there && !self.was_completed(&worktree) && self.holds_work(&worktree)? {
-            if worktree.head() != Head::Branch(reference.clone()) {
-                let what = format!("it is a worktree that is not on {}", wanted.branch);
-                return Err(GitError::NotOurs { path: worktree.path().to_owned(), what });
-            }
+        let known = there && self.was_completed(&worktree);
+        let adopted = there && !known && self.holds_work(&worktree)?;
+        if (known || adopted) && worktree.head() != Head::Branch(reference.clone()) {
+            let what = format!("it is a worktree that is not on {}", wanted.branch);
+            return Err(GitError::NotOurs { path: worktree.path().to_owned(), what });
+        }
+        if adopted {
             // From now on it is known here, and nothing that follows takes it for a checkout left half made.
             ensure(&self.completion_mark(&worktree), b"")?;
         }

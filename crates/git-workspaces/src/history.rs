@@ -51,13 +51,26 @@ impl Repository {
     /// A commit by its id, from our own store where it lies there: what was made here cannot be forged by whoever writes
     /// the user's objects.
     pub fn commit_of(&self, id: &CommitId) -> Result<Commit, GitError> {
-        if let Some((kind, content)) = self.objects.read(id.as_str())
-            && kind == "commit"
-            && let Some(tree) = tree_line(&content)
-        {
-            return Ok(Commit { id: id.clone(), tree });
+        match self.made_here(id) {
+            Some(commit) => Ok(commit),
+            None => self.resolve_commit(id.as_str()),
         }
-        self.resolve_commit(id.as_str())
+    }
+
+    /// The same, with its content in the control directory from then on.
+    pub fn take_in(&self, id: &CommitId) -> Result<Commit, GitError> {
+        if let Some(commit) = self.made_here(id) {
+            return Ok(commit);
+        }
+        let commit = self.resolve_commit(id.as_str())?;
+        self.import(&commit)?;
+        Ok(commit)
+    }
+
+    fn made_here(&self, id: &CommitId) -> Option<Commit> {
+        let (kind, content) = self.objects.read(id.as_str())?;
+        let tree = tree_line(&content).filter(|_| kind == "commit")?;
+        Some(Commit { id: id.clone(), tree })
     }
 
     /// A cache of the history that somebody else wrote is not believed.

@@ -2,31 +2,59 @@
 //! be carried out twice and comes to the same.
 
 pub(super) mod answer;
+mod bundle;
+mod capture;
 pub(super) mod close;
-mod plane;
+mod combine;
+mod finalize;
+mod landing;
 pub(super) mod prepare;
 pub(super) mod prompt;
+mod publish;
+mod read;
 pub(super) mod shown;
+mod site;
 mod state;
+mod worktrees;
+mod written_by;
 
 use crate::context::RunContext;
 use crate::control_plane;
+use crate::fault::bug;
+use site::Site;
 use std::path::PathBuf;
 use windlass_control_api::Fault;
 use windlass_protocols::effect::PlaneStep;
-use windlass_protocols::{Outcome, Run};
+use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::roadmap_rounds::plane::Plane;
+use windlass_protocols::{EffectId, Outcome, Run};
 
-pub(super) fn run(context: &RunContext, step: &PlaneStep, _run: &Run) -> Result<Outcome, Fault> {
-    match step {
-        PlaneStep::Read { .. } => plane::run(context),
-        PlaneStep::WriteState(asked) => state::run(context, asked),
-        PlaneStep::OpenWorktree(_)
-        | PlaneStep::CaptureWork(_)
-        | PlaneStep::CombineWork(_)
-        | PlaneStep::FinalizeRound(_)
-        | PlaneStep::PublishUpdate(_) => {
-            Ok(Outcome::Refused { reason: format!("this version cannot {} yet", step.name()) })
+pub(super) fn run(
+    context: &RunContext,
+    effect: EffectId,
+    step: &PlaneStep,
+    run: &Run,
+) -> Result<Outcome, Fault> {
+    let site = Site::of(context, effect);
+    let ended = match step {
+        PlaneStep::OpenWorktree(asked) => worktrees::open(&site, asked, plane(run)?),
+        PlaneStep::CaptureWork(asked) => capture::run(&site, asked, plane(run)?),
+        PlaneStep::CombineWork(asked) => combine::run(&site, asked),
+        PlaneStep::FinalizeRound(asked) => finalize::run(&site, asked, plane(run)?),
+        PlaneStep::PublishUpdate(asked) => publish::run(&site, asked, plane(run)?),
+        PlaneStep::Read { .. } => return read::run(context),
+        PlaneStep::WriteState(asked) => return state::run(context, asked),
+    };
+    site::outcome(ended)
+}
+
+/// As it was last read: every step but the first looks back at it.
+fn plane(run: &Run) -> Result<&Plane, Fault> {
+    match run.started.as_ref().map(|started| &started.protocol) {
+        Some(Protocol::RoadmapRounds(state)) => {
+            state.plane.as_ref().ok_or_else(|| bug("a step of a roadmap loop before its plane was read"))
         }
+        _ => Err(bug("a step of a roadmap loop in another loop")),
     }
 }
 
