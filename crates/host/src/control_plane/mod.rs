@@ -9,10 +9,7 @@ mod update;
 mod words;
 
 pub(crate) use trouble::{Trouble, TroubleKind};
-pub(crate) use update::document_trigger;
-pub(crate) use words::{
-    form, generation_word, round_stage_to_file, stage_to_file, trigger_to_file, update_status_to_file,
-};
+pub(crate) use words::{form, round_stage_to_file, stage_to_file, trigger_to_file, update_status_to_file};
 
 use crate::fault::git_fault;
 use folder::Found;
