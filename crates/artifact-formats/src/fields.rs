@@ -226,6 +226,11 @@ impl<'n, 'a> Field<'n, 'a> {
         None
     }
 
+    /// Another object of the same file, reporting to the same place; for objects whose keys are not known beforehand.
+    pub(crate) fn beside(&self, entries: &'n [(String, Node<'a>)], path: String) -> Fields<'n, 'a> {
+        Fields::new(entries, path, self.faults)
+    }
+
     /// The value as a whole number, silently; for keys whose reader words its own fault.
     pub(crate) fn whole_number(&self) -> Option<i64> {
         match (&self.node.shape, whole_number(self.node.raw)) {

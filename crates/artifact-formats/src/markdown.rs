@@ -38,6 +38,49 @@ pub(crate) fn headings(text: &str) -> Vec<Heading<'_>> {
     found
 }
 
+/// A line with its line break, and where it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Line<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) start: usize,
+    /// Inside of fenced code, the fences included.
+    pub(crate) is_code: bool,
+}
+
+impl Line<'_> {
+    pub(crate) fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+
+    pub(crate) fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    pub(crate) fn is_heading(&self) -> bool {
+        !self.is_code && heading(self.text).is_some()
+    }
+}
+
+pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
+    let mut fence = None;
+    let mut start = 0;
+    text.split_inclusive('\n')
+        .map(|line| {
+            let found = Line { text: line, start, is_code: Fence::step(&mut fence, line) };
+            start += line.len();
+            found
+        })
+        .collect()
+}
+
+/// A list item's mark, indentation included, and the words behind it.
+pub(crate) fn list_item(line: &str) -> Option<(&str, &str)> {
+    let bare = line.trim_start();
+    let words = ["- ", "* ", "+ "].iter().find_map(|mark| bare.strip_prefix(mark));
+    let words = words.or_else(|| matches!(bare.trim_end(), "-" | "*" | "+").then_some(""))?;
+    Some((&line[..line.len() - words.len()], words.trim_end()))
+}
+
 /// The text under the first heading of the level that satisfies `opens`, up to the first later one that satisfies
 /// `ends`, without blank lines around it.
 pub(crate) fn section(

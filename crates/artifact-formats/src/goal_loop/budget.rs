@@ -4,13 +4,13 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::recognised::Recognised;
-use super::text_lines::{line_of, without_mark};
 use crate::decimal;
 use crate::faults::Faults;
 use crate::fields::choice;
 use crate::markdown::headings;
 use crate::one_line::one_line;
+use crate::recognised::Recognised;
+use crate::text_lines::{line_of, without_mark};
 
 pub const BUDGET_FILE: &str = "docs/loop-budget.md";
 

@@ -14,14 +14,13 @@ mod features;
 mod item_id;
 mod progress;
 pub mod prompts;
-mod recognised;
 mod run_log;
 mod schemas;
 mod secrets;
 mod tests_run;
-mod text_lines;
 mod trajectory;
 
+pub use crate::recognised::Recognised;
 pub use allowed_paths::{Allowed, LOOP_PATHS, is_always_allowed, is_loop_file, is_test_path};
 pub use budget::{BUDGET_FILE, Budget, Caps, Control, Used};
 pub use builder_report::BuilderReport;
@@ -44,7 +43,6 @@ pub use progress::{
     DesignApproval, DesignEntry, LoopSummary, PROGRESS_FILE, RunEnd, SessionEntry, append_progress,
     has_summary_since, progress_headings,
 };
-pub use recognised::Recognised;
 pub use run_log::{
     FoundIteration, IterationEntry, LoggedAction, LoggedVerdict, LoggedWork, Of, RUN_LOG_FILE, RunLog,
     StartSnapshot,

@@ -4,9 +4,9 @@
 use std::fmt::Write;
 
 use super::item_id::ItemId;
-use super::text_lines::appended;
 use crate::markdown::headings;
 use crate::one_line::one_line;
+use crate::text_lines::appended;
 
 pub const PROGRESS_FILE: &str = "docs/PROGRESS.md";
 

@@ -4,10 +4,10 @@
 use std::fmt::Write;
 
 use super::item_id::ItemId;
-use super::recognised::Recognised;
-use super::text_lines::{appended, without_mark};
 use crate::markdown::{bullets, headings};
 use crate::one_line::one_line;
+use crate::recognised::Recognised;
+use crate::text_lines::{appended, without_mark};
 
 pub const RUN_LOG_FILE: &str = "docs/loop-run-log.md";
 

@@ -6,9 +6,9 @@ use std::fmt;
 use super::Contract;
 use crate::faults::Faults;
 use crate::goal_loop::item_id::ItemId;
-use crate::goal_loop::text_lines::{appended, newline_of};
 use crate::markdown::{Bullet, bullets};
 use crate::one_line::one_line;
+use crate::text_lines::{appended, newline_of};
 
 const INBOX_TITLE: &str = "Triage Inbox";
 const EMPTY: &str = "(empty)";

@@ -8,10 +8,10 @@ mod scope;
 
 use std::ops::Range;
 
-use super::recognised::Recognised;
 use crate::faults::Faults;
 use crate::fields::choice;
 use crate::one_line::one_line;
+use crate::recognised::Recognised;
 use crate::template::fill;
 
 pub use commands::PinnedCommands;

@@ -10,9 +10,9 @@ use super::{
     Autonomy, CONTRACT_FILE, Contract, InboxLine, OnBlocked, PARK_AND_GO_ON, PinnedCommands, Scope, is_among,
 };
 use crate::faults::Faults;
-use crate::goal_loop::recognised::Recognised;
-use crate::goal_loop::text_lines::{line_of, without_mark};
 use crate::markdown::{Bullet, Heading, bullets, headings, without_comments};
+use crate::recognised::Recognised;
+use crate::text_lines::{line_of, without_mark};
 
 pub(super) fn recognise(text: &str) -> Recognised<Contract> {
     let visible = match without_comments(&without_mark(text)) {

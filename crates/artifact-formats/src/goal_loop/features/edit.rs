@@ -1,15 +1,12 @@
 //! Edits that change the bytes of one field and no others: indentation, key order, number spelling, line ends, byte
 //! order mark and unknown keys stay as they are, because people and other tools keep this file under review.
 
-use std::ops::Range;
-
-use serde::Serialize;
-use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::{FeatureList, ItemContract, ItemStatus, Placed};
+use super::{FeatureList, ItemContract, ItemStatus};
 use crate::faults::Faults;
 use crate::goal_loop::item_id::ItemId;
+use crate::json_edit;
 
 /// Why an edit was not made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -55,112 +52,21 @@ impl FeatureList {
 
     /// Adds an item at the end of the list, laid out like the last one there.
     pub fn append(&self, item: &NewItem) -> Result<Self, EditFault> {
-        let value = item.to_value();
-        match self.items.last() {
-            Some(last) => {
-                let layout = Layout::of(&self.source, last);
-                let separator = match self.items.len() {
-                    0 | 1 => format!(",{}", &self.source[self.list.start + 1..last.span.start]),
-                    many => self.source[self.items[many - 2].span.end..last.span.start].to_owned(),
-                };
-                let text = format!("{separator}{}", layout.spelled(&value));
-                self.spliced(last.span.end..last.span.end, &text)
-            }
-            None => self.spliced(self.list.clone(), &self.first_item(&value)),
-        }
-    }
-
-    /// The whole list with its first item, indented like the line the list stands on.
-    fn first_item(&self, value: &Value) -> String {
-        let line = self.source[..self.list.start].rsplit('\n').next().unwrap_or_default();
-        let line = line.trim_start_matches('\u{feff}');
-        let base = &line[..line.len() - line.trim_start().len()];
-        if !self.source.trim().contains('\n') {
-            return format!("[{value}]");
-        }
-        let newline = if self.source.contains("\r\n") { "\r\n" } else { "\n" };
-        let unit = if base.is_empty() { "  " } else { base };
-        let layout = Layout { unit: Some(unit.to_owned()), line_start: format!("{newline}{base}{unit}") };
-        format!("[{newline}{base}{unit}{}{newline}{base}]", layout.spelled(value))
+        self.edited(json_edit::push(&self.source, &["features"], &item.to_value()))
     }
 
     fn set_value(&self, id: &ItemId, key: &str, value: &Value) -> Result<Self, EditFault> {
         if key == "id" {
             return Err(EditFault::FrozenKey(key.to_owned()));
         }
-        let placed = self.items.iter().find(|placed| placed.feature.id == *id);
-        let placed = placed.ok_or_else(|| EditFault::NoSuchItem(id.clone()))?;
-        if let Some((_, span)) = placed.fields.iter().find(|(name, _)| name == key) {
-            let as_it_stands = serde_json::from_str::<Value>(&self.source[span.clone()]).ok();
-            if as_it_stands.as_ref() == Some(value) {
-                // The same value may be spelled with escapes of its own; it is not ours to respell.
-                return Ok(self.clone());
-            }
-            return self.spliced(span.clone(), &value.to_string());
-        }
-        let end = placed.fields.last().map_or(placed.span.start + 1, |(_, span)| span.end);
-        let (before_key, before_value) = separators(&self.source, placed);
-        self.spliced(end..end, &format!("{before_key}{}{before_value}{value}", json!(key)))
+        let index = self.items.iter().position(|placed| placed.feature.id == *id);
+        let index = index.ok_or_else(|| EditFault::NoSuchItem(id.clone()))?;
+        self.edited(json_edit::set(&self.source, &["features", &index.to_string(), key], value))
     }
 
-    fn spliced(&self, span: Range<usize>, text: &str) -> Result<Self, EditFault> {
-        let mut source = self.source.clone();
-        source.replace_range(span, text);
-        Self::parse(&source).map_err(EditFault::WouldBreak)
-    }
-}
-
-/// What stands between a value and the next key, and between a key and its value, in this item.
-fn separators<'t>(source: &'t str, placed: &Placed) -> (&'t str, &'t str) {
-    let key_after = |end: usize| source[end..].find('"').map(|quote| end + quote);
-    let before_key = match placed.fields.as_slice() {
-        [.., (_, before), _] => key_after(before.end).map(|key| &source[before.end..key]),
-        _ => None,
-    };
-    let before_value = placed.fields.last().and_then(|(_, span)| {
-        let key_end = source[..span.start].rfind('"')? + 1;
-        Some(&source[key_end..span.start])
-    });
-    (before_key.unwrap_or(", "), before_value.unwrap_or(": "))
-}
-
-/// How items of this file are laid out.
-struct Layout {
-    /// Nothing where items stand on one line.
-    unit: Option<String>,
-    /// Line break and indentation of an item's closing brace.
-    line_start: String,
-}
-
-impl Layout {
-    fn of(source: &str, placed: &Placed) -> Self {
-        let first_key =
-            source[placed.span.start..].find('"').map_or(placed.span.start, |at| placed.span.start + at);
-        let opening = &source[placed.span.start + 1..first_key.max(placed.span.start + 1)];
-        let closing_start = placed.fields.last().map_or(placed.span.end, |(_, span)| span.end);
-        let closing = &source[closing_start..placed.span.end.saturating_sub(1).max(closing_start)];
-        let newline = if opening.contains("\r\n") { "\r\n" } else { "\n" };
-        let unit = opening.contains('\n').then(|| {
-            let inner = opening.rsplit('\n').next().unwrap_or_default();
-            let outer =
-                if closing.contains('\n') { closing.rsplit('\n').next().unwrap_or_default() } else { "" };
-            inner.strip_prefix(outer).unwrap_or(inner).to_owned()
-        });
-        let outer = if closing.contains('\n') { closing.rsplit('\n').next().unwrap_or_default() } else { "" };
-        Self { unit, line_start: format!("{newline}{outer}") }
-    }
-
-    fn spelled(&self, value: &Value) -> String {
-        let Some(unit) = &self.unit else { return value.to_string() };
-        let mut bytes = Vec::new();
-        let formatter = PrettyFormatter::with_indent(unit.as_bytes());
-        let mut serializer = Serializer::with_formatter(&mut bytes, formatter);
-        let text = match value.serialize(&mut serializer) {
-            Ok(()) => String::from_utf8(bytes).unwrap_or_else(|_| value.to_string()),
-            Err(_) => value.to_string(),
-        };
-        // Line breaks inside texts are escaped, so each one here belongs to the layout.
-        text.replace('\n', &self.line_start)
+    fn edited(&self, text: Option<String>) -> Result<Self, EditFault> {
+        // The list was read from this text, so there is a place for every edit; a text without one stays as it is.
+        text.map_or_else(|| Ok(self.clone()), |text| Self::parse(&text).map_err(EditFault::WouldBreak))
     }
 }
 

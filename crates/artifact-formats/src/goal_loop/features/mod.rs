@@ -10,10 +10,10 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::item_id::ItemId;
-use super::recognised::Recognised;
 use crate::extra_keys::ExtraKeys;
 use crate::faults::Faults;
 use crate::fields::choice;
+use crate::recognised::Recognised;
 
 pub use changes::{DefinitionChanges, FieldChange, FieldOwner, ItemChange};
 pub use edit::{EditFault, NewItem};
@@ -24,8 +24,6 @@ pub const FEATURES_FILE: &str = "docs/FEATURES.json";
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeatureList {
     source: String,
-    /// The list of items in the text, brackets included.
-    list: Range<usize>,
     items: Vec<Placed>,
     /// `"onboarded"` for a repository that had code before.
     pub project_type: Option<String>,

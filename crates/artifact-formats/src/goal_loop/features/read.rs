@@ -2,7 +2,6 @@
 //! Places are given as `line:column`, because the file is edited by hand.
 
 use std::cell::RefCell;
-use std::ops::Range;
 
 use super::{FEATURES_FILE, Feature, FeatureList, ItemContract, ItemStatus, Placed, Priority, rules};
 use crate::document::{self, Document, Limits, Node, Shape};
@@ -10,7 +9,8 @@ use crate::fault::{ArtifactFault, FaultKind, excerpt, pointer_to};
 use crate::faults::Faults;
 use crate::fields::{FaultSink, Field, Fields};
 use crate::goal_loop::item_id::ItemId;
-use crate::goal_loop::recognised::Recognised;
+use crate::recognised::Recognised;
+use crate::text_lines::span;
 
 /// A queue of thousands of items with long criteria still fits.
 const LIMITS: Limits = Limits { max_bytes: 16 * 1024 * 1024, max_depth: 64, max_faults: 40 };
@@ -53,8 +53,7 @@ pub(super) fn recognise(text: &str) -> Recognised<FeatureList> {
     }
     let project_type = document.entries().iter().find(|(key, _)| key == "project_type");
     let project_type = project_type.and_then(|(_, node)| node.text()).map(str::to_owned);
-    let list = span(text, features.raw);
-    Recognised::Ours(FeatureList { source: text.to_owned(), list, items, project_type })
+    Recognised::Ours(FeatureList { source: text.to_owned(), items, project_type })
 }
 
 fn invalid(sentences: Vec<String>) -> Recognised<FeatureList> {
@@ -213,12 +212,6 @@ fn texts(fields: &mut Fields<'_, '_>, key: &'static str) -> Vec<String> {
         Some(field) if !field.is_null() => field.list(|field: Field<'_, '_>| field.text()),
         _ => Vec::new(),
     }
-}
-
-/// Where a part of the text stands in it. The parts are slices of the text, so their addresses say it.
-fn span(text: &str, part: &str) -> Range<usize> {
-    let start = part.as_ptr().addr().saturating_sub(text.as_ptr().addr());
-    start..start + part.len()
 }
 
 /// `line:column`, both counted from one, columns in characters.

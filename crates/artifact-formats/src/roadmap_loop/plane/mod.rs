@@ -1,0 +1,22 @@
+//! The control plane's own files: `state.json`, the active bundle with its roadmap, and what is read off their names.
+//! It knows what the files say and how they are edited; which action follows from them is decided elsewhere.
+
+mod bundle;
+mod closeout;
+mod generation;
+pub mod names;
+mod problem;
+mod roadmap;
+mod state;
+
+pub use bundle::BundleTexts;
+pub use closeout::{
+    Applied, Standing, apply_closeout, closeout_matches, closeout_matches_in_words, closeout_standing,
+};
+pub use generation::{Generation, PlaneFiles, PlaneKind};
+pub use problem::{Problem, Problems, Severity};
+pub use roadmap::{Anchor, Direction, Milestone, Place, Roadmap, RoadmapText, RoadmapView};
+pub use state::{
+    ActiveBundle, ControllerStage, LEGACY_KEYS, ResumeError, Retry, RetryMechanism, RetryRecord, RetryScope,
+    RoundRecord, RoundStage, STATE_FILE, StateFile, UpdateRecord, UpdateStatus, UpdateTrigger,
+};

@@ -1,0 +1,3 @@
+//! The roadmap loop's files held against their specification, through the public interface only.
+
+mod plane;
