@@ -2,4 +2,7 @@
 //! of its roles. It knows formats and rules about content; it selects nothing, decides nothing and touches no disk.
 
 pub mod closeout;
+pub mod lineage;
 pub mod plane;
+pub mod prompts;
+pub mod round;
