@@ -26,10 +26,14 @@ pub enum Role {
     Planner,
     Builder,
     Evaluator,
+    Implementer,
+    Reviewer,
+    #[serde(rename = "recovery-investigator")]
+    Investigator,
 }
 
 impl Role {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Doer,
         Self::Judge,
         Self::Auditor,
@@ -39,9 +43,24 @@ impl Role {
         Self::Planner,
         Self::Builder,
         Self::Evaluator,
+        Self::Implementer,
+        Self::Reviewer,
+        Self::Investigator,
     ];
-    pub(crate) const NAMES: [&'static str; 9] =
-        ["doer", "judge", "auditor", "sensor", "controller", "actuator", "planner", "builder", "evaluator"];
+    pub(crate) const NAMES: [&'static str; 12] = [
+        "doer",
+        "judge",
+        "auditor",
+        "sensor",
+        "controller",
+        "actuator",
+        "planner",
+        "builder",
+        "evaluator",
+        "implementer",
+        "reviewer",
+        "recovery-investigator",
+    ];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -54,6 +73,9 @@ impl Role {
             Self::Planner => "planner",
             Self::Builder => "builder",
             Self::Evaluator => "evaluator",
+            Self::Implementer => "implementer",
+            Self::Reviewer => "reviewer",
+            Self::Investigator => "recovery-investigator",
         }
     }
 }

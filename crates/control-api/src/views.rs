@@ -61,13 +61,14 @@ pub enum LoopKind {
     Task,
     Control,
     Goal,
+    Roadmap,
 }
 
 impl LoopKind {
     /// What it calls one pass.
     pub const fn pass_word(self) -> &'static str {
         match self {
-            Self::Task => "round",
+            Self::Task | Self::Roadmap => "round",
             Self::Control | Self::Goal => "iteration",
         }
     }

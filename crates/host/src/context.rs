@@ -20,6 +20,7 @@ use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::feedback_control::spec::ControlSpec;
 use windlass_protocols::protocol::goal_contract::spec::GoalSpec;
 use windlass_protocols::protocol::judged_task::spec::{Adopted, TaskSpec};
+use windlass_protocols::protocol::roadmap_rounds::spec::RoadmapSpec;
 use windlass_protocols::{EffectId, Role, RunId};
 
 #[derive(Clone, Debug)]
@@ -48,7 +49,7 @@ impl RunContext {
     pub(crate) fn task_loop(&self) -> Result<&TaskSpec, Fault> {
         match &self.spec {
             Spec::JudgedTask(spec) => Ok(spec),
-            Spec::FeedbackControl(_) | Spec::GoalContract(_) => {
+            Spec::FeedbackControl(_) | Spec::GoalContract(_) | Spec::RoadmapRounds(_) => {
                 Err(bug("a step of a task loop is asked for by another loop"))
             }
         }
@@ -58,7 +59,7 @@ impl RunContext {
     pub(crate) fn control_loop(&self) -> Result<&ControlSpec, Fault> {
         match &self.spec {
             Spec::FeedbackControl(spec) => Ok(spec),
-            Spec::JudgedTask(_) | Spec::GoalContract(_) => {
+            Spec::JudgedTask(_) | Spec::GoalContract(_) | Spec::RoadmapRounds(_) => {
                 Err(bug("a step of a control loop is asked for by another loop"))
             }
         }
@@ -68,8 +69,18 @@ impl RunContext {
     pub(crate) fn goal_loop(&self) -> Result<&GoalSpec, Fault> {
         match &self.spec {
             Spec::GoalContract(spec) => Ok(spec),
-            Spec::JudgedTask(_) | Spec::FeedbackControl(_) => {
+            Spec::JudgedTask(_) | Spec::FeedbackControl(_) | Spec::RoadmapRounds(_) => {
                 Err(bug("a step of a goal loop is asked for by another loop"))
+            }
+        }
+    }
+
+    /// For handlers that only a roadmap loop asks for.
+    pub(crate) fn roadmap_loop(&self) -> Result<&RoadmapSpec, Fault> {
+        match &self.spec {
+            Spec::RoadmapRounds(spec) => Ok(spec),
+            Spec::JudgedTask(_) | Spec::FeedbackControl(_) | Spec::GoalContract(_) => {
+                Err(bug("a step of a roadmap loop is asked for by another loop"))
             }
         }
     }
@@ -78,7 +89,7 @@ impl RunContext {
     pub(crate) fn adopted(&self) -> Option<&Adopted> {
         match &self.spec {
             Spec::JudgedTask(spec) => spec.adopted.as_ref(),
-            Spec::FeedbackControl(_) | Spec::GoalContract(_) => None,
+            Spec::FeedbackControl(_) | Spec::GoalContract(_) | Spec::RoadmapRounds(_) => None,
         }
     }
 
@@ -103,6 +114,9 @@ impl RunContext {
             (Spec::FeedbackControl(_), false) => "controller",
             (Spec::GoalContract(_), true) => "builder",
             (Spec::GoalContract(_), false) => "evaluator",
+            // Its rounds have worktrees of their own, named in the state file.
+            (Spec::RoadmapRounds(_), true) => "implementer",
+            (Spec::RoadmapRounds(_), false) => "reviewer",
         }
     }
 

@@ -335,6 +335,7 @@ const fn actor(effect: &Effect) -> &'static str {
         Effect::CommitIteration(_) | Effect::CommitItem(_) => "commit",
         Effect::ReadQueue { .. } => "queue",
         Effect::RunSuite(_) => "tests",
+        Effect::Plane(_) => "control plane",
         Effect::LandChange(_) => "landing",
         Effect::Wait(_) => "waiting",
         Effect::CloseRun(_) => "summary",

@@ -12,6 +12,7 @@ use windlass_protocols::protocol::feedback_control::end::End as ControlEnd;
 use windlass_protocols::protocol::feedback_control::frame::Frame;
 use windlass_protocols::protocol::goal_contract::end::{Cap, End as GoalEnd, NotReady};
 use windlass_protocols::protocol::judged_task::end::End;
+use windlass_protocols::protocol::roadmap_rounds::end::End as RoadmapEnd;
 
 /// The wording of `now`. Raised whenever a sentence about a state changes, so that a line written before the change is
 /// not taken for a forged one.
@@ -72,6 +73,7 @@ pub(crate) fn of(run: &Run) -> String {
             Protocol::JudgedTask(_) => LoopKind::Task,
             Protocol::FeedbackControl(_) => LoopKind::Control,
             Protocol::GoalContract(_) => LoopKind::Goal,
+            Protocol::RoadmapRounds(_) => LoopKind::Roadmap,
         },
         waits: Some(waiting(run).is_some()),
         wording: WORDING,
@@ -85,7 +87,7 @@ pub(crate) fn rounds(run: &Run) -> (u32, u32) {
             let cap = match &started.protocol {
                 // The contract caps; before it was read nobody knows.
                 Protocol::GoalContract(state) => Some(state.limits().map_or(0, |limits| limits.iterations)),
-                Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => None,
+                Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_) => None,
             };
             (started.protocol.round(), cap.unwrap_or(started.budget.caps.rounds))
         }
@@ -100,7 +102,7 @@ pub(crate) fn iteration(run: &Run) -> Option<String> {
         Protocol::GoalContract(state) => {
             state.open.as_ref().map(|open| format!("{} ({})", open.number, open.item))
         }
-        Protocol::JudgedTask(_) => None,
+        Protocol::JudgedTask(_) | Protocol::RoadmapRounds(_) => None,
     }
 }
 
@@ -135,6 +137,13 @@ pub(crate) fn status_of(run: &Run) -> Option<Status> {
             GoalEnd::Stopped { .. } => Status::Stopped,
             GoalEnd::NotReady { why: NotReady::RedBaseline { .. } } => Status::RedBaseline,
             GoalEnd::NotReady { .. } => Status::Failed,
+        },
+        Protocol::RoadmapRounds(state) => match state.end.as_ref()? {
+            RoadmapEnd::Complete => Status::Accepted,
+            RoadmapEnd::Blocked { .. } => Status::NeedsHuman,
+            RoadmapEnd::RoundsUsed | RoadmapEnd::Spent { .. } => Status::Exhausted,
+            RoadmapEnd::Stopped { .. } => Status::Stopped,
+            RoadmapEnd::NotReady { .. } => Status::Failed,
         },
     })
 }

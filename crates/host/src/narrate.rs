@@ -2,6 +2,7 @@
 
 mod control_loop;
 mod goal_loop;
+mod roadmap_loop;
 
 use windlass_control_api::events::{LogEntry, Tone};
 use windlass_engine::{JournalError, Stored};
@@ -79,6 +80,7 @@ impl Narrator {
                     Spec::JudgedTask(_) => "round",
                     Spec::FeedbackControl(_) => "actuation",
                     Spec::GoalContract(_) => "iteration",
+                    Spec::RoadmapRounds(_) => "round",
                 };
                 let most = match most {
                     1 => format!("one {what}"),
@@ -109,6 +111,7 @@ impl Narrator {
             Fact::JudgedTask(fact) => task(fact),
             Fact::FeedbackControl(fact) => control_loop::sentence(&self.run, fact),
             Fact::GoalContract(fact) => goal_loop::sentence(&self.run, fact),
+            Fact::RoadmapRounds(fact) => roadmap_loop::sentence(&self.run, fact),
             Fact::RunEnded => (explain::explain(&self.run).now, Tone::Quiet),
         }
     }
@@ -136,7 +139,13 @@ fn requested(request: &Effect) -> (String, Tone) {
                 Role::Planner => "the planner designs it",
                 Role::Builder => "the builder works",
                 Role::Evaluator => "the evaluator looks at it",
+                Role::Implementer => "the implementer works",
+                Role::Reviewer => "the reviewer looks at it",
+                Role::Investigator => "the investigator looks into it",
             };
+            if let Some(asked) = &agent.work {
+                return (format!("{}{again}", roadmap_loop::working(&asked.work)), Tone::Plain);
+            }
             let place = match &agent.item {
                 Some(item) => format!("{item}: "),
                 None => control_loop::place(agent.node.as_ref()),
@@ -163,6 +172,7 @@ fn requested(request: &Effect) -> (String, Tone) {
         Effect::ReadQueue { .. } => ("reading the contract and the queue".to_owned(), Tone::Quiet),
         Effect::RunSuite(asked) => goal_loop::testing(asked),
         Effect::CommitItem(asked) => goal_loop::committing(asked),
+        Effect::Plane(step) => roadmap_loop::stepping(step),
         Effect::PrepareWorkspaces => ("preparing the workspaces".to_owned(), Tone::Quiet),
         Effect::CaptureChange { .. } => ("taking the snapshot".to_owned(), Tone::Quiet),
         Effect::CloseRun(_) => ("closing".to_owned(), Tone::Quiet),
@@ -197,6 +207,7 @@ fn settled(outcome: &Outcome) -> (String, Tone) {
         Outcome::Interrupted { .. } => ("the step was interrupted".to_owned(), Tone::Attention),
         Outcome::Refused { reason } => (reason.clone(), Tone::Bad),
         Outcome::SuiteRan(report) => goal_loop::tested(report),
+        Outcome::Plane(outcome) => roadmap_loop::stepped(outcome),
         Outcome::Measured(_)
         | Outcome::QueueRead(_)
         | Outcome::ItemCommitted { .. }

@@ -278,6 +278,7 @@ impl Projector {
             | Fact::JudgedTask(_)
             | Fact::FeedbackControl(_)
             | Fact::GoalContract(_)
+            | Fact::RoadmapRounds(_)
             | Fact::RunEnded => Vec::new(),
         }
     }

@@ -14,6 +14,8 @@ use windlass_protocols::protocol::goal_contract::end::End as GoalEnd;
 use windlass_protocols::protocol::goal_contract::facts::Fact as GoalFact;
 use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
+use windlass_protocols::protocol::roadmap_rounds::end::End as RoadmapEnd;
+use windlass_protocols::protocol::roadmap_rounds::facts::Fact as RoadmapFact;
 use windlass_protocols::{Effect, EffectId, Fact, Millis, Role, RunId};
 
 /// One step of one agent that has ended.
@@ -119,6 +121,11 @@ pub(crate) fn of_stored(run: &RunId, stored: &[Stored]) -> Result<Option<SpentRu
             Fact::GoalContract(GoalFact::Concluded { end }) => {
                 if let Some(spent) = &mut spent {
                     spent.accepted = end == GoalEnd::Success;
+                }
+            }
+            Fact::RoadmapRounds(RoadmapFact::Concluded { end }) => {
+                if let Some(spent) = &mut spent {
+                    spent.accepted = end == RoadmapEnd::Complete;
                 }
             }
             _ => {}

@@ -59,6 +59,7 @@ impl Answering<'_> {
             Effect::ReadQueue { .. } => self.read_queue(world),
             Effect::RunSuite(asked) => self.suite(world, effect, asked),
             Effect::CommitItem(asked) => self.commit_item(world, asked),
+            Effect::Plane(_) => Outcome::Refused { reason: "there is no control plane".to_owned() },
         }
     }
 
@@ -322,12 +323,19 @@ impl Answering<'_> {
         match (what, asked.role) {
             ("malformed", _) => Answer::Malformed { faults: vec!["line 3: no such field".to_owned()] },
             ("missing", _) => Answer::Missing,
-            ("another kind", Role::Doer | Role::Auditor | Role::Actuator | Role::Builder) => {
-                Answer::Verdict(self.pass(effect))
-            }
             (
                 "another kind",
-                Role::Judge | Role::Controller | Role::Sensor | Role::Planner | Role::Evaluator,
+                Role::Doer | Role::Auditor | Role::Actuator | Role::Builder | Role::Implementer,
+            ) => Answer::Verdict(self.pass(effect)),
+            (
+                "another kind",
+                Role::Judge
+                | Role::Controller
+                | Role::Sensor
+                | Role::Planner
+                | Role::Evaluator
+                | Role::Reviewer
+                | Role::Investigator,
             )
             | (_, Role::Doer) => Answer::Handoff(self.handoff(effect)),
             (_, Role::Judge) => Answer::Verdict(self.verdict(leaning, effect)),
@@ -338,6 +346,7 @@ impl Answering<'_> {
             (_, Role::Planner) => self.planner_answer(effect),
             (_, Role::Builder) => self.builder_answer(leaning, effect),
             (_, Role::Evaluator) => self.evaluator_answer(world, leaning, effect, asked),
+            (_, Role::Implementer | Role::Reviewer | Role::Investigator) => Answer::InWorktree,
         }
     }
 
@@ -354,7 +363,7 @@ impl Answering<'_> {
             Protocol::JudgedTask(state) => {
                 state.handoff.as_ref().map(|handoff| handoff.requirements_touched.clone())
             }
-            Protocol::FeedbackControl(_) | Protocol::GoalContract(_) => None,
+            Protocol::FeedbackControl(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => None,
         });
         Verdict {
             word: VerdictWord::Pass,
@@ -409,7 +418,8 @@ impl Answering<'_> {
 fn task_state(run: &Run) -> Option<&State> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::JudgedTask(state)) => Some(state),
-        Some(Protocol::FeedbackControl(_) | Protocol::GoalContract(_)) | None => None,
+        Some(Protocol::FeedbackControl(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_))
+        | None => None,
     }
 }
 

@@ -12,6 +12,7 @@ use windlass_protocols::protocol::goal_contract::end::End as GoalEnd;
 use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, Source};
 use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, TaskSpec};
+use windlass_protocols::protocol::roadmap_rounds::end::End as RoadmapEnd;
 use windlass_protocols::protocol::{Protocol, Spec};
 use windlass_protocols::{Fact, Role, Run, TreeId, explain, inbox, invariants};
 
@@ -241,6 +242,7 @@ pub(crate) fn is_done(run: &Run) -> bool {
         Some(Protocol::JudgedTask(state)) => matches!(state.end, Some(End::Accepted { .. })),
         Some(Protocol::FeedbackControl(state)) => state.end == Some(ControlEnd::Complete),
         Some(Protocol::GoalContract(state)) => state.end == Some(GoalEnd::Success),
+        Some(Protocol::RoadmapRounds(state)) => state.end == Some(RoadmapEnd::Complete),
         None => false,
     }
 }

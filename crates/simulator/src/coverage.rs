@@ -199,6 +199,7 @@ const fn effect_name(effect: &Effect) -> &'static str {
         Effect::ReadQueue { .. } => "read-queue",
         Effect::RunSuite(_) => "run-suite",
         Effect::CommitItem(_) => "commit-item",
+        Effect::Plane(step) => step.name(),
     }
 }
 
@@ -215,6 +216,7 @@ pub(crate) const fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::QueueRead(_) => "queue-read",
         Outcome::SuiteRan(_) => "suite-ran",
         Outcome::ItemCommitted { .. } => "item-committed",
+        Outcome::Plane(_) => "plane",
         Outcome::Closed => "closed",
         Outcome::Refused { .. } => "refused",
         Outcome::Interrupted { .. } => "interrupted",

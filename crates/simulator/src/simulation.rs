@@ -61,6 +61,7 @@ impl Host {
                     (Spec::JudgedTask(task), _) => task.checks.push("\t".to_owned()),
                     (Spec::FeedbackControl(flow), _) => control::profile::spoil(flow, how),
                     (Spec::GoalContract(goal), _) => goal::profile::spoil(goal, how),
+                    (Spec::RoadmapRounds(roadmap), _) => roadmap.caps.rounds = 0,
                 }
                 let start = Observation::Start { run: self.id.clone(), spec };
                 self.expect_refused(start, |rejection| matches!(rejection, Rejection::InvalidSpec { .. }))

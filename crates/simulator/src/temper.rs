@@ -78,9 +78,9 @@ impl Temper {
 
     pub(crate) fn of(self, role: Role) -> Leaning {
         match role {
-            Role::Doer | Role::Actuator | Role::Builder => self.doer,
-            Role::Judge | Role::Controller | Role::Evaluator => self.judge,
-            Role::Auditor | Role::Sensor | Role::Planner => self.auditor,
+            Role::Doer | Role::Actuator | Role::Builder | Role::Implementer => self.doer,
+            Role::Judge | Role::Controller | Role::Evaluator | Role::Reviewer => self.judge,
+            Role::Auditor | Role::Sensor | Role::Planner | Role::Investigator => self.auditor,
         }
     }
 }

@@ -89,6 +89,7 @@ const fn loop_word(kind: LoopKind) -> &'static str {
         LoopKind::Task => "task loop",
         LoopKind::Control => "control loop",
         LoopKind::Goal => "goal loop",
+        LoopKind::Roadmap => "roadmap loop",
     }
 }
 

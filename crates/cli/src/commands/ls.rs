@@ -60,6 +60,8 @@ fn show(runs: &[RunLine], output: &mut Output, now: Timestamp) {
 fn passes(run: &RunLine) -> String {
     match run.kind {
         LoopKind::Task => format!("{}/{}", run.round, run.rounds),
-        LoopKind::Control | LoopKind::Goal => format!("{} {}", run.kind.pass_word(), run.round),
+        LoopKind::Control | LoopKind::Goal | LoopKind::Roadmap => {
+            format!("{} {}", run.kind.pass_word(), run.round)
+        }
     }
 }

@@ -116,6 +116,8 @@ fn sweep(
             let commit = state.head.as_ref().map(|(commit, _)| commit);
             return sweep_places(context, head, commit, [Role::Builder, Role::Evaluator], mode, report);
         }
+        // Worktrees and branches of rounds are the control plane's: its state file says which are still needed.
+        Protocol::RoadmapRounds(_) => return Ok(()),
     };
     let Some((_, base_tree)) = &state.base else { return Ok(()) };
     let base = context.base(base_tree)?;
@@ -210,14 +212,16 @@ struct Corner {
 impl Corner {
     fn of(context: &RunContext, role: Role) -> Self {
         let ignored = match role {
-            Role::Doer | Role::Actuator | Role::Builder => KEPT_IGNORED_FILES,
+            Role::Doer | Role::Actuator | Role::Builder | Role::Implementer => KEPT_IGNORED_FILES,
             // Made again for every check from the change itself: what is ignored there is output of checks.
             Role::Judge
             | Role::Auditor
             | Role::Sensor
             | Role::Controller
             | Role::Planner
-            | Role::Evaluator => IgnoredFiles::LeftOut,
+            | Role::Evaluator
+            | Role::Reviewer
+            | Role::Investigator => IgnoredFiles::LeftOut,
         };
         Self {
             path: context.worktree(role),
@@ -245,7 +249,7 @@ fn sweep_by_hand(
             let Some((commit, _)) = &state.head else { return Ok(()) };
             context.repository.resolve_commit(commit.as_str()).map_err(git_fault)?
         }
-        Protocol::FeedbackControl(_) => return Ok(()),
+        Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_) => return Ok(()),
     };
     for row in stored {
         let fact = row.fact(&head.run).map_err(journal_fault)?;

@@ -95,6 +95,7 @@ fn evidence(
         Protocol::JudgedTask(state) => state.change.is_some(),
         Protocol::FeedbackControl(state) => state.captures > 0,
         Protocol::GoalContract(state) => state.open.as_ref().is_some_and(|open| open.change.is_some()),
+        Protocol::RoadmapRounds(_) => false,
     };
     let diff =
         changed.then(|| EvidenceView { what: "the change".to_owned(), see: format!("windlass diff {id}") });

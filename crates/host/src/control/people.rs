@@ -104,7 +104,9 @@ pub(crate) async fn approve(
             still_proposed(&context, &past.run)?;
             go_on(host, (&head.run, past, said), command.wait, watcher).await
         }
-        Protocol::FeedbackControl(_) => go_on(host, (&head.run, past, said), command.wait, watcher).await,
+        Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_) => {
+            go_on(host, (&head.run, past, said), command.wait, watcher).await
+        }
     }
 }
 
@@ -159,7 +161,9 @@ fn still_proposed(context: &RunContext, run: &Run) -> Result<(), Fault> {
 fn approved_tree(run: &Run, named: Option<&str>) -> Result<TreeId, Fault> {
     let waits = match &find::protocol(run)? {
         Protocol::JudgedTask(state) => state.change.as_ref().map(|change| change.tree.clone()),
-        Protocol::FeedbackControl(_) => waiting(run).and_then(|waiting| waiting.tree),
+        Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_) => {
+            waiting(run).and_then(|waiting| waiting.tree)
+        }
         Protocol::GoalContract(state) => match &state.end {
             Some(End::AwaitsApproval { proposed, .. }) => Some(TreeId::new(proposed.name())),
             _ => None,

@@ -58,7 +58,7 @@ pub(crate) async fn show(host: &Host, name: &str, iteration: Option<&str>) -> Re
     let protocol = find::protocol(&run)?;
     let change = match (protocol, iteration) {
         (Protocol::FeedbackControl(_), _) => change::view(host, (&head.run, &stored), &run, iteration)?,
-        (Protocol::JudgedTask(_), None) | (Protocol::GoalContract(_), _) => None,
+        (Protocol::JudgedTask(_), None) | (Protocol::GoalContract(_) | Protocol::RoadmapRounds(_), _) => None,
         (Protocol::JudgedTask(_), Some(_)) => return Err(change::no_iterations()),
     };
     let of_pass = |round: u32| {
@@ -93,11 +93,11 @@ pub(crate) async fn show(host: &Host, name: &str, iteration: Option<&str>) -> Re
         explanation: explanation(host, &run).await?,
         control: match protocol {
             Protocol::FeedbackControl(state) => Some(super::control_loop::report::of(&run, state)),
-            Protocol::JudgedTask(_) | Protocol::GoalContract(_) => None,
+            Protocol::JudgedTask(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => None,
         },
         goal: match protocol {
             Protocol::GoalContract(state) => Some(super::goal_loop::report::of(&run, state)),
-            Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => None,
+            Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_) => None,
         },
         change,
         notifications: super::notify::standing(host.courier.deliveries(), Some(head.run.as_str())),
@@ -162,6 +162,18 @@ impl Judged {
                 said_by: SaidBy::default(),
                 checks: state.spec.suite.iter().cloned().collect(),
                 audit_checks: state.spec.pre_commit.clone(),
+            },
+            Protocol::RoadmapRounds(state) => Self {
+                tree: None,
+                landed: state.merged.last().map(|merged| LandedView {
+                    commit: merged.commit.to_string(),
+                    reference: state.spec.place.doer_branch.clone(),
+                }),
+                verdict: "not-run".to_owned(),
+                gate: "not-run".to_owned(),
+                said_by: SaidBy::default(),
+                checks: Vec::new(),
+                audit_checks: Vec::new(),
             },
         }
     }
@@ -285,6 +297,13 @@ pub(crate) async fn diff(host: &Host, name: &str, pass: Option<Pass>) -> Result<
             return change::diff(host, (&head.run, &stored), &run, iteration.as_deref());
         }
         (Protocol::JudgedTask(_), Some(Pass::Iteration(_))) => return Err(change::no_iterations()),
+        (Protocol::RoadmapRounds(_), _) => {
+            return Err(Fault::new(
+                Code::BadArgument,
+                "a roadmap loop's rounds are commits of its base branch",
+            )
+            .hint("`windlass log RUN` names them; `git show COMMIT` shows one"));
+        }
         (Protocol::GoalContract(_), Some(Pass::Iteration(label))) => {
             let number = label.parse().map_err(|_| {
                 Fault::new(Code::BadArgument, format!("{label} is no iteration of a goal loop"))
@@ -381,7 +400,8 @@ fn of_outcome(outcome: Outcome) -> Vec<ArtifactRef> {
                 Answer::Design(design) => vec![design.artifact],
                 Answer::Build(build) => build.artifact.into_iter().collect(),
                 Answer::Evaluation(evaluation) => vec![evaluation.artifact],
-                Answer::Missing | Answer::Malformed { .. } => Vec::new(),
+                Answer::Diagnosis(diagnosis) => vec![diagnosis.artifact],
+                Answer::Missing | Answer::Malformed { .. } | Answer::InWorktree => Vec::new(),
             };
             report.evidence.into_iter().chain(answer).collect()
         }
@@ -392,6 +412,7 @@ fn of_outcome(outcome: Outcome) -> Vec<ArtifactRef> {
         Outcome::SuiteRan(report) => [report.log].into_iter().chain(report.list).collect(),
         Outcome::Prepared { .. }
         | Outcome::ItemCommitted { .. }
+        | Outcome::Plane(_)
         | Outcome::Landed(_)
         | Outcome::IterationCommitted { .. }
         | Outcome::Waited

@@ -280,6 +280,12 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
             outcome.rounds_completed = u32::try_from(state.past.len()).unwrap_or(u32::MAX);
             outcome.goal = Some(super::goal_loop::report::of(run, state));
         }
+        Protocol::RoadmapRounds(state) => {
+            if let Some(end) = &state.end {
+                outcome.final_verdict = end.word().to_owned();
+            }
+            outcome.rounds_completed = u32::try_from(state.merged.len()).unwrap_or(u32::MAX);
+        }
     }
     Ok(outcome)
 }

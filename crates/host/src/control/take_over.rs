@@ -113,5 +113,6 @@ fn maker(context: &RunContext, run: &Run) -> Result<Maker, Fault> {
             Ok(Maker { role: Role::Builder, base })
         }
         Protocol::FeedbackControl(_) => Err(bug("a control loop was taken over")),
+        Protocol::RoadmapRounds(_) => Err(bug("a roadmap loop was taken over")),
     }
 }

@@ -89,6 +89,7 @@ fn check_rest(
             let base = state.base.as_ref().map(|(base, _)| base);
             check_commits(context.as_ref(), base, &state.spec.place, &facts)
         }
+        Protocol::RoadmapRounds(_) => None,
     });
     Ok(())
 }

@@ -8,6 +8,7 @@ use super::control_loop;
 use super::goal_loop;
 use super::listen::{Guard, SpendLimits, Watch};
 use super::prompt;
+use super::roadmap_loop;
 use super::step::{self, Counted, Told};
 use crate::clock::SystemClock;
 use crate::context::{RunContext, git_commit, git_tree};
@@ -105,19 +106,21 @@ fn begin(
         ForeignShelf::of(context).take(&outbox, &Path::new("outboxes").join(effect.to_string()))?;
     }
     make_private(&outbox)?;
-    let worktree = context.worktree(asked.role);
+    let worktree = place(context, asked);
     let before = match (&context.spec, &asked.tree) {
         (Spec::FeedbackControl(_), _) => control_loop::shown::to_agent(context, asked, run)?,
         (Spec::GoalContract(_), _) => goal_loop::shown::to_agent(context, asked, run)?,
+        (Spec::RoadmapRounds(_), _) => roadmap_loop::shown::to_agent(context, asked)?,
         (Spec::JudgedTask(_), tree) => tree.as_ref().map(|tree| show_tree(context, tree)).transpose()?,
     };
     let choice = choice(context, asked)?;
-    let access = access(asked.role);
+    let access = access(asked);
     let answer_by = driver::answer_by(&choice, access);
     let text = match &context.spec {
         Spec::JudgedTask(_) => prompt::render(context, asked, run, (&outbox, answer_by))?,
         Spec::FeedbackControl(_) => control_loop::prompt::render(context, asked, run, (&outbox, answer_by))?,
         Spec::GoalContract(_) => goal_loop::prompt::render(context, asked, run, (&outbox, answer_by))?,
+        Spec::RoadmapRounds(_) => roadmap_loop::prompt::render(context, asked, run, (&outbox, answer_by))?,
     };
     let prompt_file = directory.join("prompt.md");
     ensure(&prompt_file, text.as_bytes())?;
@@ -173,13 +176,23 @@ fn choice(context: &RunContext, asked: &RunAgent) -> Result<AgentChoice, Fault> 
     let choice =
         AgentChoice::parse(text).map_err(|error| Fault::new(Code::UnknownAgent, error.to_string()))?;
     Ok(match &context.spec {
-        Spec::JudgedTask(_) | Spec::GoalContract(_) => choice,
+        Spec::JudgedTask(_) | Spec::GoalContract(_) | Spec::RoadmapRounds(_) => choice,
         Spec::FeedbackControl(spec) => control_loop::own_model::given(spec, asked, choice),
     })
 }
 
-const fn access(role: Role) -> Access {
-    if role.may_write() { Access::ReadWrite } else { Access::ReadOnly }
+/// Where it works: a round of a roadmap has a worktree of its own.
+fn place(context: &RunContext, asked: &RunAgent) -> PathBuf {
+    match &asked.work {
+        Some(asked) => roadmap_loop::worktree_path(context, &asked.worktree),
+        None => context.worktree(asked.role),
+    }
+}
+
+/// Planners and reviewers of a roadmap write documents beside the code; what else they touch is put back.
+fn access(asked: &RunAgent) -> Access {
+    let documents = asked.work.is_some() && asked.role != Role::Investigator;
+    if asked.role.may_write() || documents { Access::ReadWrite } else { Access::ReadOnly }
 }
 
 /// The sensors measure after an actuator; it is only to edit.
@@ -199,9 +212,19 @@ fn answer_schema(role: Role, by: AnswerBy, directory: &Path) -> Result<Option<An
     let text = match (by, role) {
         // Reports of a control loop are Markdown, which no schema describes.
         (AnswerBy::Outbox, _)
-        | (_, Role::Doer | Role::Sensor | Role::Controller | Role::Actuator | Role::Builder) => {
+        | (
+            _,
+            Role::Doer
+            | Role::Sensor
+            | Role::Controller
+            | Role::Actuator
+            | Role::Builder
+            | Role::Implementer
+            | Role::Reviewer,
+        ) => {
             return Ok(None);
         }
+        (_, Role::Investigator) => roadmap_loop::answer::schema(),
         (_, Role::Planner | Role::Evaluator) => goal_loop::answer::schema(role),
         (_, Role::Judge) => VerdictReport::answer_schema(),
         (_, Role::Auditor) => AuditReport::answer_schema(),
@@ -246,7 +269,10 @@ fn not_begun(asked: &RunAgent, trouble: Trouble) -> Outcome {
         role: asked.role,
         end: StepEnd::NotStarted { reason: "nothing is left to spend".to_owned() },
         answer: Answer::Missing,
-        workspace: if asked.role.may_write() { WorkspaceAfter::MayDiffer } else { WorkspaceAfter::Unchanged },
+        workspace: match access(asked) {
+            Access::ReadWrite => WorkspaceAfter::MayDiffer,
+            Access::ReadOnly => WorkspaceAfter::Unchanged,
+        },
         evidence: Vec::new(),
         usage: Usage::default(),
         trouble: Some(trouble),
@@ -268,6 +294,9 @@ pub(super) const fn driver_role(role: Role) -> windlass_agent_drivers::Role {
         Role::Planner => windlass_agent_drivers::Role::Planner,
         Role::Builder => windlass_agent_drivers::Role::Builder,
         Role::Evaluator => windlass_agent_drivers::Role::Evaluator,
+        Role::Implementer => windlass_agent_drivers::Role::Implementer,
+        Role::Reviewer => windlass_agent_drivers::Role::Reviewer,
+        Role::Investigator => windlass_agent_drivers::Role::Investigator,
     }
 }
 
@@ -305,7 +334,7 @@ fn conclude(
     let redaction = context.redaction(&choice);
     let left = (outbox(&directory), redaction);
     let answer = answer_of(context, asked, &choice, (&ended, &left), &mut evidence)?;
-    let workspace = if asked.role.may_write() {
+    let workspace = if access(asked) == Access::ReadWrite {
         WorkspaceAfter::MayDiffer
     } else {
         let (tree, at) = shown(context, asked, run)?;
@@ -334,7 +363,7 @@ fn answer_of(
     (ended, (outbox, redaction)): (&agent_end::Ended, &(PathBuf, Redaction)),
     evidence: &mut Vec<ArtifactRef>,
 ) -> Result<Answer, Fault> {
-    let answer_by = driver::answer_by(choice, access(asked.role));
+    let answer_by = driver::answer_by(choice, access(asked));
     if matches!(context.spec, Spec::FeedbackControl(_)) {
         let said = ended.last_message.as_deref().filter(|_| answer_by != AnswerBy::Outbox);
         let commands_off = driver::commands_off(choice, commands(asked.role));
@@ -350,6 +379,11 @@ fn answer_of(
         let said = ended.spoken.as_deref().or(ended.last_message.as_deref());
         let said = said.filter(|_| answer_by != AnswerBy::Outbox);
         return goal_loop::answer::read(context, (outbox, redaction), asked, said, evidence);
+    }
+    if matches!(context.spec, Spec::RoadmapRounds(_)) {
+        let said = ended.spoken.as_deref().or(ended.last_message.as_deref());
+        let said = said.filter(|_| answer_by != AnswerBy::Outbox);
+        return roadmap_loop::answer::read(context, (outbox, redaction), asked, said, evidence);
     }
     let answer = match &ended.spoken {
         Some(spoken) => answer::spoken(context, asked.role, spoken, evidence)?,
@@ -379,6 +413,7 @@ fn shown(
             let head = goal_loop::shown::head(context, run)?;
             Ok((goal_loop::shown::tree_for(context, asked, run)?, head.id))
         }
+        (Spec::RoadmapRounds(_), _) => roadmap_loop::shown::of(context, asked),
         (Spec::JudgedTask(_), Some(tree)) => Ok((git_tree(tree)?, git_commit(&context.spec.place().base)?)),
         (Spec::JudgedTask(_), None) => Err(bug("a reader was shown no tree")),
     }
@@ -429,7 +464,7 @@ fn held_to_reading(
         // The engine that took the fingerprint is gone: look at all of the content instead.
         let key = format!("{}-after", context.index_key(asked.role));
         let limits = SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
-        let found = repository.snapshot(&context.worktree(asked.role), &key, tree, limits);
+        let found = repository.snapshot(&place(context, asked), &key, tree, limits);
         repository.forget_index(&key);
         match found {
             Ok(snapshot) => snapshot.changes.iter().map(|change| change.path.to_string()).collect(),
@@ -438,7 +473,7 @@ fn held_to_reading(
     };
     // A commit or another branch leaves the files as they were, and is writing all the same.
     if context.adopted().is_none() {
-        let worktree = repository.worktree_at(&context.worktree(asked.role)).map_err(git_fault)?;
+        let worktree = repository.worktree_at(&place(context, asked)).map_err(git_fault)?;
         if !repository.stands_at(&worktree, at) {
             paths.push("HEAD".to_owned());
         }

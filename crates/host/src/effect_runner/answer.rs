@@ -80,7 +80,10 @@ pub(super) fn interpret(
         | Role::Actuator
         | Role::Planner
         | Role::Builder
-        | Role::Evaluator => match VerdictReport::parse(bytes, &reading) {
+        | Role::Evaluator
+        | Role::Implementer
+        | Role::Reviewer
+        | Role::Investigator => match VerdictReport::parse(bytes, &reading) {
             Ok(file) => Ok(Answer::Verdict(verdict(context, &file)?)),
             Err(faults) => Err(Faults::from(faults)),
         },

@@ -103,14 +103,15 @@ fn comes_of_the_content(error: &GitError, worktree: &Path) -> bool {
 fn handed_back(run: &Run) -> Option<&TreeId> {
     match &run.started.as_ref()?.protocol {
         Protocol::JudgedTask(state) => state.handed_back.as_ref(),
-        Protocol::FeedbackControl(_) | Protocol::GoalContract(_) => None,
+        Protocol::FeedbackControl(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => None,
     }
 }
 
 pub(super) fn base_tree(run: &Run) -> Result<TreeId, Fault> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::JudgedTask(state)) => state.base.as_ref().map(|(_, tree)| tree.clone()),
-        Some(Protocol::FeedbackControl(_) | Protocol::GoalContract(_)) | None => None,
+        Some(Protocol::FeedbackControl(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_))
+        | None => None,
     }
     .ok_or_else(|| bug("a change is captured before the base is known"))
 }

@@ -73,7 +73,9 @@ pub(super) async fn run(
 fn show(context: &RunContext, run: &Run, tree: &windlass_protocols::TreeId) -> Result<Fingerprint, Fault> {
     match &context.spec {
         Spec::GoalContract(_) => super::goal_loop::shown::to_checks(context, run, tree),
-        Spec::JudgedTask(_) | Spec::FeedbackControl(_) => super::agent::show_tree(context, tree),
+        Spec::JudgedTask(_) | Spec::FeedbackControl(_) | Spec::RoadmapRounds(_) => {
+            super::agent::show_tree(context, tree)
+        }
     }
 }
 

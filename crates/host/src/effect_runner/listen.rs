@@ -141,7 +141,7 @@ impl Guard {
     pub(super) const fn of(spec: &Spec) -> Self {
         match spec {
             Spec::GoalContract(_) => Self::On,
-            Spec::JudgedTask(_) | Spec::FeedbackControl(_) => Self::Off,
+            Spec::JudgedTask(_) | Spec::FeedbackControl(_) | Spec::RoadmapRounds(_) => Self::Off,
         }
     }
 

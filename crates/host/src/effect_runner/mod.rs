@@ -15,6 +15,7 @@ mod listen;
 mod loop_branch;
 mod prepare;
 mod prompt;
+mod roadmap_loop;
 mod step;
 mod wait;
 
@@ -27,7 +28,7 @@ pub(crate) use prompt::{dry_run_prompts, ending, file_name as prompt_file_name};
 
 use crate::clock::Stopwatch;
 use crate::context::RunContext;
-use crate::fault::supervisor_fault;
+use crate::fault::{bug, supervisor_fault};
 use crate::foreign::ForeignShelf;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -143,7 +144,10 @@ impl HostRunner {
                     .then(|| Outcome::Refused { reason: "the run was stopped before it landed".to_owned() }),
                 Effect::Wait(_) => Some(Outcome::Interrupted { usage: Usage::default() }),
                 // Committing what was done loses nothing, and leaves an iteration whole.
-                Effect::CommitIteration(_) | Effect::CommitItem(_) | Effect::CloseRun(_) => None,
+                Effect::CommitIteration(_)
+                | Effect::CommitItem(_)
+                | Effect::Plane(_)
+                | Effect::CloseRun(_) => None,
             };
             if let Some(outcome) = answer {
                 self.under_way.insert(effect, UnderWay::of(request));
@@ -199,6 +203,7 @@ async fn carry_out(
                 Spec::JudgedTask(_) => prepare::run(&context),
                 Spec::FeedbackControl(_) => control_loop::prepare::run(&context),
                 Spec::GoalContract(_) => goal_loop::prepare::run(&context),
+                Spec::RoadmapRounds(_) => roadmap_loop::prepare::run(&context),
             })
             .await
         }
@@ -211,6 +216,7 @@ async fn carry_out(
         Effect::CommitItem(asked) => {
             step::blocking(move || goal_loop::commit::run(&context, &asked, &run)).await
         }
+        Effect::Plane(step) => step::blocking(move || roadmap_loop::run(&context, &step, &run)).await,
         Effect::RunChecks(asked) => checks::run(context, effect, asked, run, told).await,
         Effect::RunAgent(asked) => agent::run(context, effect, asked, run, (told, live)).await,
         Effect::CaptureChange { round } => {
@@ -218,6 +224,7 @@ async fn carry_out(
                 Spec::JudgedTask(_) => capture::run(&context, round, &run),
                 Spec::FeedbackControl(_) => control_loop::capture::run(&context, round, &run),
                 Spec::GoalContract(_) => goal_loop::capture::run(&context, round, &run),
+                Spec::RoadmapRounds(_) => Err(bug("a roadmap loop captures by its rounds")),
             })
             .await
         }
@@ -228,6 +235,7 @@ async fn carry_out(
                 Spec::JudgedTask(_) => close::run(&context, &asked),
                 Spec::FeedbackControl(_) => control_loop::close::run(&context, &run),
                 Spec::GoalContract(_) => goal_loop::close::run(&context, &run),
+                Spec::RoadmapRounds(_) => roadmap_loop::close::run(&context, &run),
             })
             .await
         }

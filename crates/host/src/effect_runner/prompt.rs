@@ -32,6 +32,9 @@ pub(super) const fn legacy_role(role: Role) -> &'static str {
         Role::Planner => "planner",
         Role::Builder => "builder",
         Role::Evaluator => "evaluator",
+        Role::Implementer => "implementer",
+        Role::Reviewer => "reviewer",
+        Role::Investigator => "recovery-investigator",
     }
 }
 
@@ -155,7 +158,10 @@ fn whole(
         | Role::Actuator
         | Role::Planner
         | Role::Builder
-        | Role::Evaluator => JudgePrompt {
+        | Role::Evaluator
+        | Role::Implementer
+        | Role::Reviewer
+        | Role::Investigator => JudgePrompt {
             task,
             places,
             body,

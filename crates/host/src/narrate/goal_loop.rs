@@ -56,7 +56,7 @@ pub(super) fn is_known(run: &Run, fact: &windlass_protocols::Fact) -> bool {
 fn state(run: &Run) -> Option<&State> {
     match &run.started.as_ref()?.protocol {
         Protocol::GoalContract(state) => Some(state),
-        Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => None,
+        Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_) => None,
     }
 }
 

@@ -132,6 +132,7 @@ fn about(run: &Run, event: EventKind, which: &str, at: Millis) -> Option<Message
             Protocol::JudgedTask(_) => LoopKind::Task,
             Protocol::FeedbackControl(_) => LoopKind::Control,
             Protocol::GoalContract(_) => LoopKind::Goal,
+            Protocol::RoadmapRounds(_) => LoopKind::Roadmap,
         },
         repository: place.repository.clone(),
         run_dir: place.run_dir.clone(),

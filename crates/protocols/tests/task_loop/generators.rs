@@ -72,6 +72,9 @@ pub(crate) fn role() -> BoxedStrategy<Role> {
         Role::Planner,
         Role::Builder,
         Role::Evaluator,
+        Role::Implementer,
+        Role::Reviewer,
+        Role::Investigator,
     ])
     .boxed()
 }
@@ -312,6 +315,7 @@ fn effect() -> BoxedStrategy<Effect> {
                 session,
                 node,
                 item,
+                work: None,
             })
         }),
         small().prop_map(|round| Effect::CaptureChange { round }),

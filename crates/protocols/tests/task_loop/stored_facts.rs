@@ -110,6 +110,7 @@ fn of_outages() -> Vec<Fact> {
                 session: Some(session.clone()),
                 node: None,
                 item: None,
+                work: None,
             }),
         },
         Fact::EffectRequested {
@@ -193,6 +194,7 @@ fn requests() -> Vec<Effect> {
             session: None,
             node: None,
             item: None,
+            work: None,
         })
     };
     let repair = Ask::Repair { faults: lines(&["not JSON"]) };
@@ -392,6 +394,8 @@ const fn variant(fact: &Fact) -> usize {
         Fact::FeedbackControl(fact) => 20 + control_facts::variant(fact),
         Fact::PersonSaid { .. } => 20 + control_facts::COUNT,
         Fact::GoalContract(fact) => 21 + control_facts::COUNT + goal_facts::variant(fact),
+        // None is stored here.
+        Fact::RoadmapRounds(_) => usize::MAX,
     }
 }
 

@@ -3,7 +3,9 @@
 
 mod bundle;
 mod closeout;
+mod documents;
 mod generation;
+mod migrate;
 pub mod names;
 mod problem;
 mod roadmap;
@@ -13,7 +15,9 @@ pub use bundle::BundleTexts;
 pub use closeout::{
     Applied, Standing, apply_closeout, closeout_matches, closeout_matches_in_words, closeout_standing,
 };
+pub use documents::{History, LimitOverrides, Verification, blank_contract_sections};
 pub use generation::{Generation, PlaneFiles, PlaneKind};
+pub use migrate::{Migration, migrate};
 pub use problem::{Problem, Problems, Severity};
 pub use roadmap::{Anchor, Direction, Milestone, Place, Roadmap, RoadmapText, RoadmapView};
 pub use state::{

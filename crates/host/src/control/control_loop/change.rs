@@ -98,7 +98,7 @@ fn span(id: &RunId, stored: &[Stored], run: &Run, iteration: Option<&str>) -> Re
 fn state(run: &Run) -> Option<&State> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::FeedbackControl(state)) => Some(state),
-        Some(Protocol::JudgedTask(_) | Protocol::GoalContract(_)) | None => None,
+        Some(Protocol::JudgedTask(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_)) | None => None,
     }
 }
 

@@ -114,7 +114,7 @@ fn committed(host: &Host, checkout: Checkout, found: &setup::Setup) -> Result<Co
 fn control_loop(run: &Run) -> Result<&State, Fault> {
     match find::protocol(run)? {
         Protocol::FeedbackControl(state) => Ok(state),
-        Protocol::JudgedTask(_) | Protocol::GoalContract(_) => {
+        Protocol::JudgedTask(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => {
             Err(Fault::new(Code::BadArgument, "this run is no control loop").hint("`windlass show` shows it"))
         }
     }

@@ -49,7 +49,7 @@ pub(super) async fn open_run(
 pub(super) fn goal_state(run: &Run) -> Option<&State> {
     match &run.started.as_ref()?.protocol {
         Protocol::GoalContract(state) => Some(state),
-        Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => None,
+        Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_) => None,
     }
 }
 

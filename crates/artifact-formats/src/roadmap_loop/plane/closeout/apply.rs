@@ -9,12 +9,14 @@ use super::Applied;
 use super::anchored::{AnchoredList, resolve};
 use crate::fault::excerpt;
 use crate::json_edit;
-use crate::markdown::headings;
+use crate::markdown::{headings, list_item};
 use crate::roadmap_loop::closeout::{Closeout, CloseoutMode, HistoryEntry, StatusChange};
 use crate::roadmap_loop::plane::bundle::BundleTexts;
 use crate::roadmap_loop::plane::generation::Generation;
 use crate::roadmap_loop::plane::problem::{Problem, Problems, Severity};
-use crate::roadmap_loop::plane::roadmap::{Anchor, Block, RoadmapText, RoadmapView};
+use crate::roadmap_loop::plane::roadmap::{
+    Anchor, Block, DIRECTION_LABELS, MILESTONE_LABELS, RoadmapText, RoadmapView, is_none, label_line,
+};
 
 pub(super) fn apply(bundle: &BundleTexts<'_>, closeout: &Closeout) -> Result<Applied, Problems> {
     if closeout.mode != CloseoutMode::StatusOnly {
@@ -279,13 +281,19 @@ impl<'t> Work<'t> {
         Ok(())
     }
 
-    /// An entry is one item on one line; a mark in front of it would make it two.
+    /// An entry is one item on one line. One that a reader would take for a label, for nothing or for the start of a
+    /// comment would change what the roadmap says.
     fn one_line(&self, words: &str) -> Result<String, Problems> {
         let trimmed = words.trim();
-        let bare =
-            ["- ", "* ", "+ "].iter().find_map(|mark| trimmed.strip_prefix(mark)).unwrap_or(trimmed).trim();
+        let bare = list_item(trimmed).map_or(trimmed, |(_, words)| words).trim();
         if bare.is_empty() || bare.chars().any(char::is_control) {
             return Err(self.refused(format!("an entry must be one line of text; found {}", excerpt(words))));
+        }
+        let known = [&MILESTONE_LABELS[..], &DIRECTION_LABELS[..]].concat();
+        let is_label = label_line(bare).is_some_and(|label| label.among(&known).is_some());
+        if is_label || is_none(bare) || bare.contains("<!--") || list_item(bare).is_some() {
+            let message = format!("the entry {} reads like a part of the roadmap itself", excerpt(words));
+            return Err(self.refused(message));
         }
         Ok(bare.to_owned())
     }

@@ -1,0 +1,263 @@
+//! What happens in a roadmap loop, in sentences: one short line for everything a person follows a round by.
+
+use super::{local_time, short};
+use windlass_control_api::events::Tone;
+use windlass_protocols::Run;
+use windlass_protocols::kernel::availability::FOR_GOOD;
+use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::roadmap_rounds::end::End;
+use windlass_protocols::protocol::roadmap_rounds::facts::{
+    Closed, Fact, OutKind, RetryKind, UpdateStep, Why,
+};
+use windlass_protocols::protocol::roadmap_rounds::plane::{Plane, RoundStage};
+use windlass_protocols::protocol::roadmap_rounds::state::State;
+use windlass_protocols::protocol::roadmap_rounds::steps::{
+    Held, PlaneOutcome, PlaneStep, RoundWork, WorkCaptured, WorkKind,
+};
+
+fn state(run: &Run) -> Option<&State> {
+    match &run.started.as_ref()?.protocol {
+        Protocol::RoadmapRounds(state) => Some(state),
+        Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::GoalContract(_) => None,
+    }
+}
+
+/// Who is at work on what.
+pub(super) fn working(work: &RoundWork) -> String {
+    let round = &work.round;
+    match &work.kind {
+        WorkKind::Plan => format!("{round}: the planner chooses and plans"),
+        WorkKind::Implement => format!("{round}: the implementer works"),
+        WorkKind::Worker { worker } => format!("{round}: worker {worker} works"),
+        WorkKind::Integrate => format!("{round}: the implementer brings the shares together"),
+        WorkKind::Review => format!("{round}: the reviewer looks at it"),
+        WorkKind::AuthorUpdate => format!("{round}: the planner revises the roadmap"),
+        WorkKind::ReviewUpdate => format!("{round}: the reviewer looks at the revised roadmap"),
+        WorkKind::Investigate { .. } => format!("{round}: the investigator looks into it"),
+    }
+}
+
+pub(super) fn stepping(step: &PlaneStep) -> (String, Tone) {
+    let text = match step {
+        // Read before every decision: telling it each time would bury the rest.
+        PlaneStep::Read { .. } | PlaneStep::WriteState(_) => String::new(),
+        PlaneStep::OpenWorktree(asked) => format!("making {}", asked.worktree),
+        PlaneStep::CaptureWork(asked) => format!("{}: taking down what was left", asked.work.round),
+        PlaneStep::CombineWork(asked) => format!("{}: merging into {}", asked.round, asked.branch),
+        PlaneStep::FinalizeRound(asked) => format!("{}: merging", asked.round),
+        PlaneStep::PublishUpdate(asked) => format!("publishing {}", asked.revision),
+    };
+    (text, Tone::Quiet)
+}
+
+pub(super) fn stepped(outcome: &PlaneOutcome) -> (String, Tone) {
+    match outcome {
+        PlaneOutcome::StateMoved => {
+            ("the state file was changed meanwhile: read again".to_owned(), Tone::Attention)
+        }
+        PlaneOutcome::Held(held) => (held_words(held), Tone::Attention),
+        PlaneOutcome::Read(_)
+        | PlaneOutcome::StateWritten { .. }
+        | PlaneOutcome::WorktreeOpened { .. }
+        | PlaneOutcome::WorkCaptured(_)
+        | PlaneOutcome::WorkCombined { .. }
+        | PlaneOutcome::Merged { .. } => (String::new(), Tone::Quiet),
+    }
+}
+
+fn held_words(held: &Held) -> String {
+    match held {
+        Held::BaseMoved => "not merged: the base branch moved meanwhile".to_owned(),
+        Held::Stale { why } => format!("not merged: {why}"),
+        Held::Conflicts { paths } => {
+            format!("not merged: it does not fit the base in {}", paths.join(", "))
+        }
+        Held::InTheWay { why } => format!("not merged: {why}"),
+    }
+}
+
+pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
+    match fact {
+        Fact::BaseFixed { commit } => (format!("the loop begins at {}", short(commit.as_str())), Tone::Quiet),
+        Fact::PlaneTaken { plane, noticed } => taken(run, plane, noticed),
+        Fact::RoundOpened { round, branch, .. } => (format!("{round} opened on {branch}"), Tone::Plain),
+        Fact::StageDecided { round, from, to, why } => moved(round, (*from, *to), why),
+        Fact::WorkEnded { work, failed: Some(why) } => {
+            (format!("{}: {} came to nothing: {why}", work.round, work.kind.words()), Tone::Bad)
+        }
+        Fact::WorkEnded { failed: None, .. } => quiet(),
+        Fact::WorkTaken { captured } => captured_words(captured),
+        Fact::WorkCombined { round, conflicts, .. } if conflicts.is_empty() => {
+            (format!("{round}: brought together"), Tone::Quiet)
+        }
+        Fact::WorkCombined { round, conflicts, .. } => {
+            (format!("{round}: conflicts in {}", conflicts.join(", ")), Tone::Attention)
+        }
+        Fact::MergeConflicted { round, paths } => {
+            (format!("{round} does not fit the base in {}", paths.join(", ")), Tone::Attention)
+        }
+        Fact::RoundMerged { round, commit, .. } => {
+            (format!("{round} merged as {}", short(commit.as_str())), Tone::Good)
+        }
+        Fact::RoundClosed { how: Closed::Merged, .. } => quiet(),
+        Fact::RoundClosed { round, how: Closed::Cancelled } => {
+            (format!("{round} cancelled: its planner asks for another roadmap"), Tone::Attention)
+        }
+        Fact::UpdateOpened(opened) => (
+            format!(
+                "roadmap update opened after {}: {} to {}",
+                opened.source_round, opened.prior_revision, opened.proposed_revision
+            ),
+            Tone::Plain,
+        ),
+        Fact::UpdateDecided { decided, .. } => update(decided),
+        Fact::UpdateMerged { commit, revision, .. } => {
+            (format!("roadmap {revision} merged as {}", short(commit.as_str())), Tone::Good)
+        }
+        Fact::Concluded { end } => concluded(end),
+        fact => tried_again(fact),
+    }
+}
+
+const fn quiet() -> (String, Tone) {
+    (String::new(), Tone::Quiet)
+}
+
+/// The first look is told whole, every later one only where people changed something.
+fn taken(run: &Run, plane: &Plane, noticed: &[String]) -> (String, Tone) {
+    if !noticed.is_empty() {
+        return (noticed.join("; "), Tone::Attention);
+    }
+    if state(run).is_some_and(|state| state.pass > 1) {
+        return quiet();
+    }
+    let live = match plane.rounds.len() {
+        0 => String::new(),
+        1 => ", 1 round live".to_owned(),
+        several => format!(", {several} rounds live"),
+    };
+    let open = plane.unfinished().count();
+    let text = format!(
+        "{} {}: {open} of {} milestones open{live}",
+        plane.roadmap_id,
+        plane.revision,
+        plane.milestones.len()
+    );
+    if plane.oddities.is_empty() {
+        return (text, Tone::Plain);
+    }
+    (format!("{text}; {}", plane.oddities.join("; ")), Tone::Attention)
+}
+
+fn moved(round: &str, (from, to): (RoundStage, RoundStage), why: &Why) -> (String, Tone) {
+    match why {
+        Why::Planned { milestone, direction, item } => {
+            (format!("{round} planned: {item} ({milestone}, {direction})"), Tone::Plain)
+        }
+        Why::Direct { .. } => (format!("{round} planned, done and proven by its planner"), Tone::Good),
+        Why::Implemented => (format!("{round} implemented"), Tone::Plain),
+        Why::Approved { .. } => (format!("{round} approved"), Tone::Good),
+        Why::Rejected { changes } => {
+            (format!("{round} rejected ({}): {}", to.word(), changes.join("; ")), Tone::Bad)
+        }
+        Why::BaseMoved { conflicts } if conflicts.is_empty() => {
+            (format!("{round}: the base moved and was merged in; {}", to.word()), Tone::Attention)
+        }
+        Why::Unclassified { .. }
+        | Why::BaseMoved { .. }
+        | Why::CloseoutStale { .. }
+        | Why::RoadmapRevised { .. } => {
+            (format!("{round} back to {}: {}", to.word(), why.words()), Tone::Attention)
+        }
+        Why::Proven => (format!("{round} goes on at {}: {}", to.word(), why.words()), Tone::Plain),
+        Why::PutBack => (format!("{round} put back from {} to {}", from.word(), to.word()), Tone::Attention),
+    }
+}
+
+fn captured_words(captured: &WorkCaptured) -> (String, Tone) {
+    let round = &captured.work.round;
+    let plural = if captured.files_changed == 1 { "file" } else { "files" };
+    let mut text =
+        format!("{round}: {} {plural} at {}", captured.files_changed, short(captured.commit.as_str()));
+    if !captured.put_back.is_empty() {
+        text.push_str("; put back, for it was not its to write: ");
+        text.push_str(&captured.put_back.join(", "));
+    }
+    for hazard in &captured.hazards {
+        text.push_str("; ");
+        text.push_str(hazard);
+    }
+    let loud = !captured.put_back.is_empty() || !captured.hazards.is_empty();
+    (text, if loud { Tone::Attention } else { Tone::Quiet })
+}
+
+fn update(decided: &UpdateStep) -> (String, Tone) {
+    match decided {
+        UpdateStep::Authored => ("roadmap update written".to_owned(), Tone::Plain),
+        UpdateStep::Approved { .. } => ("roadmap update approved".to_owned(), Tone::Good),
+        UpdateStep::Rejected { summary } => (format!("roadmap update rejected: {summary}"), Tone::Bad),
+        UpdateStep::Activated { revision } => (format!("roadmap revised to {revision}"), Tone::Good),
+        UpdateStep::SentBack { why } => (format!("roadmap update sent back: {why}"), Tone::Attention),
+    }
+}
+
+fn tried_again(fact: &Fact) -> (String, Tone) {
+    let text = match fact {
+        Fact::RetryDecided { work, mechanism, attempt, why } => format!(
+            "{}: {} again ({}, attempt {attempt}): {why}",
+            work.round,
+            work.kind.words(),
+            mechanism.words()
+        ),
+        Fact::InvestigationDecided { work, why, .. } => {
+            format!("{}: {} does not get on: {why}", work.round, work.kind.words())
+        }
+        Fact::Diagnosed { work, diagnosis: Some(diagnosis) } => {
+            format!("{}: the investigator says: {}", work.round, diagnosis.summary)
+        }
+        Fact::Diagnosed { work, diagnosis: None } => format!("{}: no diagnosis could be had", work.round),
+        Fact::RepairAsked { work, faults } => {
+            format!("{}: {} cannot be used: {}", work.round, work.kind.words(), faults.join("; "))
+        }
+        Fact::StepRetried { work, kind, why } => {
+            let again = match kind {
+                RetryKind::Interrupted => "goes on",
+                RetryKind::Lost | RetryKind::Failed => "tried again",
+            };
+            let round = work.as_ref().map(|work| format!("{}: ", work.round)).unwrap_or_default();
+            format!("{round}{why}; {again}")
+        }
+        Fact::AgentOut { agent, until, kind: OutKind::Misconfigured, .. } if *until == FOR_GOOD => {
+            format!("{agent} is not asked again before a person has looked")
+        }
+        Fact::AgentOut { agent, until, .. } => format!("{agent} is not asked before {}", local_time(until.0)),
+        Fact::Recovered { rounds, .. } => {
+            let rounds: Vec<String> =
+                rounds.iter().map(|(round, stage)| format!("{round} at {}", stage.word())).collect();
+            let which = if rounds.is_empty() { "the controller".to_owned() } else { rounds.join(", ") };
+            format!("taken up again from a blocked state: {which}")
+        }
+        Fact::ControllerSet { stage, why } => {
+            return (format!("the controller's stage is {}: {why}", stage.word()), Tone::Quiet);
+        }
+        Fact::Blocked { round, update, why } => {
+            let what = match round {
+                Some(round) => round.as_str(),
+                None if *update => "the roadmap update",
+                None => "the loop",
+            };
+            return (format!("{what} blocked: {why}"), Tone::Bad);
+        }
+        _ => return quiet(),
+    };
+    (text, Tone::Attention)
+}
+
+fn concluded(end: &End) -> (String, Tone) {
+    match end {
+        End::Complete => (end.words(), Tone::Good),
+        End::NotReady { .. } => (format!("it cannot go on: {}", end.words()), Tone::Bad),
+        End::Blocked { .. } => (end.words(), Tone::Bad),
+        End::RoundsUsed | End::Spent { .. } | End::Stopped { .. } => (end.words(), Tone::Attention),
+    }
+}
