@@ -1,6 +1,8 @@
 //! Examples of what a role must write, filled with the round's own ids so that they can be followed to the letter. Each is
 //! read back by a test: an example that does not parse would teach every agent the same mistake.
 
+use std::fmt::Write;
+
 use serde_json::{Value, json};
 
 use crate::markdown::fenced;
@@ -99,7 +101,7 @@ pub(super) fn notes(workers: &[String]) -> String {
     if !workers.is_empty() {
         text.push_str("\n### Integrated Workers\n");
         for worker in workers {
-            text.push_str(&format!("- {}\n", id(worker)));
+            let _ = writeln!(text, "- {}", id(worker));
         }
     }
     block("markdown", &text)

@@ -82,7 +82,7 @@ fn blocks(prompt: &str) -> (Vec<(String, String)>, String) {
         match fence {
             Some(open) if marks >= open && line.trim_matches('`').trim().is_empty() => fence = None,
             Some(_) => {
-                let (_, text) = found.last_mut().unwrap();
+                let (_, text) = found.last_mut().expect("an open block");
                 text.push_str(line);
                 text.push('\n');
             }
