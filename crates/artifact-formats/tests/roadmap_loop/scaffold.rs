@@ -202,7 +202,8 @@ fn answers_that_make_no_roadmap_are_refused_with_every_reason() {
         "milestones": [
             {"id": "a", "title": "A", "depends-on": ["b"], "directions": [{"summary": "x", "parallel-hints": "maybe"}]},
             {"id": "b", "title": "B", "depends-on": ["a", "nowhere"]},
-            {"id": "b", "title": "", "directions": [{"id": "no good"}]},
+            {"id": "c", "title": "", "directions": [{"id": "no good"}]},
+            {"id": "c", "title": "C"},
         ],
     }))
     .unwrap();
@@ -214,8 +215,8 @@ fn answers_that_make_no_roadmap_are_refused_with_every_reason() {
         "must be serial-by-default or lane-safe-only, found `maybe`",
         "b depends on `nowhere`",
         "milestone 3 has no title",
-        "the milestone id `b` is there twice",
-        "direction 1 of b has no summary",
+        "the milestone id `c` is there twice",
+        "direction 1 of c has no summary",
         "the direction id `no good` may have",
         "dependencies go in a circle: a, b",
     ] {
