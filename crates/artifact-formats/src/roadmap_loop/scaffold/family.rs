@@ -111,7 +111,7 @@ fn narrated(text: &mut String, milestone: &FamilyMilestone) {
 }
 
 fn heading(milestone: &FamilyMilestone) -> String {
-    format!("### [pending] {}", milestone.title)
+    format!("### [{}] {}", milestone.status, milestone.title)
 }
 
 fn pointers_heading(milestone: &FamilyMilestone) -> String {
@@ -180,7 +180,7 @@ fn milestone_value(milestone: &FamilyMilestone) -> Value {
     json!({
         "milestone_id": milestone.id,
         "title": milestone.title,
-        "status": "pending",
+        "status": milestone.status.as_str(),
         "depends_on": milestone.depends_on,
         "parallel_lane": milestone.lane,
         "status_anchor": format!("{}-status", milestone.id),

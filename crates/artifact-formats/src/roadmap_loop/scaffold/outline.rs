@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use super::questions::QUESTIONS;
 use crate::control_loop::slug;
 use crate::faults::Faults;
+use crate::roadmap_loop::closeout::MilestoneStatus;
 
 pub const DEFAULT_LANE: &str = "main";
 const ANSWERS: &str = "the answers";
@@ -85,6 +86,7 @@ pub struct Ledger {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FamilyMilestone {
     pub id: String,
+    pub status: MilestoneStatus,
     pub title: String,
     pub intent: String,
     pub completion_signal: String,
@@ -220,6 +222,7 @@ impl OutlineMilestone {
                 plain(&self.completion_signal),
                 "Its checks pass and a reviewer names the evidence.",
             ),
+            status: MilestoneStatus::Pending,
             lane: or(plain(&self.lane), DEFAULT_LANE),
             notes: or(plain(&self.notes), "none"),
             id,
@@ -326,7 +329,7 @@ fn plain_all(texts: &[String]) -> Vec<String> {
 }
 
 /// One line, and nothing in it that would begin a comment in Markdown and hide the rest of the file.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let visible: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     visible.split_whitespace().collect::<Vec<_>>().join(" ").replace("<!--", "< !--")
 }
