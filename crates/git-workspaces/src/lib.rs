@@ -13,6 +13,7 @@ mod control_dir;
 mod durable_file;
 mod error;
 mod fast_forward;
+mod files_at;
 mod fingerprint;
 mod git_command;
 mod hazard;
