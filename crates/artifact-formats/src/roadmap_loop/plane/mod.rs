@@ -11,6 +11,7 @@ mod problem;
 mod roadmap;
 mod state;
 
+pub use crate::faults::Faults;
 pub use crate::recognised::Recognised;
 pub use bundle::BundleTexts;
 pub use closeout::{
