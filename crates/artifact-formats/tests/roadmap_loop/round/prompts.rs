@@ -264,6 +264,7 @@ fn the_reviewer_is_told_where_a_closeout_may_note_something() {
                 "semantic-update-required",
             ],
         );
+        assert_eq!(prompt.contains("`roadmap_view_anchor`"), form == B);
         let decisions: Vec<ReviewDecision> = match form {
             B => examples(&prompt, "json")
                 .iter()
