@@ -52,11 +52,6 @@ impl<'a> Checkpoints<'a> {
         Ok(Some(begun.to))
     }
 
-    /// Whether a killed command left something to finish.
-    pub(super) fn is_begun(&self) -> bool {
-        self.begun().is_some()
-    }
-
     pub(super) fn make(&self, files: &[(String, String)], message: &str) -> Result<String, Fault> {
         let head = self.head()?;
         if let Some(head) = &head {

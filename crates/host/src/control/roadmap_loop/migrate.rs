@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use windlass_artifact_formats::goal_loop::Recognised;
 use windlass_artifact_formats::roadmap_loop::plane::names::{history_file, next_revision, roadmap_dir};
 use windlass_artifact_formats::roadmap_loop::plane::{
-    ActiveBundle, BundleTexts, Generation, Migration, PlaneKind, STATE_FILE, StateFile, Verification, migrate as propose_files,
+    ActiveBundle, BundleTexts, Generation, Migration, PlaneKind, STATE_FILE, StateFile, Verification,
+    migrate as propose_files,
 };
 use windlass_artifact_formats::roadmap_loop::scaffold::{
     Family, IGNORE_FILE, completed_verification, contract_files, family_files,
@@ -22,8 +23,14 @@ use windlass_git_workspaces::Checkout;
 
 const NOTHING: &str = "nothing was written";
 /// Keys under which older planes kept work that is under way.
-const LIVE: [&str; 6] =
-    ["active_rounds", "active_round_id", "active_round", "pending_merge_rounds", "roadmap_update", "worker_records"];
+const LIVE: [&str; 6] = [
+    "active_rounds",
+    "active_round_id",
+    "active_round",
+    "pending_merge_rounds",
+    "roadmap_update",
+    "worker_records",
+];
 
 pub(crate) async fn migrate(host: &Host, command: &MigrateRoadmap) -> Result<RoadmapMigration, Fault> {
     let checkout = Checkout::discover(&command.repository).map_err(git_fault)?;
@@ -37,14 +44,22 @@ pub(crate) async fn migrate(host: &Host, command: &MigrateRoadmap) -> Result<Roa
         let checkpoints = Checkpoints::of(host, &repository);
         if let Some(commit) = checkpoints.finish_begun()? {
             let next_steps = vec!["windlass roadmap inspect".to_owned()];
-            return Ok(RoadmapMigration { repository: shown, commit: Some(commit), next_steps, ..RoadmapMigration::default() });
+            return Ok(RoadmapMigration {
+                repository: shown,
+                commit: Some(commit),
+                next_steps,
+                ..RoadmapMigration::default()
+            });
         }
         let proposal = Proposal::of(&OnDisk::look(&top))?;
         if !proposal.open.is_empty() {
-            return Err(unusable(format!("not everything can be carried over:\n{}", proposal.open.join("\n")))
-                .kept(NOTHING)
-                .hint("state what is missing in the old roadmap.md, or empty what is left over, then try again")
-                .hint("`windlass roadmap migrate --dry-run` prints what would be written"));
+            return Err(unusable(format!(
+                "not everything can be carried over:\n{}",
+                proposal.open.join("\n")
+            ))
+            .kept(NOTHING)
+            .hint("state what is missing in the old roadmap.md, or empty what is left over, then try again")
+            .hint("`windlass roadmap migrate --dry-run` prints what would be written"));
         }
         let commit = checkpoints.make(&proposal.files, "Migrate the control plane of the roadmap loop")?;
         Ok(proposal.report(shown, Some(commit)))
@@ -68,25 +83,32 @@ impl Proposal {
     fn of(disk: &OnDisk) -> Result<Self, Fault> {
         let refused = |why: String| unusable(why).kept(NOTHING);
         let Some(found) = disk.state().map_err(refused)? else {
-            return Err(refused(format!("there is no {STATE_FILE} here")).hint("`windlass roadmap init` sets a plane up"));
+            return Err(refused(format!("there is no {STATE_FILE} here"))
+                .hint("`windlass roadmap init` sets a plane up"));
         };
         let (why, is_legacy) = match disk.kind(&found) {
             PlaneKind::Legacy { why } => (why, true),
             PlaneKind::MigrationNeeded { why } => (why, false),
             PlaneKind::Runs(_) => {
-                return Err(Fault::new(Code::NotAllowedNow, "this control plane needs no migration").kept(NOTHING));
+                return Err(
+                    Fault::new(Code::NotAllowedNow, "this control plane needs no migration").kept(NOTHING)
+                );
             }
             PlaneKind::NotAnOrchestrator(why) => {
                 return Err(refused(format!("{STATE_FILE} is not of an orchestrator loop: {why}")));
             }
             PlaneKind::Unreadable(faults) => return Err(refused(faults.to_string())),
         };
-        let Recognised::Ours(state) = found else { return Err(refused(format!("{STATE_FILE} cannot be used"))) };
+        let Recognised::Ours(state) = found else {
+            return Err(refused(format!("{STATE_FILE} cannot be used")));
+        };
         refuse_live_work(&state)?;
         let old = state.bundle().map(|bundle| bundle.dir).unwrap_or_default();
         let roadmap = disk.text(&format!("{old}/roadmap.md")).map_err(refused)?;
         let Some(roadmap) = roadmap else {
-            return Err(refused(format!("{old}/roadmap.md is not there, so there is no roadmap to carry over")));
+            return Err(refused(format!(
+                "{old}/roadmap.md is not there, so there is no roadmap to carry over"
+            )));
         };
         if !is_legacy && is_structured(disk, &state, &roadmap) {
             return Ok(Self::of_contract_only(disk, &state, why, &roadmap));
@@ -144,7 +166,9 @@ impl Proposal {
                 continue;
             }
             let text = match disk.text(&format!("{old}/verification.md")) {
-                Ok(Some(before)) if file.path.ends_with("/verification.md") => completed_verification(&before),
+                Ok(Some(before)) if file.path.ends_with("/verification.md") => {
+                    completed_verification(&before)
+                }
                 _ => file.text,
             };
             if file.path.ends_with("/roadmap-view.json") {
@@ -204,8 +228,13 @@ impl Proposal {
             proposed.or_else(|| disk.text(path).ok().flatten())
         };
         let history = text(&history_file(&bundle.roadmap_id));
-        let texts =
-            BundleTexts { generation, bundle, roadmap, view: self.view.as_deref(), history: history.as_deref() };
+        let texts = BundleTexts {
+            generation,
+            bundle,
+            roadmap,
+            view: self.view.as_deref(),
+            history: history.as_deref(),
+        };
         let verification = format!("{}/verification.md", bundle.dir);
         let checks = Verification::parse(&verification, &text(&verification).unwrap_or_default());
         let faults = [texts.roadmap().err(), checks.err()];
@@ -286,8 +315,13 @@ fn refuse_live_work(state: &StateFile) -> Result<(), Fault> {
     if live.is_empty() {
         return Ok(());
     }
-    Err(Fault::new(Code::NotAllowedNow, format!("work of the older contract is under way: {}", live.join("; ")))
-        .kept(NOTHING)
-        .hint("merge or abandon those rounds with the tool that began them")
-        .hint(format!("then empty these keys in {STATE_FILE} and try again; the rounds' files stay where they are")))
+    Err(Fault::new(
+        Code::NotAllowedNow,
+        format!("work of the older contract is under way: {}", live.join("; ")),
+    )
+    .kept(NOTHING)
+    .hint("merge or abandon those rounds with the tool that began them")
+    .hint(format!(
+        "then empty these keys in {STATE_FILE} and try again; the rounds' files stay where they are"
+    )))
 }

@@ -2,6 +2,8 @@
 
 mod checkpoint;
 pub(crate) mod init;
+pub(crate) mod inspect;
+pub(crate) mod migrate;
 mod on_disk;
 
 use crate::holder::{IfHeld, Owner, hold_repository};
