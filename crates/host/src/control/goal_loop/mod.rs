@@ -14,3 +14,4 @@ pub(crate) mod start;
 mod tighten;
 
 pub(crate) use commands::commands_of;
+pub(crate) use init::put;
