@@ -50,7 +50,7 @@ impl Repository {
         let head = self.head()?;
         if head != *from && head != *to {
             // An earlier attempt came as far as the branch, and the user has gone on from there.
-            let landed = self.is_ancestor(to, &head)?;
+            let landed = self.is_ancestor(&to.id, &head.id)?;
             let moved = FastForward::Refused(NotFastForwarded::HeadMoved { found: head });
             return Ok(if landed { FastForward::Done } else { moved });
         }
@@ -111,13 +111,6 @@ impl Repository {
         // Back to what the branch says. A file that changed within this moment is left as it is.
         let _ = self.two_way_merge(index, to, from);
         updated.map(|_| FastForward::Refused(NotFastForwarded::BranchMoved))
-    }
-
-    /// Whether the history of `later` holds `earlier`.
-    fn is_ancestor(&self, earlier: &Commit, later: &Commit) -> Result<bool, GitError> {
-        let call = self.view_call()?.args(["-c", "core.commitGraph=false", "merge-base", "--is-ancestor"]);
-        let answer = call.args([earlier.id.as_str(), later.id.as_str()]).run_accepting(&[0, 1, 128])?;
-        Ok(answer.status.success())
     }
 
     fn move_files(&self, index: &Path, from: &Commit, to: &Commit) -> Result<Result<(), String>, GitError> {

@@ -52,6 +52,11 @@ impl Worktree {
         &self.admin_dir
     }
 
+    /// The same place under the name that git knows it by.
+    pub(crate) fn registered_as(&self, admin_dir: PathBuf) -> Self {
+        Self { path: self.path.clone(), admin_dir }
+    }
+
     /// Whatever the agent left there; only a hint.
     pub fn head(&self) -> Head {
         let content = read_plain(&self.admin_dir.join("HEAD")).unwrap_or_default();
@@ -67,6 +72,11 @@ impl Worktree {
     pub(crate) fn belongs_to_us(&self) -> bool {
         read_plain(&self.admin_dir.join("gitdir"))
             .is_ok_and(|content| path_from_line(&content) == self.path.join(".git"))
+    }
+
+    /// What whoever made it left beside it, which an agent can have written.
+    pub(crate) fn is_marked_complete(&self) -> bool {
+        self.admin_dir.join(COMPLETE).is_file()
     }
 
     fn dot_git(&self) -> Vec<u8> {
@@ -124,7 +134,7 @@ impl Worktree {
                 return Err(taken(&self.path, "something that no run of ours made stands there"));
             }
         }
-        if self.admin_dir.join(COMPLETE).is_file() && fs::symlink_metadata(&self.path).is_ok() {
+        if self.is_marked_complete() && fs::symlink_metadata(&self.path).is_ok() {
             return Err(taken(&self.path, "it holds work of a run whose control directory is gone"));
         }
         Ok(())
@@ -217,6 +227,24 @@ impl Repository {
         Ok(())
     }
 
+    /// Makes it on that branch unless it stands there in full.
+    pub(crate) fn complete_worktree(
+        &self,
+        worktree: &Worktree,
+        reference: &str,
+        key: &str,
+        base: &Commit,
+    ) -> Result<(), GitError> {
+        check_name(reference)?;
+        if self.stands(worktree) {
+            return Ok(());
+        }
+        worktree.refuse_what_is_not_ours()?;
+        self.branch_off(&[reference], base)?;
+        self.fill_worktree(worktree, reference, key, base)?;
+        self.mark_complete(std::iter::once(worktree))
+    }
+
     fn fill_worktree(
         &self,
         worktree: &Worktree,
@@ -299,6 +327,18 @@ impl Repository {
         }
         worktree.link(&format!("{commit}\n"))?;
         // Not made durable: whoever is shown this worktree after a power cut has it restored again first.
+        self.install_worktree_index(worktree, key)
+    }
+
+    /// As [`Self::restore_worktree`], with git inside standing on a branch (short name), which must be at what the
+    /// directory was last recorded as.
+    pub fn settle_on_branch(&self, worktree: &Worktree, key: &str, branch: &str) -> Result<(), GitError> {
+        let reference = format!("refs/heads/{branch}");
+        check_name(&reference)?;
+        if !self.was_completed(worktree) {
+            worktree.refuse_what_is_not_ours()?;
+        }
+        worktree.link(&format!("ref: {reference}\n"))?;
         self.install_worktree_index(worktree, key)
     }
 

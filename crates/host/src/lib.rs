@@ -4,6 +4,7 @@
 mod clock;
 mod context;
 mod control;
+mod control_plane;
 mod drive;
 mod durable_file;
 mod effect_runner;

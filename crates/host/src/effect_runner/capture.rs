@@ -90,7 +90,7 @@ pub(super) fn patch(
 }
 
 /// What the maker left makes it fail, and would again: a person has to look. Everything else is our own fault.
-fn comes_of_the_content(error: &GitError, worktree: &Path) -> bool {
+pub(super) fn comes_of_the_content(error: &GitError, worktree: &Path) -> bool {
     match error {
         GitError::UnusableWorkspace { .. }
         | GitError::Command { .. }

@@ -216,7 +216,7 @@ async fn carry_out(
         Effect::CommitItem(asked) => {
             step::blocking(move || goal_loop::commit::run(&context, &asked, &run)).await
         }
-        Effect::Plane(step) => step::blocking(move || roadmap_loop::run(&context, &step, &run)).await,
+        Effect::Plane(step) => step::blocking(move || roadmap_loop::run(&context, effect, &step, &run)).await,
         Effect::RunChecks(asked) => checks::run(context, effect, asked, run, told).await,
         Effect::RunAgent(asked) => agent::run(context, effect, asked, run, (told, live)).await,
         Effect::CaptureChange { round } => {

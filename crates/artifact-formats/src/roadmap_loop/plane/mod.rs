@@ -11,6 +11,7 @@ mod problem;
 mod roadmap;
 mod state;
 
+pub use crate::recognised::Recognised;
 pub use bundle::BundleTexts;
 pub use closeout::{
     Applied, Standing, apply_closeout, closeout_matches, closeout_matches_in_words, closeout_standing,

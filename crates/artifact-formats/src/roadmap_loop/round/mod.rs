@@ -37,7 +37,7 @@ pub use update::{
     ExpectedUpdate, RoadmapUpdate, UpdateReview, UpdateTrigger, update_artifact, update_review_artifact,
 };
 
-pub use crate::faults::Faults;
+pub use crate::faults::{Faults, MAX_FILE_BYTES, readable_text};
 
 /// How the artifacts of a control plane's rounds are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,22 +2,69 @@
 //! be carried out twice and comes to the same.
 
 pub(super) mod answer;
+mod bundle;
+mod capture;
 pub(super) mod close;
+mod combine;
+mod finalize;
+mod landing;
 pub(super) mod prepare;
 pub(super) mod prompt;
+mod publish;
+mod read;
 pub(super) mod shown;
+mod site;
+mod state;
+mod worktrees;
+mod written_by;
 
 use crate::context::RunContext;
-use std::path::{Path, PathBuf};
+use crate::control_plane;
+use crate::fault::bug;
+use site::Site;
+use std::path::PathBuf;
 use windlass_control_api::Fault;
 use windlass_protocols::effect::PlaneStep;
-use windlass_protocols::{Outcome, Run};
+use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::roadmap_rounds::plane::Plane;
+use windlass_protocols::{EffectId, Outcome, Run};
 
-pub(super) fn run(_context: &RunContext, step: &PlaneStep, _run: &Run) -> Result<Outcome, Fault> {
-    Ok(Outcome::Refused { reason: format!("this version cannot {} yet", step.name()) })
+pub(super) fn run(
+    context: &RunContext,
+    effect: EffectId,
+    step: &PlaneStep,
+    run: &Run,
+) -> Result<Outcome, Fault> {
+    let site = Site::of(context, effect);
+    let ended = match step {
+        PlaneStep::OpenWorktree(asked) => worktrees::open(&site, asked, plane(run)?),
+        PlaneStep::CaptureWork(asked) => capture::run(&site, asked, plane(run)?),
+        PlaneStep::CombineWork(asked) => combine::run(&site, asked),
+        PlaneStep::FinalizeRound(asked) => finalize::run(&site, asked, plane(run)?),
+        PlaneStep::PublishUpdate(asked) => publish::run(&site, asked, plane(run)?),
+        PlaneStep::Read { .. } => return read::run(context),
+        PlaneStep::WriteState(asked) => return state::run(context, asked),
+    };
+    site::outcome(ended)
 }
 
-/// A recorded worktree: paths in the state file are the repository's unless they are absolute.
+/// As it was last read: every step but the first looks back at it.
+fn plane(run: &Run) -> Result<&Plane, Fault> {
+    match run.started.as_ref().map(|started| &started.protocol) {
+        Some(Protocol::RoadmapRounds(state)) => {
+            state.plane.as_ref().ok_or_else(|| bug("a step of a roadmap loop before its plane was read"))
+        }
+        _ => Err(bug("a step of a roadmap loop in another loop")),
+    }
+}
+
 pub(super) fn worktree_path(context: &RunContext, recorded: &str) -> PathBuf {
-    Path::new(&context.spec.place().repository).join(recorded)
+    control_plane::worktree_path(context.repository.checkout().work_tree(), recorded)
+}
+
+/// A round's id as the name of one folder: ids are free texts of a file that anybody may edit.
+pub(super) fn folder_name(round: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let name: String = round.chars().map(plain).take(100).collect();
+    if name.starts_with('.') || name.is_empty() { format!("_{name}") } else { name }
 }

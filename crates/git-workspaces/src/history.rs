@@ -1,0 +1,85 @@
+//! What the history of the user's repository says about two commits: where they part, which holds which, what is written
+//! under them. Must not change anything.
+
+use crate::error::GitError;
+use crate::git_command::GitCall;
+use crate::ids::{Commit, CommitId, TreeId};
+use crate::repository::Repository;
+
+impl Repository {
+    /// The newest commit both have in their history; `None` where they have nothing in common.
+    pub fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<Commit>, GitError> {
+        let call = self.history_call()?.args(["merge-base", one.as_str(), other.as_str()]);
+        let answer = call.run_accepting(&[0, 1])?;
+        let printed = String::from_utf8_lossy(&answer.stdout);
+        let Some(first) = printed.lines().next() else { return Ok(None) };
+        self.commit_of(&CommitId::parse(first)?).map(Some)
+    }
+
+    /// Whether the history of `later` holds `earlier`; a commit holds itself. One that is not there is held by none.
+    pub fn is_ancestor(&self, earlier: &CommitId, later: &CommitId) -> Result<bool, GitError> {
+        if earlier == later {
+            return Ok(true);
+        }
+        let call = self.history_call()?.args(["merge-base", "--is-ancestor"]);
+        let answer = call.args([earlier.as_str(), later.as_str()]).run_accepting(&[0, 1, 128])?;
+        Ok(answer.status.success())
+    }
+
+    /// Values of a trailer in the messages from `last` back to `base`, which is left out, each commit the first parent of
+    /// the one before. Newest first.
+    pub fn trailers(
+        &self,
+        key: &str,
+        last: &CommitId,
+        base: &CommitId,
+    ) -> Result<Vec<(CommitId, String)>, GitError> {
+        let format = format!("--format=%H %(trailers:key={key},valueonly,separator=%x09)");
+        let printed = self
+            .history_call()?
+            .args(["log", "--first-parent", &format, last.as_str(), &format!("^{base}"), "--"])
+            .run()?;
+        let printed = String::from_utf8_lossy(&printed);
+        let lines = printed.lines().filter_map(|line| line.split_once(' '));
+        let found = lines.flat_map(|(id, values)| {
+            let values = values.split('\t').map(str::trim).filter(|value| !value.is_empty());
+            values.filter_map(|value| Some((CommitId::parse(id).ok()?, value.to_owned())))
+        });
+        Ok(found.collect())
+    }
+
+    /// A commit by its id, from our own store where it lies there: what was made here cannot be forged by whoever writes
+    /// the user's objects.
+    pub fn commit_of(&self, id: &CommitId) -> Result<Commit, GitError> {
+        match self.made_here(id) {
+            Some(commit) => Ok(commit),
+            None => self.resolve_commit(id.as_str()),
+        }
+    }
+
+    /// The same, with its content in the control directory from then on.
+    pub fn take_in(&self, id: &CommitId) -> Result<Commit, GitError> {
+        if let Some(commit) = self.made_here(id) {
+            return Ok(commit);
+        }
+        let commit = self.resolve_commit(id.as_str())?;
+        self.import(&commit)?;
+        Ok(commit)
+    }
+
+    fn made_here(&self, id: &CommitId) -> Option<Commit> {
+        let (kind, content) = self.objects.read(id.as_str())?;
+        let tree = tree_line(&content).filter(|_| kind == "commit")?;
+        Some(Commit { id: id.clone(), tree })
+    }
+
+    /// A cache of the history that somebody else wrote is not believed.
+    fn history_call(&self) -> Result<GitCall, GitError> {
+        Ok(self.view_call()?.args(["-c", "core.commitGraph=false"]))
+    }
+}
+
+fn tree_line(commit: &[u8]) -> Option<TreeId> {
+    let line = commit.split(|byte| *byte == b'\n').next()?.strip_prefix(b"tree ")?;
+    TreeId::parse(std::str::from_utf8(line).ok()?).ok()
+}

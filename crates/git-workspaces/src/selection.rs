@@ -1,0 +1,99 @@
+//! Trees held against each other path by path, and one tree made of two by saying which paths come from which. No work
+//! tree is touched.
+
+use std::collections::BTreeSet;
+
+use crate::error::GitError;
+use crate::ids::TreeId;
+use crate::index_file::{Index, IndexEntry};
+use crate::repo_path::RepoPath;
+use crate::repository::Repository;
+use crate::write_tree::differing;
+
+/// Which paths are looked at. A folder is named without a slash at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part<'a> {
+    Everything,
+    Within(&'a str),
+    Outside(&'a str),
+}
+
+impl Part<'_> {
+    fn holds(self, path: &RepoPath) -> bool {
+        let inside = |folder: &str| {
+            let rest = path.as_bytes().strip_prefix(folder.as_bytes());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        };
+        match self {
+            Self::Everything => true,
+            Self::Within(folder) => inside(folder),
+            Self::Outside(folder) => !inside(folder),
+        }
+    }
+}
+
+/// A tree made of two.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selected {
+    pub tree: TreeId,
+    /// Paths that differ between the two and were not taken.
+    pub left: Vec<RepoPath>,
+}
+
+impl Repository {
+    /// Paths that stand in one of the two trees only, or with other content. Both must be known to the control directory.
+    pub fn differing_paths(
+        &self,
+        one: &TreeId,
+        other: &TreeId,
+        part: Part<'_>,
+    ) -> Result<Vec<RepoPath>, GitError> {
+        if one == other {
+            return Ok(Vec::new());
+        }
+        let (one, other) = (self.listing(one)?, self.listing(other)?);
+        Ok(differing(&one, &other).filter(|path| part.holds(path)).cloned().collect())
+    }
+
+    /// All files of one part of a tree.
+    pub fn paths_of(&self, tree: &TreeId, part: Part<'_>) -> Result<Vec<RepoPath>, GitError> {
+        let listing = self.listing(tree)?;
+        let paths = listing.entries.iter().map(|entry| &entry.path);
+        Ok(paths.filter(|path| part.holds(path)).cloned().collect())
+    }
+
+    /// The base with those paths as they are in `content`; a path that is taken and not there is gone. Where a file of one
+    /// would stand on a directory of the other, the base keeps its place. Durable.
+    pub fn select(
+        &self,
+        base: &TreeId,
+        content: &TreeId,
+        takes: impl Fn(&RepoPath) -> bool,
+    ) -> Result<Selected, GitError> {
+        let (before, after) = (self.listing(base)?, self.listing(content)?);
+        let kept: Vec<&IndexEntry> = before.entries.iter().filter(|entry| !takes(&entry.path)).collect();
+        let places: BTreeSet<&[u8]> = kept.iter().map(|entry| entry.path.as_bytes()).collect();
+        let fits = |entry: &&IndexEntry| takes(&entry.path) && !collides(&places, entry.path.as_bytes());
+        let taken = after.entries.iter().filter(fits);
+        let whole = Index::of_entries(kept.iter().copied().chain(taken).cloned().collect());
+        let left: Vec<RepoPath> = differing(&whole, &after).cloned().collect();
+        let tree = if left.is_empty() {
+            content.clone()
+        } else if differing(&before, &whole).next().is_none() {
+            base.clone()
+        } else {
+            self.write_tree(whole, &before, Vec::new())?.0
+        };
+        self.make_durable(&tree)?;
+        Ok(Selected { tree, left })
+    }
+}
+
+/// Whether the path is a directory of one of these, or one of these is a directory of it.
+fn collides(places: &BTreeSet<&[u8]>, path: &[u8]) -> bool {
+    let above = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| &path[..end]);
+    let below = [path, b"/"].concat();
+    let mut above = above;
+    above.any(|directory| places.contains(directory))
+        || places.range(below.as_slice()..).next().is_some_and(|next| next.starts_with(&below))
+}

@@ -1,0 +1,95 @@
+//! Where two commits part, which holds which, and what their messages say; and which paths differ between their trees.
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails by panicking")]
+
+mod support;
+
+use support::{World, text};
+use windlass_git_workspaces::{Commit, CommitId, Part, Repository};
+
+/// `main` and `side` part at the first commit; each has a commit of its own.
+fn parted() -> (World, Repository, [Commit; 3]) {
+    let world = World::new();
+    world.git(&world.repo, &["checkout", "-q", "-b", "side"]);
+    world.write("src/side.rs", "side\n");
+    world.write("plane/state.json", "{}\n");
+    world.commit_all("On the side\n\nWindlass-Round: round-002\nWindlass-Run: r-1");
+    world.git(&world.repo, &["checkout", "-q", "main"]);
+    world.write("readme.txt", "changed\n");
+    world.commit_all("On main\n\nSome words.\n\nWindlass-Round: round-001");
+    let repository = world.open();
+    let commits = ["main~1", "main", "side"].map(|name| repository.resolve_commit(name).unwrap());
+    commits.iter().for_each(|commit| repository.import(commit).unwrap());
+    (world, repository, commits)
+}
+
+#[test]
+fn two_branches_part_where_they_have_their_newest_common_commit() {
+    let (world, repository, [first, main, side]) = parted();
+    assert_eq!(repository.merge_base(&main.id, &side.id).unwrap(), Some(first.clone()));
+    assert_eq!(repository.merge_base(&first.id, &side.id).unwrap(), Some(first.clone()));
+    world.git(&world.repo, &["checkout", "-q", "--orphan", "other"]);
+    world.commit_all("nothing in common");
+    let other = repository.resolve_commit("other").unwrap();
+    assert_eq!(repository.merge_base(&other.id, &side.id).unwrap(), None);
+}
+
+#[test]
+fn a_commit_holds_itself_and_what_came_before_it_and_nothing_beside_it() {
+    let (_world, repository, [first, main, side]) = parted();
+    assert!(repository.is_ancestor(&first.id, &side.id).unwrap());
+    assert!(repository.is_ancestor(&side.id, &side.id).unwrap());
+    assert!(!repository.is_ancestor(&main.id, &side.id).unwrap());
+    assert!(!repository.is_ancestor(&side.id, &first.id).unwrap());
+    let absent = CommitId::parse(&"ab".repeat(20)).unwrap();
+    assert!(!repository.is_ancestor(&absent, &side.id).unwrap());
+}
+
+#[test]
+fn trailers_are_found_newest_first_and_only_since_the_base() {
+    let (world, repository, [first, main, _]) = parted();
+    world.commit_all("Later\n\nWindlass-Round: round-003\n");
+    let last = repository.resolve_commit("main").unwrap();
+    let found = repository.trailers("Windlass-Round", &last.id, &first.id).unwrap();
+    let expected = [(last.id.clone(), "round-003".to_owned()), (main.id.clone(), "round-001".to_owned())];
+    assert_eq!(found, expected);
+    assert_eq!(repository.trailers("Windlass-Round", &last.id, &main.id).unwrap().len(), 1);
+    assert_eq!(repository.trailers("Windlass-Item", &last.id, &first.id).unwrap(), []);
+}
+
+#[test]
+fn paths_that_differ_are_told_by_folder() {
+    let (_world, repository, [first, main, side]) = parted();
+    let differing = |part| text(&repository.differing_paths(&main.tree, &side.tree, part).unwrap());
+    assert_eq!(differing(Part::Everything), ["plane/state.json", "readme.txt", "src/side.rs"]);
+    assert_eq!(differing(Part::Within("plane")), ["plane/state.json"]);
+    assert_eq!(differing(Part::Outside("plane")), ["readme.txt", "src/side.rs"]);
+    // A folder is no beginning of a name.
+    assert_eq!(differing(Part::Within("pla")), [""; 0]);
+    assert_eq!(repository.differing_paths(&first.tree, &first.tree, Part::Everything).unwrap(), []);
+    let all = text(&repository.paths_of(&side.tree, Part::Within("plane")).unwrap());
+    assert_eq!(all, ["plane/state.json"]);
+}
+
+#[test]
+fn what_was_made_here_is_read_here_whatever_the_users_store_says() {
+    let (world, repository, [first, main, _]) = parted();
+    let me = windlass_git_workspaces::Identity::new("M", "m@example.com").unwrap();
+    let request = windlass_git_workspaces::CommitRequest {
+        tree: &main.tree,
+        parents: std::slice::from_ref(&first.id),
+        message: "made here",
+        author: &me,
+        committer: &me,
+        time: support::NOON,
+    };
+    let made = repository.publish_new(&request, &first.tree).unwrap();
+    // Under its name now lies another commit, as an agent with the right to write there can arrange.
+    let place = |id: &CommitId| {
+        let (directory, name) = id.as_str().split_at(2);
+        world.repo.join(".git/objects").join(directory).join(name)
+    };
+    std::fs::remove_file(place(&made.id)).unwrap();
+    std::fs::copy(place(&first.id), place(&made.id)).unwrap();
+    let later = world.open();
+    assert_eq!(later.commit_of(&made.id).unwrap().tree, main.tree);
+}

@@ -1,0 +1,98 @@
+//! Why a control plane cannot be run, in words: which file, which place, which rule, and what can be done about it.
+
+use super::words;
+use windlass_artifact_formats::roadmap_loop::plane::{Generation, Problem, STATE_FILE};
+use windlass_artifact_formats::roadmap_loop::round::Faults;
+
+/// What kind of thing is wrong, for whoever treats them differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TroubleKind {
+    /// There is no control plane here.
+    Absent,
+    /// A folder of the same name that belongs to another tool.
+    Foreign,
+    /// The state is meant to be ours and cannot be read.
+    Unreadable,
+    /// Of the contract before records.
+    Legacy,
+    MigrationNeeded,
+    /// Read, and against a rule.
+    Invalid,
+    /// Files of the bundle differ from what is committed.
+    Uncommitted,
+    /// Another branch than the base is checked out.
+    WrongBranch,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    pub(crate) kind: TroubleKind,
+    pub(crate) generation: Option<Generation>,
+    /// Each with its file and, where there is one, place and rule.
+    pub(crate) sentences: Vec<String>,
+    pub(crate) hint: String,
+}
+
+impl Trouble {
+    fn new(kind: TroubleKind, generation: Option<Generation>, sentences: Vec<String>, hint: &str) -> Self {
+        Self { kind, generation, sentences, hint: hint.to_owned() }
+    }
+
+    pub(super) fn no_plane() -> Self {
+        let why = format!("{STATE_FILE}: there is none, so this repository has no control plane");
+        Self::new(TroubleKind::Absent, None, vec![why], "`windlass roadmap init` makes one")
+    }
+
+    pub(super) fn foreign(why: &str) -> Self {
+        let why = format!("{STATE_FILE}: not an orchestrator loop: {why}");
+        Self::new(TroubleKind::Foreign, None, vec![why], "the folder is left alone")
+    }
+
+    pub(super) fn unreadable(sentences: &[String]) -> Self {
+        let hint = "mend the file by hand; nothing was written into it";
+        Self::new(TroubleKind::Unreadable, None, sentences.to_vec(), hint)
+    }
+
+    pub(super) fn of_faults(kind: TroubleKind, generation: Option<Generation>, faults: &Faults) -> Self {
+        let sentences = faults.sentences().iter().map(|sentence| format!("{}: {sentence}", faults.file()));
+        let hint = "mend the file by hand; nothing was written into it";
+        Self::new(kind, generation, sentences.collect(), hint)
+    }
+
+    pub(super) fn of_problems(generation: Generation, problems: &[Problem]) -> Self {
+        let sentences = problems.iter().map(ToString::to_string).collect();
+        let hint = "mend the files and commit them; nothing was written into them";
+        Self::new(TroubleKind::Invalid, Some(generation), sentences, hint)
+    }
+
+    pub(super) fn legacy(why: &[String]) -> Self {
+        let sentences = why.iter().map(|why| format!("{why} (rule 17.3)")).collect();
+        let hint = "`windlass roadmap migrate --dry-run` shows what a migration would write";
+        Self::new(TroubleKind::Legacy, None, sentences, hint)
+    }
+
+    pub(super) fn migration_needed(why: &[String]) -> Self {
+        let sentences = why.iter().map(|why| format!("migration needed: {why} (rule 17.3)")).collect();
+        let hint = "`windlass roadmap migrate --dry-run` shows what a migration would write";
+        Self::new(TroubleKind::MigrationNeeded, None, sentences, hint)
+    }
+
+    pub(super) fn uncommitted(generation: Generation, files: &[String]) -> Self {
+        let sentence = |file: &String| format!("{file}: it is not what is committed on the base branch");
+        let hint = "commit or undo these edits: rounds are cut from what is committed";
+        Self::new(TroubleKind::Uncommitted, Some(generation), files.iter().map(sentence).collect(), hint)
+    }
+
+    pub(super) fn wrong_branch(base: &str, stands: &str) -> Self {
+        let why = format!("{STATE_FILE}: rounds are merged into {base}, but {stands} is checked out");
+        let hint = format!("`git switch {base}`");
+        Self::new(TroubleKind::WrongBranch, None, vec![why], &hint)
+    }
+
+    /// All of it in one, for a refusal.
+    pub(crate) fn sentence(&self) -> String {
+        let generation = self.generation.map(words::generation_word);
+        let of = generation.map(|word| format!(" ({word})")).unwrap_or_default();
+        format!("the control plane{of} cannot be run: {}; {}", self.sentences.join("; "), self.hint)
+    }
+}

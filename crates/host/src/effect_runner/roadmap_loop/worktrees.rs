@@ -1,0 +1,69 @@
+//! Makes the branch and the worktree of a round, of a worker or of a roadmap update, and brings back one that is gone. What
+//! stands in a worktree is never touched here.
+
+use super::site::{Site, Step, refused};
+use windlass_artifact_formats::roadmap_loop::round::files;
+use windlass_git_workspaces::{Commit, NewWorktree, Overlay};
+use windlass_protocols::CommitId;
+use windlass_protocols::protocol::roadmap_rounds::plane::{Plane, UpdateTrigger};
+use windlass_protocols::protocol::roadmap_rounds::steps::{
+    OpenWorktree, PlaneOutcome, UpdateOpened, WorktreePurpose,
+};
+
+pub(super) fn open(site: &Site<'_>, asked: &OpenWorktree, plane: &Plane) -> Step<PlaneOutcome> {
+    let at = match &asked.purpose {
+        WorktreePurpose::Round { .. } | WorktreePurpose::Worker { .. } => site.commit(&asked.from)?,
+        WorktreePurpose::Update(opened) => first_of_update(site, asked, opened, plane)?,
+        WorktreePurpose::Reopen { .. } => match site.tip(&asked.branch)? {
+            Some(tip) => site.known(&tip)?,
+            None => return refused(format!("the branch {} is gone", asked.branch)),
+        },
+    };
+    let (path, key) = (site.place(&asked.worktree), Site::key(&asked.worktree));
+    let wanted = NewWorktree { path: &path, branch: &asked.branch, key: &key };
+    site.repository.open_worktree(&wanted, &at)?;
+    match site.tip(&asked.branch)? {
+        Some(head) => Ok(PlaneOutcome::WorktreeOpened { head: CommitId::new(head.as_str()) }),
+        None => refused(format!("the branch {} was deleted while its worktree was made", asked.branch)),
+    }
+}
+
+/// Where the branch of an update begins: at the base, or, of a planner's request, at a commit that brings the request along
+/// byte for byte. The planning round's branch is never merged.
+fn first_of_update(
+    site: &Site<'_>,
+    asked: &OpenWorktree,
+    opened: &UpdateOpened,
+    plane: &Plane,
+) -> Step<Commit> {
+    let from = site.commit(&asked.from)?;
+    if opened.trigger == UpdateTrigger::MergedRound {
+        return Ok(from);
+    }
+    let round = &opened.source_round;
+    let path = files::in_round(round, files::UPDATE_REQUEST);
+    let Some(request) = request(site, round, &path, plane)? else {
+        return refused(format!("{round} has left no {}", files::UPDATE_REQUEST));
+    };
+    let parts = Overlay { content: &from.tree, replaced: &[], removed: &[], files: &[(path, request)] };
+    let tree = site.repository.overlay(&parts)?;
+    let message = format!(
+        "Keep the request of {round} for a roadmap update\n\nWindlass-Run: {}\nWindlass-Update: {}\n",
+        site.run, opened.proposed_revision
+    );
+    site.make(&tree, &[&from], (&message, asked.decided_at))
+}
+
+/// As it was taken down on the round's branch; a round that somebody else runs may have it in its worktree only.
+fn request(site: &Site<'_>, round: &str, path: &str, plane: &Plane) -> Step<Option<Vec<u8>>> {
+    let Some(seen) = plane.round(round) else { return Ok(None) };
+    if let Some(head) = &seen.head {
+        let head = site.commit(head)?;
+        if let Some(found) = site.repository.file_at(&head.tree, path)? {
+            return Ok(Some(found));
+        }
+    }
+    let left = site.place(&seen.worktree).join(path);
+    let plain = left.symlink_metadata().is_ok_and(|found| found.is_file());
+    Ok(plain.then(|| std::fs::read(&left).ok()).flatten())
+}
