@@ -26,13 +26,6 @@ impl Style {
         format!("orchestrator/roadmaps/{}/{revision}", self.family())
     }
 
-    /// What follows date and number, as branches are named.
-    pub(crate) const fn slug(self) -> &'static str {
-        match self {
-            Self::Records => "session-loader",
-            Self::Markdown => "parser",
-        }
-    }
 }
 
 /// A milestone with one direction, `<id>-a`.
