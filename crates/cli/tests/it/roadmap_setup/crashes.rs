@@ -1,0 +1,40 @@
+//! Killed at every place it comes through, a set-up is finished by the next one: one commit, never two, never half a plane.
+
+use super::*;
+use crate::crash_points::places;
+
+impl Place {
+    fn init_with(&mut self, name: &str, value: &str) -> Output {
+        self.world.set(name, value);
+        let output = self.init(ANSWERS, &[]);
+        self.world.unset(name);
+        output
+    }
+
+    fn assert_whole(&self, place: usize) {
+        assert_eq!(self.commits(), 2, "place {place}: one commit, once");
+        assert_eq!(self.repository.git(&["status", "--porcelain"]), "", "place {place}");
+        let found = self.inspect();
+        assert_eq!(found.code, Some(0), "place {place}: {} {}", found.stdout, found.stderr);
+    }
+}
+
+#[test]
+fn section_24_5_a_set_up_killed_at_any_place_is_finished_by_the_next() {
+    let mut undisturbed = Place::bare();
+    let log = undisturbed.world.shared("places.txt");
+    let _ = undisturbed.init_with("WINDLASS_CRASH_LOG", log.to_str().unwrap()).exits_with(0);
+    undisturbed.assert_whole(0);
+    let all = places(&log).len();
+    assert!(all > 20, "only {all} places");
+    for place in 1..=all {
+        let mut stage = Place::bare();
+        let killed = stage.init_with("WINDLASS_CRASH_AT", &place.to_string());
+        assert_eq!(killed.signal, Some(9), "place {place} was not reached");
+        let again = stage.init(ANSWERS, &[]);
+        // Killed after the commit and before its note was put away: there is a plane, and it is not finished.
+        let stands = again.code == Some(14) && again.stderr.contains("its roadmap is not finished");
+        assert!(again.code == Some(0) || stands, "place {place}: {}", again.stderr);
+        stage.assert_whole(place);
+    }
+}
