@@ -1,5 +1,6 @@
 //! Control planes without a run: setting one up, looking at one, migrating one.
 
+mod closeout;
 mod crashes;
 mod init;
 mod inspect;

@@ -1,6 +1,7 @@
 //! `windlass roadmap …`: the loop that works through a roadmap in rounds of plan, implementation and review.
 
 mod ask;
+mod closeout;
 mod init;
 mod inspect;
 mod migrate;
@@ -30,6 +31,7 @@ enum RoadmapCommand {
     Init(init::InitArgs),
     Inspect(inspect::InspectArgs),
     Migrate(migrate::MigrateArgs),
+    Closeout(closeout::CloseoutArgs),
 }
 
 impl RoadmapArgs {
@@ -44,5 +46,6 @@ pub(crate) async fn run(args: RoadmapArgs, control: &dyn Control, output: &mut O
         RoadmapCommand::Init(args) => init::run(args, control, output).await,
         RoadmapCommand::Inspect(args) => inspect::run(args, control, output).await,
         RoadmapCommand::Migrate(args) => migrate::run(args, control, output).await,
+        RoadmapCommand::Closeout(args) => closeout::run(args, control, output).await,
     }
 }

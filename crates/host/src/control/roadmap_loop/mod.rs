@@ -1,6 +1,7 @@
 //! What people ask of roadmap loops: set one up, look at it, migrate it.
 
 mod checkpoint;
+pub(crate) mod closeout;
 pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod migrate;
