@@ -233,6 +233,7 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
         would_run: Vec::new(),
         control: None,
         goal: None,
+        roadmap: None,
     };
     match protocol {
         Protocol::JudgedTask(state) => {
@@ -271,6 +272,7 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
                 outcome.final_verdict = end.word().to_owned();
             }
             outcome.rounds_completed = u32::try_from(state.merged.len()).unwrap_or(u32::MAX);
+            outcome.roadmap = Some(super::roadmap_loop::report::of(run, state));
         }
     }
     Ok(outcome)

@@ -5,6 +5,9 @@ mod closeout;
 mod init;
 mod inspect;
 mod migrate;
+pub(super) mod report;
+mod run;
+mod status;
 
 use crate::output::Output;
 use clap::{Args, Subcommand};
@@ -20,6 +23,8 @@ use windlass_control_api::{Control, Fault};
 Examples:
   windlass roadmap init
   windlass roadmap inspect
+  windlass roadmap run --agent claude
+  windlass roadmap status
   windlass roadmap migrate --dry-run")]
 pub(crate) struct RoadmapArgs {
     #[command(subcommand)]
@@ -31,13 +36,15 @@ enum RoadmapCommand {
     Init(init::InitArgs),
     Inspect(inspect::InspectArgs),
     Migrate(migrate::MigrateArgs),
+    Run(Box<run::RoadmapRunArgs>),
+    Status(status::StatusArgs),
     Closeout(closeout::CloseoutArgs),
 }
 
 impl RoadmapArgs {
     /// Whether nothing is recorded, so that a state directory that cannot be written is good enough.
     pub(crate) fn only_looks(&self) -> bool {
-        matches!(self.command, RoadmapCommand::Inspect(_))
+        matches!(self.command, RoadmapCommand::Inspect(_) | RoadmapCommand::Status(_))
     }
 }
 
@@ -46,6 +53,8 @@ pub(crate) async fn run(args: RoadmapArgs, control: &dyn Control, output: &mut O
         RoadmapCommand::Init(args) => init::run(args, control, output).await,
         RoadmapCommand::Inspect(args) => inspect::run(args, control, output).await,
         RoadmapCommand::Migrate(args) => migrate::run(args, control, output).await,
+        RoadmapCommand::Run(args) => run::run(*args, control, output).await,
+        RoadmapCommand::Status(args) => status::run(args, control, output).await,
         RoadmapCommand::Closeout(args) => closeout::run(args, control, output).await,
     }
 }

@@ -1,11 +1,14 @@
-//! What people ask of roadmap loops: set one up, look at it, migrate it.
+//! What people ask of roadmap loops: set one up, look at it, migrate it, run it.
 
 mod checkpoint;
 pub(crate) mod closeout;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod look;
 pub(crate) mod migrate;
 mod on_disk;
+pub(crate) mod report;
+pub(crate) mod start;
 
 use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
