@@ -58,7 +58,7 @@ fn proposed(reading: &Reading<'_>, record: &UpdateRecord) -> ActiveBundle {
     ActiveBundle { dir: names::roadmap_dir(&roadmap_id, &revision), roadmap_id, revision }
 }
 
-pub(crate) const fn document_trigger(trigger: FileTrigger) -> UpdateTrigger {
+const fn document_trigger(trigger: FileTrigger) -> UpdateTrigger {
     match trigger {
         FileTrigger::MergedRound => UpdateTrigger::MergedRound,
         FileTrigger::PlannerRequest => UpdateTrigger::PlannerRequest,

@@ -124,7 +124,7 @@ fn begin(
     };
     let prompt_file = directory.join("prompt.md");
     ensure(&prompt_file, text.as_bytes())?;
-    let round = context.round_dir(asked.round);
+    let round = told_in(context, asked);
     std::fs::create_dir_all(&round).map_err(|error| file_fault("make the directory", &round, &error))?;
     ensure(&round.join(prompt::file_name(asked.role)), text.as_bytes())?;
     let invocation = Invocation {
@@ -179,6 +179,14 @@ fn choice(context: &RunContext, asked: &RunAgent) -> Result<AgentChoice, Fault> 
         Spec::JudgedTask(_) | Spec::GoalContract(_) | Spec::RoadmapRounds(_) => choice,
         Spec::FeedbackControl(spec) => control_loop::own_model::given(spec, asked, choice),
     })
+}
+
+/// Where its prompt is laid out for people; rounds of a roadmap go by their names.
+fn told_in(context: &RunContext, asked: &RunAgent) -> PathBuf {
+    match &asked.work {
+        Some(asked) => context.run_dir().join("rounds").join(roadmap_loop::folder_name(&asked.work.round)),
+        None => context.round_dir(asked.round),
+    }
 }
 
 /// Where it works: a round of a roadmap has a worktree of its own.
@@ -336,6 +344,8 @@ fn conclude(
     let answer = answer_of(context, asked, &choice, (&ended, &left), &mut evidence)?;
     let workspace = if access(asked) == Access::ReadWrite {
         WorkspaceAfter::MayDiffer
+    } else if asked.work.is_some() {
+        roadmap_loop::shown::after(context, before.as_ref(), changed_paths)
     } else {
         let (tree, at) = shown(context, asked, run)?;
         held_to_reading(context, asked, (&tree, &at), before)?
@@ -413,7 +423,7 @@ fn shown(
             let head = goal_loop::shown::head(context, run)?;
             Ok((goal_loop::shown::tree_for(context, asked, run)?, head.id))
         }
-        (Spec::RoadmapRounds(_), _) => roadmap_loop::shown::of(context, asked),
+        (Spec::RoadmapRounds(_), _) => Err(bug("what a round shows is compared by its fingerprint")),
         (Spec::JudgedTask(_), Some(tree)) => Ok((git_tree(tree)?, git_commit(&context.spec.place().base)?)),
         (Spec::JudgedTask(_), None) => Err(bug("a reader was shown no tree")),
     }

@@ -8,10 +8,10 @@ pub(super) mod close;
 mod combine;
 mod finalize;
 mod landing;
-mod plane;
 pub(super) mod prepare;
 pub(super) mod prompt;
 mod publish;
+mod read;
 pub(super) mod shown;
 mod site;
 mod state;
@@ -39,19 +39,19 @@ pub(super) fn run(
 ) -> Result<Outcome, Fault> {
     let site = Site::of(context, effect);
     let ended = match step {
-        PlaneStep::Read { .. } => return plane::run(context),
-        PlaneStep::WriteState(asked) => return state::run(context, asked),
-        PlaneStep::OpenWorktree(asked) => worktrees::open(&site, asked, last_read(run)?),
-        PlaneStep::CaptureWork(asked) => capture::run(&site, asked, last_read(run)?),
+        PlaneStep::OpenWorktree(asked) => worktrees::open(&site, asked, plane(run)?),
+        PlaneStep::CaptureWork(asked) => capture::run(&site, asked, plane(run)?),
         PlaneStep::CombineWork(asked) => combine::run(&site, asked),
-        PlaneStep::FinalizeRound(asked) => finalize::run(&site, asked, last_read(run)?),
-        PlaneStep::PublishUpdate(asked) => publish::run(&site, asked, last_read(run)?),
+        PlaneStep::FinalizeRound(asked) => finalize::run(&site, asked, plane(run)?),
+        PlaneStep::PublishUpdate(asked) => publish::run(&site, asked, plane(run)?),
+        PlaneStep::Read { .. } => return read::run(context),
+        PlaneStep::WriteState(asked) => return state::run(context, asked),
     };
     site::outcome(ended)
 }
 
-/// The plane as it was last read: every step but the first looks back at it.
-fn last_read(run: &Run) -> Result<&Plane, Fault> {
+/// As it was last read: every step but the first looks back at it.
+fn plane(run: &Run) -> Result<&Plane, Fault> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::RoadmapRounds(state)) => {
             state.plane.as_ref().ok_or_else(|| bug("a step of a roadmap loop before its plane was read"))
@@ -62,4 +62,11 @@ fn last_read(run: &Run) -> Result<&Plane, Fault> {
 
 pub(super) fn worktree_path(context: &RunContext, recorded: &str) -> PathBuf {
     control_plane::worktree_path(context.repository.checkout().work_tree(), recorded)
+}
+
+/// A round's id as the name of one folder: ids are free texts of a file that anybody may edit.
+pub(super) fn folder_name(round: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let name: String = round.chars().map(plain).take(100).collect();
+    if name.starts_with('.') || name.is_empty() { format!("_{name}") } else { name }
 }

@@ -1,27 +1,40 @@
 //! What an agent of a roadmap loop finds in its worktree: what is there. A round's worktree is never made anew, so that
 //! what an interrupted agent left is kept for the next one.
 
-use crate::context::{RunContext, git_commit};
+use super::worktree_path;
+use crate::context::RunContext;
 use crate::fault::{bug, git_fault};
 use windlass_control_api::Fault;
-use windlass_git_workspaces::{CommitId, Fingerprint, TreeId};
-use windlass_protocols::effect::{AskedWork, RunAgent};
+use windlass_git_workspaces::{Drift, Fingerprint};
+use windlass_protocols::Role;
+use windlass_protocols::effect::RunAgent;
+use windlass_protocols::outcome::WorkspaceAfter;
 
-fn work(asked: &RunAgent) -> Result<&AskedWork, Fault> {
-    asked.work.as_deref().ok_or_else(|| bug("an agent of a roadmap loop without its work"))
-}
-
-/// No fingerprint is taken: whoever only reads is compared with the whole of what it was shown.
+/// Whoever only reads is held to what is there now, work of others that is not taken down yet included.
 pub(in super::super) fn to_agent(
-    _context: &RunContext,
+    context: &RunContext,
     asked: &RunAgent,
 ) -> Result<Option<Fingerprint>, Fault> {
-    work(asked).map(|_| None)
+    let work = asked.work.as_deref().ok_or_else(|| bug("an agent of a roadmap loop without its work"))?;
+    if asked.role != Role::Investigator {
+        return Ok(None);
+    }
+    let path = worktree_path(context, &work.worktree);
+    let key = format!("{}-{}-looked-at", context.run, work.work.round);
+    context.repository.fingerprint(&path, &key).map(Some).map_err(git_fault)
 }
 
-/// The content of the round's newest commit, and that commit.
-pub(in super::super) fn of(context: &RunContext, asked: &RunAgent) -> Result<(TreeId, CommitId), Fault> {
-    let head = git_commit(&work(asked)?.head)?;
-    let head = context.repository.resolve_commit(head.as_str()).map_err(git_fault)?;
-    Ok((head.tree, head.id))
+/// What a reader changed. An engine that did not see it begin cannot tell its edits from those it found, and takes down
+/// neither: whoever works there next is told by the capture what is not theirs.
+pub(in super::super) fn after(
+    context: &RunContext,
+    before: Option<&Fingerprint>,
+    changed: impl Fn(&Drift) -> Vec<String>,
+) -> WorkspaceAfter {
+    let Some(before) = before else { return WorkspaceAfter::Unchanged };
+    let paths = match context.repository.drift_since(before) {
+        Ok(drift) => changed(&drift),
+        Err(error) => vec![format!("the worktree itself: {error}")],
+    };
+    if paths.is_empty() { WorkspaceAfter::Unchanged } else { WorkspaceAfter::Changed { paths } }
 }
