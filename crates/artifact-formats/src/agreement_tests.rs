@@ -10,6 +10,7 @@ use crate::artifact::{Format, Reading, read_typed};
 use crate::document::{Limits, read};
 use crate::fault::{ArtifactFault, FaultKind};
 use crate::goal_loop::{DesignAnswer, Evaluation};
+use crate::roadmap_loop::round::RecoveryReport;
 use crate::task_loop::{
     AuditReport, AuditResults, EvalResults, Handoff, RunMetadata, Summary, VerdictReport,
 };
@@ -96,6 +97,13 @@ fn examples() -> Vec<Example> {
                 "dependencies": ["d"], "acceptance_criteria": ["c"], "open_questions": ["q"],
                 "contract": {"deliverable": "d", "verification": "v"}}),
             opinions::<DesignAnswer>,
+        ),
+        (
+            json!({"subject_id": "round-1", "failure_summary": "f", "diagnosis": "d",
+                "salvageable_outputs": [{"path": "plan.md", "use_for": "u"}], "proven_stage": "plan",
+                "recommended_action": "escalate", "action_details": "a", "controller_continuation": "c",
+                "recovery_note": ""}),
+            opinions::<RecoveryReport>,
         ),
     ]
 }

@@ -40,15 +40,17 @@ fn narrow(schema: &Value) -> Value {
 mod tests {
     use super::*;
     use crate::goal_loop::{DesignAnswer, Evaluation};
+    use crate::roadmap_loop::round::RecoveryReport;
     use crate::task_loop::{AuditReport, VerdictReport};
     use crate::{Reading, schema};
 
-    fn forms() -> [String; 4] {
+    fn forms() -> [String; 5] {
         [
             VerdictReport::answer_schema(),
             AuditReport::answer_schema(),
             Evaluation::answer_schema(),
             DesignAnswer::answer_schema(),
+            RecoveryReport::answer_schema(),
         ]
     }
 

@@ -51,9 +51,9 @@ pub(crate) fn set(source: &str, path: &[&str], value: &Value) -> Option<String> 
 /// Adds an item at the end of a list, laid out like the last one there.
 pub(crate) fn push(source: &str, path: &[&str], value: &Value) -> Option<String> {
     let document = read(source)?;
-    let list = at(&document, path)?;
-    let items = list.items()?;
-    let place = span(source, list.raw);
+    let target = at(&document, path)?;
+    let items = target.items()?;
+    let place = span(source, target.raw);
     let Some(last) = items.last() else {
         let layout = Layout::of(source);
         let indent = layout.deeper(indent_at(source, place.start));

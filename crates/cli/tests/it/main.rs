@@ -30,6 +30,7 @@ mod played_run;
 mod reviewed_control;
 mod reviewed_keeping;
 mod reviewed_steps;
+mod roadmap_loop;
 mod scene;
 mod settings_and_trust;
 mod signals;

@@ -133,7 +133,7 @@ fn begin(
         role: driver_role(asked.role),
         round: asked.round,
         attempt: asked.attempt,
-        label: asked.node.as_ref().map(|node| node.label.clone()),
+        label: label(asked),
         workspace: worktree.clone(),
         outbox,
         prompt_file: prompt_file.clone(),
@@ -167,6 +167,12 @@ fn begin(
         Stdin::None => ChildStdin::Nothing,
     };
     Ok(((spec, secrets), before))
+}
+
+/// Which of several steps with the same role and round it is.
+fn label(asked: &RunAgent) -> Option<String> {
+    let of_work = || asked.work.as_ref().map(|place| place.work.kind.label().to_owned());
+    asked.node.as_ref().map(|node| node.label.clone()).or_else(of_work)
 }
 
 fn choice(context: &RunContext, asked: &RunAgent) -> Result<AgentChoice, Fault> {

@@ -87,16 +87,18 @@ impl PlaneKind {
             return Self::MigrationNeeded { why: vec![why] };
         }
         let has_schemas = RECORD_SCHEMAS.iter().any(|name| present.in_plane(name));
-        let structured = roadmap.is_some_and(|text| RoadmapText::read("roadmap.md", text).is_structured());
-        let has_view = present.has(&format!("{}/roadmap-view.json", bundle.dir));
-        let generation = match (has_view, structured, has_schemas) {
-            (true, ..) => Generation::Records,
-            (false, true, _) => Generation::StructuredMarkdown,
-            (false, false, true) => Generation::Records,
-            (false, false, false) => {
+        let text = roadmap.map(|text| RoadmapText::read("roadmap.md", text));
+        let has_labels = text.as_ref().is_some_and(RoadmapText::is_structured);
+        // Labels for pointers came with structured Markdown, so without them the schemas tell what was meant.
+        let has_pointers = text.as_ref().is_some_and(RoadmapText::has_pointer_labels);
+        let generation =
+            if present.has(&format!("{}/roadmap-view.json", bundle.dir)) || (has_schemas && !has_pointers) {
+                Generation::Records
+            } else if has_labels {
+                Generation::StructuredMarkdown
+            } else {
                 return Self::MigrationNeeded { why: no_machine_source(&bundle, roadmap) };
-            }
-        };
+            };
         Self::Runs(PlaneFiles {
             generation,
             missing: missing(generation, &bundle, &present),

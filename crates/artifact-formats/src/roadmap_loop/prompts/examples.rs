@@ -1,6 +1,8 @@
 //! Examples of what a role must write, filled with the round's own ids so that they can be followed to the letter. Each is
 //! read back by a test: an example that does not parse would teach every agent the same mistake.
 
+use std::fmt::Write;
+
 use serde_json::{Value, json};
 
 use crate::markdown::fenced;
@@ -99,7 +101,7 @@ pub(super) fn notes(workers: &[String]) -> String {
     if !workers.is_empty() {
         text.push_str("\n### Integrated Workers\n");
         for worker in workers {
-            text.push_str(&format!("- {}\n", id(worker)));
+            let _ = writeln!(text, "- {}", id(worker));
         }
     }
     block("markdown", &text)
@@ -146,23 +148,25 @@ pub(super) fn rejected_record(round_id: &str, lineage: &Lineage) -> String {
     with(record("review-record-v3", round_id, lineage), own)
 }
 
-fn review(decision: &str, retry: &str, closeout: &str) -> String {
+fn review(finding: &str, decision: &str, retry: &str) -> String {
     let text = format!(
         "### Checks Run\n- Command: `the exact command`\n  Result: pass\n\n### Plan Compliance\n- Step 1: met\n\n### Findings\n\
-         - Blocking: no\n  Problem: none\n  Evidence: what was looked at\n  Suggested fix: none\n  Retry target: none\n\n\
-         ### Decision\n{decision}\n\n### Retry\n{retry}\n{closeout}\n### Evidence\nWhat proves the decision.\n"
+         {finding}\n### Decision\n{decision}\n\n### Retry\n{retry}\n### Roadmap Closeout\n{NO_CLOSEOUT}\n### Evidence\n\
+         What proves the decision.\n"
     );
     block("markdown", &text)
 }
 
 pub(super) fn approved_markdown() -> String {
-    let retry = "- Retry target: none\n- Required changes: none\n";
-    review("**APPROVED**", retry, &format!("### Roadmap Closeout\n{NO_CLOSEOUT}"))
+    let finding = "- Blocking: no\n  Problem: none\n  Evidence: what was looked at\n  Suggested fix: none\n";
+    review(finding, "**APPROVED**", "- Retry target: none\n- Required changes: none\n")
 }
 
 pub(super) fn rejected_markdown() -> String {
+    let finding = "- Blocking: yes\n  Problem: what is wrong\n  Evidence: where it shows\n  Suggested fix: the smallest one\n  \
+        Retry target: implement\n";
     let retry = "- Retry target: implement\n- Required changes:\n  - one problem and its smallest fix\n";
-    review("**REJECTED: the reason in one line**", retry, &format!("### Roadmap Closeout\n{NO_CLOSEOUT}"))
+    review(finding, "**REJECTED: the reason in one line**", retry)
 }
 
 pub(super) fn request(round_id: &str, lineage: &Lineage) -> String {

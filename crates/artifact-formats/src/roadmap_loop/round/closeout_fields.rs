@@ -80,7 +80,23 @@ fn status_changes(section: &Section<'_, '_>, label: &Label<'_>) -> Vec<StatusCha
     changes
 }
 
-/// A milestone id and one or two states, in whatever words between them: the last one is where it goes.
+/// Words that may stand around the id and the states of a status change.
+const CONNECTING: [&str; 12] = [
+    "selector",
+    "milestone",
+    "id",
+    "from",
+    "to",
+    "status",
+    "expected",
+    "current",
+    "target",
+    "set",
+    "becomes",
+    "change",
+];
+
+/// A milestone id and one or two states: the last one is where it goes.
 fn status_change(entry: &str) -> Option<StatusChange> {
     let plain = entry.replace("->", " ").replace(['→', ',', ';', '(', ')'], " ");
     let words = plain.split_whitespace().map(|word| word.trim_matches(['`', '*', '"', '[', ']', '.', ':']));
@@ -90,8 +106,9 @@ fn status_change(entry: &str) -> Option<StatusChange> {
         let lower = word.to_ascii_lowercase();
         if let Some(state) = status(&lower) {
             states.push(state);
-        } else if milestone_id.is_none() && !matches!(lower.as_str(), "selector" | "milestone" | "id") {
-            milestone_id = Some(word.to_owned());
+        } else if !CONNECTING.contains(&lower.as_str()) && milestone_id.replace(word.to_owned()).is_some() {
+            // "stays in-progress" is no change: with a word that is not known, nobody can tell what was approved.
+            return None;
         }
     }
     let (expected, target) = match states.as_slice() {

@@ -243,8 +243,15 @@ pub(super) fn labels<'t>(lines: &[Line<'t>], known: &[&'static str]) -> Vec<Labe
     let mut found: Vec<Label<'t>> = Vec::new();
     let mut open = false;
     let mut after_blank = false;
+    let mut in_code = false;
     for line in lines {
-        if let Some(label) = label_of(*line, known) {
+        let bare = line.text.trim_start();
+        let is_fence = bare.starts_with("```") || bare.starts_with("~~~");
+        if is_fence || in_code {
+            // What looks like a label in code is code; it belongs to the value before it.
+            found.last_mut().filter(|_| open).into_iter().for_each(|label| label.below.push(*line));
+            in_code ^= is_fence;
+        } else if let Some(label) = label_of(*line, known) {
             found.push(label);
             open = true;
         } else if let Some(label) = found.last_mut().filter(|_| open) {
@@ -366,7 +373,8 @@ pub(super) fn code_spans(text: &str) -> Vec<String> {
 fn single_word(words: &str) -> Option<String> {
     let words = words.trim();
     let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
-    let ended = rest.is_empty() || first.ends_with(['.', ',', ';']) || rest.starts_with(['(', '—', '–']);
-    let bare = first.trim_matches(['`', '*', '_', '"', '\'', '.', ',', ';', '[', ']', '<', '>']);
+    let ended =
+        rest.is_empty() || first.ends_with(['.', ',', ';', ':']) || rest.starts_with(['(', '-', '—', '–']);
+    let bare = first.trim_matches(['`', '*', '_', '"', '\'', '.', ',', ';', ':', '[', ']', '<', '>']);
     (ended && !bare.is_empty()).then(|| bare.to_ascii_lowercase())
 }

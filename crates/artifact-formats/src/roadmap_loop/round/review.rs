@@ -145,8 +145,8 @@ impl Review {
 
 /// What a structured review says beside its decision.
 struct MarkdownFields {
-    /// `Some(None)`: there is a section and its target is `none`.
-    retry: Option<Option<RetryTarget>>,
+    /// Nothing where there is no section, or its target is `none`.
+    retry: Option<RetryTarget>,
     required_changes: Vec<String>,
     closeout: Option<Closeout>,
     has_closeout: bool,
@@ -161,8 +161,8 @@ impl MarkdownFields {
             let labels = section.labels(&["Retry target", "Required changes"]);
             let word = labels.required("Retry target").and_then(Label::word);
             retry = match word.as_deref() {
-                Some("none") => Some(None),
-                _ => labels.choice::<RetryTarget>("Retry target").map(Some),
+                Some("none") => None,
+                _ => labels.choice::<RetryTarget>("Retry target"),
             };
             required_changes = labels.required("Required changes").map(Label::entries).unwrap_or_default();
         }
@@ -194,7 +194,7 @@ impl MarkdownFields {
                 if !self.has_closeout {
                     why.push("approved without a section \"### Roadmap Closeout\"".to_owned());
                 }
-                if let Some(Some(target)) = self.retry {
+                if let Some(target) = self.retry {
                     why.push(format!("approved, and yet the retry target is {target}"));
                 }
                 if !self.required_changes.is_empty() {
@@ -213,7 +213,7 @@ impl MarkdownFields {
                 }
                 // Whatever is wrong with a closeout that does not count is no fault.
                 why.retain(|sentence| sentence.contains("### Retry"));
-                rejected_or(self.retry.flatten(), self.required_changes, why)
+                rejected_or(self.retry, self.required_changes, why)
             }
         }
     }

@@ -37,7 +37,8 @@ const LIST: &str = "\
 ";
 
 fn migrated(state: &str, roadmap: &str) -> Migration {
-    migrate(&StateFile::parse(state).unwrap(), roadmap).unwrap()
+    let state = StateFile::parse(state).expect("a state of ours");
+    migrate(&state, roadmap).expect("the roadmap is known")
 }
 
 fn told(migration: &Migration, words: &str) -> bool {

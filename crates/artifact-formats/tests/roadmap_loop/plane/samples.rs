@@ -174,7 +174,7 @@ pub(super) fn view() -> Value {
 }
 
 pub(super) fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap() + "\n"
+    format!("{value:#}\n")
 }
 
 pub(super) fn markdown<'t>(bundle: &'t ActiveBundle, roadmap: &'t str) -> BundleTexts<'t> {

@@ -199,37 +199,40 @@ fn edit() -> impl Strategy<Value = Edit> {
 const LIVE: &str = "round-02-session-loader";
 
 /// The state after the edit, what the JSON must be then, and the state after the edit was taken back.
-fn done_and_undone(state: &StateFile, edit: &Edit) -> (StateFile, Value, StateFile) {
-    let mut expected = value(state);
+fn done_and_undone(before: &StateFile, edit: &Edit) -> (StateFile, Value, StateFile) {
+    let mut expected = value(before);
     let (next, back) = match edit {
         Edit::Stage(stage) => {
             expected["controller_stage"] = json!(stage.as_str());
-            let next = state.set_stage(*stage).unwrap();
+            let next = before.set_stage(*stage).expect("the edit has its place");
             (next.clone(), next.set_stage(ControllerStage::DispatchRounds))
         }
         Edit::RoundStage(stage) => {
             expected["active_rounds"][0]["stage"] = json!(stage.as_str());
-            let next = state.set_round_stage(LIVE, *stage).unwrap();
+            let next = before.set_round_stage(LIVE, *stage).expect("the edit has its place");
             (next.clone(), next.set_round_stage(LIVE, RoundStage::Plan))
         }
         Edit::RoundError(text) => {
             expected["active_rounds"][0]["resume_error"] = json!(text);
-            let next = state.set_round_error(LIVE, Some(text)).unwrap();
+            let next = before.set_round_error(LIVE, Some(text)).expect("the edit has its place");
             (next.clone(), next.set_round_error(LIVE, None))
         }
         Edit::ControllerError(text) => {
             expected["resume_errors"] = json!({"controller": text});
-            let next = state.set_controller_error(Some(text)).unwrap();
+            let next = before.set_controller_error(Some(text)).expect("the edit has its place");
             (next.clone(), next.set_controller_error(None))
         }
         Edit::Round(number) => {
             let id = format!("round-{number:03}");
-            expected["active_rounds"].as_array_mut().unwrap().push(round(&id, "plan"));
-            let next = state.add_round(&record(&id)).unwrap();
+            expected["active_rounds"]
+                .as_array_mut()
+                .expect("the edit has its place")
+                .push(round(&id, "plan"));
+            let next = before.add_round(&record(&id)).expect("the edit has its place");
             (next.clone(), next.remove_round(&id))
         }
         Edit::Update => {
-            let next = state.set_update(Some(&update_record())).unwrap();
+            let next = before.set_update(Some(&update_record())).expect("the edit has its place");
             expected["roadmap_update"] = value(&next)["roadmap_update"].clone();
             assert_eq!(next.roadmap_update, Some(update_record()));
             (next.clone(), next.set_update(None))
@@ -243,16 +246,16 @@ fn done_and_undone(state: &StateFile, edit: &Edit) -> (StateFile, Value, StateFi
                 attempt: *attempt,
                 review_retry_cycles: 0,
             };
-            let next = state.set_retry(Some(&retry)).unwrap();
+            let next = before.set_retry(Some(&retry)).expect("the edit has its place");
             expected["retry"] = value(&next)["retry"].clone();
             (next.clone(), next.set_retry(None))
         }
     };
-    (next, expected, back.unwrap())
+    (next, expected, back.expect("the edit has its place"))
 }
 
 fn value(state: &StateFile) -> Value {
-    serde_json::from_str(state.text().trim_start_matches('\u{feff}')).unwrap()
+    serde_json::from_str(state.text().trim_start_matches('\u{feff}')).expect("the edit has its place")
 }
 
 /// The file in another dress: line ends, byte order mark, end of file, indentation, or all on one line.
@@ -260,7 +263,7 @@ fn dressed(crlf: bool, mark: bool, final_newline: bool, layout: usize) -> String
     let mut text = match layout {
         0 => HAND_MADE.trim_end().to_owned(),
         1 => HAND_MADE.trim_end().replace("  ", "\t"),
-        _ => HAND_MADE.trim_end().replace("\n", "").replace("  ", ""),
+        _ => HAND_MADE.trim_end().replace('\n', "").replace("  ", ""),
     };
     if final_newline {
         text.push('\n');

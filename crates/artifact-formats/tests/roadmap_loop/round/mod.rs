@@ -1,6 +1,7 @@
 //! The artifacts of a round, in records and in structured Markdown, as two authors write them.
 
 mod evidence;
+mod hostile_text;
 mod notes;
 mod planning;
 mod prompts;
@@ -35,7 +36,7 @@ pub(crate) fn record(version: &str, round_id: &str, own: Value) -> Value {
         "milestone_id": lineage.milestone_id, "direction_id": lineage.direction_id,
         "extracted_item_id": lineage.extracted_item_id
     });
-    for (key, value) in own.as_object().unwrap() {
+    for (key, value) in own.as_object().expect("an object") {
         record[key] = value.clone();
     }
     record
@@ -199,15 +200,15 @@ pub(crate) fn sentences<T: std::fmt::Debug>(result: Result<T, Faults>) -> String
     format!("{}: {}", faults.file(), faults.sentences().join("\n"))
 }
 
-/// A record with one value replaced, or removed where the value is null.
+/// A record with one value put in or replaced.
 pub(crate) fn with(mut record: Value, pointer: &str, value: Value) -> String {
-    let (parent, key) = pointer.rsplit_once('/').unwrap();
-    let parent = record.pointer_mut(parent).unwrap();
+    let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
+    let parent = record.pointer_mut(parent).expect("a place");
     match parent {
         Value::Object(object) => {
             object.insert(key.to_owned(), value);
         }
-        Value::Array(list) => list[key.parse::<usize>().unwrap()] = value,
+        Value::Array(list) => list[key.parse::<usize>().expect("an index")] = value,
         _ => panic!("no place {pointer}"),
     }
     record.to_string()

@@ -35,7 +35,7 @@ pub(crate) const DIRECT: &str = "### Changes Made
 ";
 
 fn a_worker() -> Worker {
-    RoundPlan::from_record(NUMBERED, &fan_out_record(NUMBERED).to_string()).unwrap().workers.remove(0)
+    RoundPlan::from_record(NUMBERED, &fan_out_record(NUMBERED).to_string()).expect("a plan").workers.remove(0)
 }
 
 #[test]

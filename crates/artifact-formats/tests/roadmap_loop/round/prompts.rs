@@ -82,7 +82,7 @@ fn blocks(prompt: &str) -> (Vec<(String, String)>, String) {
         match fence {
             Some(open) if marks >= open && line.trim_matches('`').trim().is_empty() => fence = None,
             Some(_) => {
-                let (_, text) = found.last_mut().unwrap();
+                let (_, text) = found.last_mut().expect("an open block");
                 text.push_str(line);
                 text.push('\n');
             }
@@ -264,6 +264,7 @@ fn the_reviewer_is_told_where_a_closeout_may_note_something() {
                 "semantic-update-required",
             ],
         );
+        assert_eq!(prompt.contains("`roadmap_view_anchor`"), form == B);
         let decisions: Vec<ReviewDecision> = match form {
             B => examples(&prompt, "json")
                 .iter()

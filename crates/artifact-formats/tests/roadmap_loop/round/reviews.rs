@@ -46,7 +46,7 @@ pub(crate) fn rejected(target: &str) -> String {
 }
 
 fn decided(text: &str) -> ReviewDecision {
-    Review::from_markdown(text, "milestone-4").unwrap().decision
+    Review::from_markdown(text, "milestone-4").expect("a review").decision
 }
 
 fn unclassified(decision: ReviewDecision) -> String {
@@ -57,7 +57,7 @@ fn unclassified(decision: ReviewDecision) -> String {
 }
 
 fn in_record(text: &str) -> Review {
-    Review::from_record(NUMBERED, text, None).unwrap()
+    Review::from_record(NUMBERED, text, None).expect("a review")
 }
 
 fn rejected_record(own: Value) -> Value {
@@ -69,7 +69,7 @@ fn rejected_record(own: Value) -> Value {
             "required_changes": ["count from zero"]
         }),
     );
-    for (key, value) in own.as_object().unwrap() {
+    for (key, value) in own.as_object().expect("an object") {
         record[key] = value.clone();
     }
     record
@@ -265,6 +265,12 @@ fn structured_reviews_without_classification_say_why() {
         ),
         (APPROVED.replace("Required changes: none", "Required changes: rename it"), "changes are required"),
         (APPROVED.replace("- Blocking: no", "- Blocking: yes"), "a finding is blocking"),
+        (
+            APPROVED
+                .replace("Mode: none", "Mode: status-only")
+                .replace("Status changes: none", "Status changes: `milestone-4` stays in-progress"),
+            "a status change is written",
+        ),
         (rejected("none"), "without a retry target"),
         (rejected("review"), "must be one of"),
         (
@@ -308,4 +314,13 @@ fn a_rejected_review_that_states_a_closeout_stays_rejected_and_is_told() {
     let review = Review::from_markdown(&text, "milestone-4").unwrap();
     assert!(matches!(review.decision, ReviewDecision::Rejected { .. }));
     assert!(review.contradictions[0].contains("does not count"));
+}
+
+#[test]
+fn labels_in_code_are_code() {
+    let text = APPROVED.replace(
+        "- Retry target: none\n- Required changes: none",
+        "```\n- Retry target: plan\n```\n- Retry target: none\n- Required changes: none - nothing\n",
+    );
+    assert!(matches!(decided(&text), ReviewDecision::Approved { .. }), "{:?}", decided(&text));
 }

@@ -152,6 +152,20 @@ impl WorkKind {
         matches!(self, Self::AuthorUpdate | Self::ReviewUpdate | Self::Investigate { update: true })
     }
 
+    /// What the agent's program is told that it is at: several works of one round have the same role.
+    pub fn label(&self) -> &str {
+        match self {
+            Self::Plan => "plan",
+            Self::Implement => "implement",
+            Self::Worker { worker } => worker,
+            Self::Integrate => "integrate",
+            Self::Review => "review",
+            Self::AuthorUpdate => "author-update",
+            Self::ReviewUpdate => "review-update",
+            Self::Investigate { .. } => "investigate",
+        }
+    }
+
     /// What follows the round's name in a log.
     pub const fn words(&self) -> &'static str {
         match self {

@@ -17,6 +17,7 @@ use crate::roadmap_loop::plane::problem::{Problem, Problems, Severity};
 use crate::roadmap_loop::plane::roadmap::{
     Anchor, Block, DIRECTION_LABELS, MILESTONE_LABELS, RoadmapText, RoadmapView, is_none, label_line,
 };
+use crate::text_lines::without_mark;
 
 pub(super) fn apply(bundle: &BundleTexts<'_>, closeout: &Closeout) -> Result<Applied, Problems> {
     if closeout.mode != CloseoutMode::StatusOnly {
@@ -163,7 +164,7 @@ impl<'t> Work<'t> {
             anchors.into_iter().flatten().filter_map(|id| view.anchor(id)).collect();
         anchors.dedup_by_key(|anchor| &anchor.id);
         if let Some(anchor) = anchors.first() {
-            self.resolved(anchor, text.text(), Some(block.span.clone()))?;
+            resolved(anchor, text.text(), Some(block.span.clone()))?;
         }
         let source = self.view.clone().unwrap_or_default();
         let status = json!(change.target_status.as_str());
@@ -182,12 +183,6 @@ impl<'t> Work<'t> {
         Ok(())
     }
 
-    fn resolved(&self, anchor: &Anchor, text: &str, block: Option<Range<usize>>) -> Result<usize, Problems> {
-        resolve(text, &anchor.selector, block).map_err(|why| {
-            Problems::one(Problem::fatal("4.2", &anchor.target_file, format!("anchor {}: {why}", anchor.id)))
-        })
-    }
-
     fn add_pointer(&mut self, anchor_or_milestone: &str, words: &str) -> Result<(), Problems> {
         let text = self.texts().roadmap_text();
         let words = self.one_line(words)?;
@@ -199,7 +194,7 @@ impl<'t> Work<'t> {
             }
             let block =
                 owner.map(|owner| self.block(&text, owner)).transpose()?.map(|block| block.span.clone());
-            let place = self.resolved(anchor, text.text(), block)?;
+            let place = resolved(anchor, text.text(), block)?;
             (place, text.text().len())
         } else {
             let block = self.block(&text, anchor_or_milestone)?;
@@ -221,7 +216,8 @@ impl<'t> Work<'t> {
         let words = self.one_line(&entry.text)?;
         if !self.is_records() {
             let text = self.history.clone().unwrap_or_default();
-            let mut named = headings(&text)
+            let marked = without_mark(&text);
+            let mut named = headings(&marked)
                 .into_iter()
                 .filter(|heading| heading.level == 2 && heading.is("Completed Rounds"));
             let (Some(heading), None) = (named.next(), named.next()) else {
@@ -246,7 +242,7 @@ impl<'t> Work<'t> {
                 format!("the anchor {} does not point into the family's history", excerpt(&anchor.id));
             return Err(self.refused(message));
         };
-        let place = self.resolved(anchor, &text, None)?;
+        let place = resolved(anchor, &text, None)?;
         self.lengthen_history(&text, place, words, &anchor.id)
     }
 
@@ -297,6 +293,13 @@ impl<'t> Work<'t> {
         }
         Ok(bare.to_owned())
     }
+}
+
+/// Where an anchor's selector ends in its file.
+fn resolved(anchor: &Anchor, text: &str, block: Option<Range<usize>>) -> Result<usize, Problems> {
+    resolve(text, &anchor.selector, block).map_err(|why| {
+        Problems::one(Problem::fatal("4.2", &anchor.target_file, format!("anchor {}: {why}", anchor.id)))
+    })
 }
 
 /// The selector with the new status, where it is part of the heading and spells the old one.

@@ -74,7 +74,10 @@ pub(super) fn matches(
             applied.files.iter().find(|(name, _)| *name == path).map(|(_, text)| text.as_str()).or(old);
         let same = match measure {
             Measure::Bytes => expected == new,
-            Measure::Words => same_words(&path, expected.unwrap_or_default(), new.unwrap_or_default()),
+            Measure::Words if path == before.view_path() => same_view(expected, new),
+            Measure::Words => {
+                plain_words(expected.unwrap_or_default()) == plain_words(new.unwrap_or_default())
+            }
         };
         if !same {
             let line = first_difference(expected.unwrap_or_default(), new.unwrap_or_default());
@@ -85,12 +88,9 @@ pub(super) fn matches(
     Problems::check(found)
 }
 
-fn same_words(path: &str, one: &str, two: &str) -> bool {
-    if !path.ends_with(".json") {
-        return plain_words(one) == plain_words(two);
-    }
+fn same_view(one: Option<&str>, two: Option<&str>) -> bool {
     let value = |text: &str| serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')).ok();
-    value(one).map(unticked) == value(two).map(unticked)
+    one.and_then(value).map(unticked) == two.and_then(value).map(unticked)
 }
 
 /// Selectors repeat the narrative's words, so they may differ from it in the same ways.

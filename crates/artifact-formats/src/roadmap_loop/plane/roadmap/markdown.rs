@@ -82,6 +82,11 @@ impl RoadmapText {
             && self.blocks.iter().all(|block| block.marker.is_some() && block.label("Milestone id").is_some())
     }
 
+    /// Whether every milestone has its pointers under a label of their own, as only structured Markdown asks for.
+    pub(crate) fn has_pointer_labels(&self) -> bool {
+        self.is_structured() && self.blocks.iter().all(|block| block.label("Completion pointers").is_some())
+    }
+
     /// What the tolerant reader makes of it: milestones without an id or a known status are left out.
     pub fn roadmap(&self) -> Roadmap {
         let mut roadmap = Roadmap::default();
@@ -208,11 +213,10 @@ fn block(text: &str, heading: Heading<'_>, end: usize) -> Block {
         stray: Vec::new(),
     };
     let mut reader = Reader { block: &mut block, open: Open::Nothing, after_blank: false, nested_at: None };
-    let mut number = line_of(text, heading.content_start);
-    for line in lines(&text[heading.content_start..end]) {
+    let first = line_of(text, heading.content_start);
+    for (number, line) in (first..).zip(lines(&text[heading.content_start..end])) {
         let line = Line { start: line.start + heading.content_start, ..line };
         reader.take(line, number);
-        number += 1;
     }
     block
 }

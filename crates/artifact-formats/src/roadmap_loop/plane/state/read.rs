@@ -60,7 +60,7 @@ pub(super) fn recognise(text: &str) -> Recognised<StateFile> {
 }
 
 fn invalid(faults: &[ArtifactFault]) -> Recognised<StateFile> {
-    let sentences = faults.iter().map(|fault| fault.to_string()).collect();
+    let sentences = faults.iter().map(ToString::to_string).collect();
     match Faults::unless_empty::<()>(STATE_FILE, sentences, || None) {
         Err(faults) => Recognised::Invalid(faults),
         Ok(()) => Recognised::Foreign("it holds nothing".to_owned()),

@@ -1,0 +1,16 @@
+//! Roadmap loops with the real program: rounds that are planned, made, reviewed and merged, and whatever agents, people and
+//! crashes do to them in between.
+
+mod cheats;
+mod crashes;
+mod fan_out;
+mod ladder;
+mod looking;
+mod parallel;
+mod people;
+pub(crate) mod plane;
+pub(crate) mod play;
+mod resuming;
+pub(crate) mod scene;
+mod serial;
+mod updates;

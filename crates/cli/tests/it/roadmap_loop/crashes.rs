@@ -1,0 +1,284 @@
+//! Kills the program with SIGKILL at the places where a crash could hurt, in three stories, and goes on as a person would:
+//! the same merged tree, never a round merged twice, and a state that is whole at every moment.
+
+use super::plane::{STATE, Style, milestone};
+use super::play::{Closeout, Cut, Decision, Play};
+use super::scene::Scene;
+use crate::crash_points::places;
+use serde_json::Value;
+use std::fmt::Write as _;
+use windlass_test_support::Output;
+
+/// The places of a story are shared out among so many tests, which run side by side.
+const SHARES: usize = 3;
+/// By so many the number of places of one command differs from run to run.
+const UNSTEADY: usize = 12;
+/// A walk that needs more commands than this goes round in circles.
+const MOST_COMMANDS: usize = 60;
+const DONE: Decision = Decision::Approved(Closeout::Done { from: "pending" });
+
+#[derive(Clone, Copy)]
+enum Story {
+    /// A rejected review, a merged round that asks for another roadmap, and a round of the new revision.
+    Serial,
+    /// Two workers and an integration.
+    FanOut,
+    /// Two rounds in two lanes; the first waits for the second.
+    Parallel,
+}
+
+impl Story {
+    const fn every(self) -> usize {
+        match self {
+            Self::Serial => 211,
+            Self::FanOut => 127,
+            Self::Parallel => 167,
+        }
+    }
+
+    fn scene(self) -> (Scene, Play) {
+        match self {
+            Self::Serial => {
+                let scene = Scene::small(Style::Records);
+                let first = scene.cut("round-001", "m-1");
+                let asks = Decision::Approved(Closeout::Semantic("it is two things"));
+                let play = Play::default()
+                    .plans(&first)
+                    .implements(&first)
+                    .reviews(&first, Some(1), &Decision::Rejected("implement"))
+                    .reviews(&first, None, &asks)
+                    .revises(Style::Records, ("round-001", "merged-round"), (None, &[milestone("m-1")]))
+                    .reviews_update("round-001", None, "APPROVED")
+                    .well(&scene.cut("round-002", "m-1").in_revision("rev-002"));
+                (scene, play)
+            }
+            Self::FanOut => {
+                let scene = Scene::small(Style::Markdown);
+                let workers = [("lexer", "src/lexer"), ("parser", "src/parser")];
+                let cut = scene.cut("round-001", "m-1").with_workers(&workers);
+                let play = Play::default().plans(&cut).integrates(&cut).reviews(&cut, None, &DONE);
+                (scene, workers.into_iter().fold(play, |play, share| play.shares(&cut, share)))
+            }
+            Self::Parallel => {
+                let lanes = [milestone("m-1").in_lane("left"), milestone("m-2").in_lane("right")];
+                let scene = Scene::with_parallel(Style::Records, 2, &lanes);
+                let first = Cut { after_rounds: vec!["round-002"], ..scene.cut("round-001", "m-1") };
+                let play = Play::default().well(&first).well(&scene.cut("round-002", "m-2"));
+                (scene, play)
+            }
+        }
+    }
+}
+
+/// Which commands are killed, by their number, and at which place of theirs.
+#[derive(Clone, Copy)]
+enum Kill {
+    None,
+    Once {
+        command: usize,
+        place: usize,
+    },
+    /// Each command so many places later than the one before it, until one comes to its end.
+    Again {
+        later: usize,
+    },
+}
+
+impl Kill {
+    const fn place_in(self, number: usize) -> Option<usize> {
+        match self {
+            Self::Once { command, place } if command == number => Some(place),
+            Self::Again { later } => Some(1 + number * later),
+            Self::None | Self::Once { .. } => None,
+        }
+    }
+}
+
+struct Walk {
+    scene: Scene,
+    play: Play,
+    kill: Kill,
+    given: Vec<&'static str>,
+    kills: usize,
+}
+
+/// Everything that has to be the same whatever was killed.
+#[derive(Debug, PartialEq, Eq)]
+struct Ending {
+    rounds: Vec<String>,
+    commits: usize,
+    /// Every file of the base branch, moments and ids of commits aside.
+    files: String,
+    state: Value,
+    /// Which agents were asked; one whose end nobody saw is asked again.
+    works: Vec<String>,
+}
+
+impl Walk {
+    fn new(story: Story, kill: Kill) -> Self {
+        let (scene, play) = story.scene();
+        Self { scene, play, kill, given: Vec::new(), kills: 0 }
+    }
+
+    /// Gives one command, which may be killed or write down its places.
+    fn give(&mut self, command: &'static str, start: impl FnOnce(&Self) -> Output) {
+        let number = self.given.len();
+        self.given.push(command);
+        assert!(number < MOST_COMMANDS, "it goes round in circles: {:?}", self.given);
+        let log = self.scene.world.shared(&format!("places-{number}.txt"));
+        match self.kill.place_in(number) {
+            Some(place) => self.scene.world.set("WINDLASS_CRASH_AT", place.to_string()),
+            None => self.scene.world.set("WINDLASS_CRASH_LOG", log),
+        };
+        let output = start(self);
+        self.scene.world.unset("WINDLASS_CRASH_AT").unset("WINDLASS_CRASH_LOG");
+        // Whole at every moment, and no round twice.
+        let _ = self.scene.state();
+        let mut rounds = self.scene.merged_rounds();
+        rounds.sort();
+        rounds.dedup();
+        assert_eq!(rounds.len(), self.scene.merged_rounds().len(), "{:?}", self.scene.subjects());
+        if output.signal == Some(9) {
+            self.kills += 1;
+            return;
+        }
+        let (code, stderr) = (output.code, &output.stderr);
+        assert_eq!(code, Some(0), "{command} after {:?}\n{}\n{stderr}", self.given, output.stdout);
+    }
+
+    /// What a person does next, from nothing but what the program shows; false at the end.
+    fn step(&mut self) -> bool {
+        let list = self.scene.world.windlass(&["ls", "--json"]).exits_with(0).json();
+        match list[0]["status"].as_str() {
+            None => self.give("run", |walk| walk.scene.run(&walk.play, &[])),
+            Some("accepted") => return false,
+            Some(_) => self.give("resume", |walk| walk.scene.about("resume", &[])),
+        }
+        true
+    }
+
+    fn walked(mut self) -> Self {
+        while self.step() {}
+        self
+    }
+
+    /// How many places each command came through.
+    fn places(&self) -> Vec<usize> {
+        let log = |number| self.scene.world.shared(&format!("places-{number}.txt"));
+        (0..self.given.len()).map(|number| places(&log(number)).len()).collect()
+    }
+
+    fn ending(&self) -> Ending {
+        self.scene.assert_complete();
+        let mut works = self.scene.works();
+        for work in &mut works {
+            work.truncate(work.rfind(' ').unwrap());
+        }
+        // Agents of two rounds begin in any order; what is the same is who was asked.
+        works.sort();
+        works.dedup();
+        let mut rounds = self.scene.merged_rounds();
+        rounds.sort();
+        let (commits, files, state) = (self.scene.subjects().len(), files(&self.scene), self.scene.state());
+        Ending { rounds, commits, files, state, works }
+    }
+}
+
+fn files(scene: &Scene) -> String {
+    let names = scene.repository.git(&["ls-tree", "-r", "--name-only", "main"]);
+    let mut text = String::new();
+    for name in names.lines().filter(|name| *name != STATE) {
+        let _ = write!(text, "== {name}\n{}\n", timeless(&scene.merged(name)));
+    }
+    text
+}
+
+/// The text with moments, ids of commits and digests taken out: they differ from run to run.
+fn timeless(text: &str) -> String {
+    let is_id = |word: &str| word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let separates = |letter: char| !letter.is_ascii_alphanumeric() && letter != '-';
+    let parts = text.split_inclusive(separates).map(|piece| {
+        let word = piece.trim_end_matches(separates);
+        if is_id(word) { format!("*{}", &piece[word.len()..]) } else { piece.to_owned() }
+    });
+    parts.collect()
+}
+
+fn undisturbed(story: Story) -> (Ending, Vec<usize>, Vec<&'static str>) {
+    let walk = Walk::new(story, Kill::None).walked();
+    (walk.ending(), walk.places(), walk.given)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test is not the program; a campaign asks for more")]
+fn every(story: Story) -> usize {
+    std::env::var("WINDLASS_CRASH_EVERY").map_or(story.every(), |every| every.parse().expect("a number"))
+}
+
+fn survives(story: Story, share: usize) {
+    let (expected, places, given) = undisturbed(story);
+    let all = places.iter().enumerate();
+    let all = all.flat_map(|(command, places)| (1..=*places).map(move |place| (command, place)));
+    let mine = all.step_by(every(story)).skip(share).step_by(SHARES);
+    let failures: Vec<String> = mine
+        .filter_map(|(number, place)| {
+            let walk = Walk::new(story, Kill::Once { command: number, place }).walked();
+            let command = &given[number];
+            // How often a lock is looked at differs by a few; the last places of a command may not be reached.
+            let reached = walk.kills == 1 || place + UNSTEADY > places[number];
+            assert!(reached, "{command} came through {place} unharmed");
+            let ending = walk.ending();
+            (ending != expected).then(|| {
+                let (walked, why) = (&walk.given, walk.scene.log());
+                format!("{command} killed at {place}, {walked:?}: {why}\n{ending:#?}\nnot {expected:#?}")
+            })
+        })
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn the_stories_come_through_every_step_and_end_as_they_should() {
+    let (ending, places, given) = undisturbed(Story::Serial);
+    assert_eq!((ending.rounds, ending.commits), (vec!["round-001".to_owned(), "round-002".to_owned()], 3));
+    assert!(ending.works.contains(&"author-update 1".to_owned()), "{:?}", ending.works);
+    assert_eq!(given, ["run"]);
+    assert!(places.iter().all(|places| *places > UNSTEADY), "{places:?}");
+    let (ending, _, _) = undisturbed(Story::FanOut);
+    assert_eq!(ending.works, ["integrate 1", "lexer 1", "parser 1", "plan 1", "review 1"]);
+    let (ending, _, _) = undisturbed(Story::Parallel);
+    assert_eq!((ending.rounds.len(), ending.commits), (2, 2));
+}
+
+/// Killed in one command after the other, each time a little later.
+fn survives_being_killed_again(story: Story, later: usize) {
+    let (expected, _, given) = undisturbed(story);
+    let walk = Walk::new(story, Kill::Again { later }).walked();
+    assert!(walk.kills >= 4, "{} kills in {:?}", walk.kills, walk.given);
+    assert!(walk.given.len() > given.len());
+    assert_eq!(walk.ending(), expected, "{:?}", walk.given);
+}
+
+#[test]
+fn killed_again_and_again_it_comes_to_the_same_end() {
+    survives_being_killed_again(Story::Serial, 31);
+    survives_being_killed_again(Story::FanOut, 23);
+    survives_being_killed_again(Story::Parallel, 29);
+}
+
+macro_rules! shares {
+    ($($module:ident = $story:ident),+ $(,)?) => {
+        $(mod $module {
+            use super::{Story, survives};
+            #[test] fn share_0() { survives(Story::$story, 0); }
+            #[test] fn share_1() { survives(Story::$story, 1); }
+            #[test] fn share_2() { survives(Story::$story, 2); }
+        })+
+
+        #[test]
+        fn there_are_as_many_tests_as_shares() {
+            assert_eq!(SHARES, 3);
+        }
+    };
+}
+
+shares! { killed_serial = Serial, killed_fan_out = FanOut, killed_parallel = Parallel }
