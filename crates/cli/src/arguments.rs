@@ -3,8 +3,8 @@
 
 use crate::commands::{
     agents, answer, approve, clean, compat, completions, control, cost, demo, diff, doctor, explain,
-    explain_error, goal, inbox, land, log, ls, notify, resume, run, settings, show, skip, stop, take_over,
-    trust, verify,
+    explain_error, goal, inbox, land, log, ls, notify, resume, roadmap, run, settings, show, skip, stop,
+    take_over, trust, verify,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
 use crate::wiring::Environment;
@@ -48,6 +48,7 @@ pub(crate) enum Command {
     Run(Box<run::RunArgs>),
     Control(control::ControlArgs),
     Goal(goal::GoalArgs),
+    Roadmap(roadmap::RoadmapArgs),
     Ls(ls::LsArgs),
     Show(show::ShowArgs),
     Log(log::LogArgs),

@@ -87,6 +87,10 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
             let host = if args.only_looks() { look()? } else { connect()? };
             commands::goal::run(args, &*host, output).await
         }
+        Command::Roadmap(args) => {
+            let host = if args.only_looks() { look()? } else { connect()? };
+            commands::roadmap::run(args, &*host, output).await
+        }
         Command::Ls(args) => commands::ls::run(args, &*look()?, output).await,
         Command::Show(args) => commands::show::run(args, &*look()?, output).await,
         Command::Log(args) => commands::log::run(args, &*look()?, output).await,

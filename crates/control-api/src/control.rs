@@ -9,6 +9,7 @@ use crate::goal_setup::{AddItem, AddedItem, GoalInitReport, GoalSetup, GoalStatu
 use crate::inbox::{ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, TakeOverRun, TakenOver};
 use crate::money::{AskCost, CostReport};
 use crate::notify::NotifyReport;
+use crate::roadmap_loop::{RoadmapStatus, StartRoadmap};
 use crate::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
     TrustView, Verification,
@@ -45,6 +46,10 @@ pub trait Control {
     fn add_item(&self, command: AddItem) -> Reply<'_, AddedItem>;
     /// One goal loop, or the newest of the repository.
     fn goal_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, GoalStatus>;
+    /// Starts a roadmap loop and drives it until its roadmap is complete, or something stands in the way.
+    fn start_roadmap<'a>(&'a self, command: StartRoadmap, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// One roadmap loop, or the newest of the repository.
+    fn roadmap_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, RoadmapStatus>;
     /// Takes an unfinished or ended run up again and drives it.
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
     /// The unfinished runs nobody drives, as `resume` takes them.

@@ -14,6 +14,7 @@ pub mod goal_setup;
 pub mod inbox;
 pub mod money;
 pub mod notify;
+pub mod roadmap_loop;
 pub mod views;
 
 pub use control::{Control, Reply};

@@ -133,6 +133,8 @@ pub struct RunView {
     pub control: Option<crate::control_loop::ControlReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<crate::goal_loop::GoalReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roadmap: Option<crate::roadmap_loop::RoadmapReport>,
     /// Of a control loop: what it changed in all, or in the iteration that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeView>,
@@ -213,6 +215,8 @@ pub struct RunOutcome {
     pub control: Option<crate::control_loop::ControlReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<crate::goal_loop::GoalReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roadmap: Option<crate::roadmap_loop::RoadmapReport>,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -25,6 +25,7 @@ use windlass_control_api::inbox::{
 };
 use windlass_control_api::money::{AskCost, CostReport};
 use windlass_control_api::notify::NotifyReport;
+use windlass_control_api::roadmap_loop::{RoadmapStatus, StartRoadmap};
 use windlass_control_api::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
     TrustView, Verification,
@@ -241,6 +242,14 @@ impl Control for Host {
 
     fn goal_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, GoalStatus> {
         Box::pin(control::goal_loop::look::status(self, run, repository))
+    }
+
+    fn start_roadmap<'a>(&'a self, command: StartRoadmap, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        Box::pin(control::roadmap_loop::start::start(self, command, watcher))
+    }
+
+    fn roadmap_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, RoadmapStatus> {
+        Box::pin(control::roadmap_loop::look::status(self, run, repository))
     }
 
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {

@@ -84,6 +84,9 @@ impl Narrator {
                 };
                 let most = match most {
                     1 => format!("one {what}"),
+                    u32::MAX if matches!(spec, Spec::RoadmapRounds(_)) => {
+                        "rounds until the roadmap is complete".to_owned()
+                    }
                     u32::MAX => format!("{what}s as the contract caps them"),
                     _ => format!("up to {most} {what}s"),
                 };

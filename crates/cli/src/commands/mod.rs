@@ -22,6 +22,7 @@ pub(crate) mod ls;
 pub(crate) mod notify;
 mod outcome;
 pub(crate) mod resume;
+pub(crate) mod roadmap;
 pub(crate) mod run;
 mod scratch_repository;
 pub(crate) mod settings;

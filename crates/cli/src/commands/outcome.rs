@@ -2,6 +2,7 @@
 
 use super::control::report;
 use super::goal::report as goal_report;
+use super::roadmap::report as roadmap_report;
 use crate::output::{Fields, Output, Paint, cost, printable};
 use windlass_control_api::views::{ExplanationView, RunOutcome, Speaker, Status};
 
@@ -22,6 +23,8 @@ pub(super) fn show(outcome: &RunOutcome, output: &mut Output) -> u8 {
         report::add(control, &mut fields);
     } else if let Some(goal) = &outcome.goal {
         goal_report::add(goal, &mut fields);
+    } else if let Some(roadmap) = &outcome.roadmap {
+        roadmap_report::add(roadmap, &mut fields);
     } else if outcome.status != Status::DryRun || !outcome.run_dir.is_empty() {
         fields.add("rounds", outcome.rounds_completed.to_string());
         fields.add("judge", word(&outcome.judge_verdict, outcome.said_by.judge));

@@ -3,6 +3,7 @@
 use super::control::report;
 use super::goal::report as goal_report;
 use super::outcome::{explanation, short, word};
+use super::roadmap::report as roadmap_report;
 use crate::output::{Fields, Output, Paint, ago, cost, duration, printable};
 use clap::Args;
 use jiff::Timestamp;
@@ -66,6 +67,8 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
         fields.add_all("change", view.change.iter().flat_map(changed));
     } else if let Some(goal) = &view.goal {
         goal_report::add(goal, &mut fields);
+    } else if let Some(roadmap) = &view.roadmap {
+        roadmap_report::add(roadmap, &mut fields);
     } else {
         fields.add("judge", word(&view.judge_verdict, view.said_by.judge));
         fields.add("audit", word(&view.audit_gate, view.said_by.audit));

@@ -15,6 +15,7 @@ pub(crate) mod notify;
 pub(crate) mod people;
 pub(crate) mod queries;
 pub(crate) mod resume;
+pub(crate) mod roadmap_loop;
 mod scratch;
 pub(crate) mod start;
 pub(crate) mod take_over;

@@ -99,6 +99,10 @@ pub(crate) async fn show(host: &Host, name: &str, iteration: Option<&str>) -> Re
             Protocol::GoalContract(state) => Some(super::goal_loop::report::of(&run, state)),
             Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_) => None,
         },
+        roadmap: match protocol {
+            Protocol::RoadmapRounds(state) => Some(super::roadmap_loop::report::of(&run, state)),
+            Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::GoalContract(_) => None,
+        },
         change,
         notifications: super::notify::standing(host.courier.deliveries(), Some(head.run.as_str())),
         artifacts: sealed(&head.run, &stored)?

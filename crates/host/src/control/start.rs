@@ -215,6 +215,7 @@ fn dry_run(context: &RunContext) -> Result<RunOutcome, Fault> {
         would_run,
         control: None,
         goal: None,
+        roadmap: None,
     })
 }
 
@@ -247,6 +248,7 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
         would_run: Vec::new(),
         control: None,
         goal: None,
+        roadmap: None,
     };
     match protocol {
         Protocol::JudgedTask(state) => {
@@ -285,6 +287,7 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
                 outcome.final_verdict = end.word().to_owned();
             }
             outcome.rounds_completed = u32::try_from(state.merged.len()).unwrap_or(u32::MAX);
+            outcome.roadmap = Some(super::roadmap_loop::report::of(run, state));
         }
     }
     Ok(outcome)

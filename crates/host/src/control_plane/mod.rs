@@ -35,6 +35,8 @@ pub(crate) struct Looked {
     pub(crate) roadmap: Roadmap,
     /// Records only.
     pub(crate) view: Option<RoadmapView>,
+    /// The roadmap's goal in its own words.
+    pub(crate) goal: String,
     /// The newest commit of the base branch.
     pub(crate) base: Commit,
     /// What the artifacts of each live round say, in the order of the plane's rounds.
@@ -244,6 +246,7 @@ impl<'a> Reading<'a> {
             bundle: self.bundle,
             roadmap: self.roadmap,
             view: self.view,
+            goal: goal(&self.texts.roadmap),
             base: self.base,
             artifacts,
         }))
@@ -336,6 +339,13 @@ fn same_lines(found: Option<&str>, stored: Option<&[u8]>) -> bool {
         }
         _ => false,
     }
+}
+
+/// The text under `## Goal`.
+fn goal(roadmap: &str) -> String {
+    let after = roadmap.lines().skip_while(|line| line.trim_end() != "## Goal").skip(1);
+    let lines: Vec<&str> = after.take_while(|line| !line.starts_with("## ")).collect();
+    lines.join("\n").trim().to_owned()
 }
 
 fn limits(verification: &Verification) -> RoundLimits {

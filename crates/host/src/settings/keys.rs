@@ -76,10 +76,63 @@ pub const KEYS: &[Key] = &[
     key("sensor-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for such sensors"),
     key("builder", Kind::Text, "", Runs::Commands, "the agent that builds items in a goal loop"),
     key("evaluator", Kind::Text, "", Runs::Commands, "the agent that grades them"),
-    key("planner", Kind::Text, "", Runs::Commands, "the agent that designs them"),
+    key(
+        "planner",
+        Kind::Text,
+        "",
+        Runs::Commands,
+        "the agent that designs them; in a roadmap loop it chooses and plans rounds",
+    ),
     key("builder-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the builder"),
     key("evaluator-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the evaluator"),
     key("planner-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the planner"),
+    key("implementer", Kind::Text, "", Runs::Commands, "the agent that implements rounds of a roadmap"),
+    key("reviewer", Kind::Text, "", Runs::Commands, "the agent that reviews them"),
+    key(
+        "recovery-investigator",
+        Kind::Text,
+        "",
+        Runs::Commands,
+        "the agent that looks into rounds that do not get on; the reviewer's if not set",
+    ),
+    key("implementer-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the implementer"),
+    key("reviewer-fallback", Kind::List, "", Runs::Commands, "as doer-fallback, for the reviewer"),
+    key(
+        "recovery-investigator-fallback",
+        Kind::List,
+        "",
+        Runs::Commands,
+        "as doer-fallback, for the recovery investigator",
+    ),
+    key("roadmap.rounds", Kind::Number, "", Runs::Nothing, "how many rounds a roadmap loop may open"),
+    key(
+        "roadmap.parallel",
+        Kind::Number,
+        "",
+        Runs::Nothing,
+        "fewer live rounds at once than the control plane allows",
+    ),
+    key(
+        "roadmap.same-mechanism-retries",
+        Kind::Number,
+        "3",
+        Runs::Nothing,
+        "how often a stage is tried in the same way before another one; the roadmap's own limits win",
+    ),
+    key(
+        "roadmap.review-cycles",
+        Kind::Number,
+        "3",
+        Runs::Nothing,
+        "how often a round may be rejected before somebody looks into it",
+    ),
+    key(
+        "roadmap.update-rejections",
+        Kind::Number,
+        "3",
+        Runs::Nothing,
+        "how often a draft of a roadmap update may be rejected",
+    ),
     key("goal.scope", Kind::Text, "", Runs::Nothing, "which of the contract's items a goal loop works on"),
     key("goal.autonomy", Kind::Text, "", Runs::Nothing, "a lower level of autonomy than the contract's"),
     key("goal.iterations", Kind::Number, "", Runs::Nothing, "a lower cap on iterations than the contract's"),
@@ -258,11 +311,16 @@ pub const KEYS: &[Key] = &[
 ];
 
 impl Key {
-    /// A key of a settings file. The roles of a goal loop may stand with its other settings in the table `[goal]`.
+    /// A key of a settings file. The roles of a goal or roadmap loop may stand with its other settings in its table.
     pub fn find_in_file(name: &str) -> Option<&'static Self> {
-        let of_role = name
-            .strip_prefix("goal.")
-            .filter(|inner| ["builder", "evaluator", "planner"].iter().any(|role| inner.starts_with(role)));
+        let tables: [(&str, &[&str]); 2] = [
+            ("goal.", &["builder", "evaluator", "planner"]),
+            ("roadmap.", &["planner", "implementer", "reviewer", "recovery-investigator"]),
+        ];
+        let of_role = tables.iter().find_map(|(table, roles)| {
+            let inner = name.strip_prefix(table)?;
+            roles.iter().any(|role| inner.starts_with(role)).then_some(inner)
+        });
         Self::find(of_role.unwrap_or(name))
     }
 

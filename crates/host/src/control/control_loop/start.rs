@@ -327,5 +327,6 @@ fn dry_run(spec: &ControlSpec) -> RunOutcome {
         would_run: agents.chain(sensors).collect(),
         control: None,
         goal: None,
+        roadmap: None,
     }
 }

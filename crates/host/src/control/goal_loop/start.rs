@@ -328,6 +328,7 @@ impl Wanted<'_> {
             would_run: agents.collect(),
             control: None,
             goal: None,
+            roadmap: None,
         })
     }
 }
