@@ -25,7 +25,6 @@ impl Style {
     pub(crate) fn dir(self, revision: &str) -> String {
         format!("orchestrator/roadmaps/{}/{revision}", self.family())
     }
-
 }
 
 /// A milestone with one direction, `<id>-a`.
