@@ -76,8 +76,11 @@ pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
 /// A list item's mark, indentation included, and the words behind it.
 pub(crate) fn list_item(line: &str) -> Option<(&str, &str)> {
     let bare = line.trim_start();
-    let words = ["- ", "* ", "+ "].iter().find_map(|mark| bare.strip_prefix(mark));
-    let words = words.or_else(|| matches!(bare.trim_end(), "-" | "*" | "+").then_some(""))?;
+    let indent = line.len() - bare.len();
+    if matches!(bare.trim_end(), "-" | "*" | "+") {
+        return Some((&line[..=indent], ""));
+    }
+    let words = ["- ", "* ", "+ "].iter().find_map(|mark| bare.strip_prefix(mark))?;
     Some((&line[..line.len() - words.len()], words.trim_end()))
 }
 

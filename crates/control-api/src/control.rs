@@ -10,6 +10,9 @@ use crate::inbox::{ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, Take
 use crate::money::{AskCost, CostReport};
 use crate::notify::NotifyReport;
 use crate::roadmap_loop::{RoadmapStatus, StartRoadmap};
+use crate::roadmap_setup::{
+    InitRoadmap, MigrateRoadmap, RoadmapInitReport, RoadmapInspection, RoadmapMigration,
+};
 use crate::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
     TrustView, Verification,
@@ -50,6 +53,14 @@ pub trait Control {
     fn start_roadmap<'a>(&'a self, command: StartRoadmap, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
     /// One roadmap loop, or the newest of the repository.
     fn roadmap_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, RoadmapStatus>;
+    /// Sets a control plane up, or begins the next roadmap of a finished one.
+    fn init_roadmap(&self, command: InitRoadmap) -> Reply<'_, RoadmapInitReport>;
+    /// An answers file for `init_roadmap` with everything in it, as TOML.
+    fn roadmap_answers(&self) -> &'static str;
+    /// What a control plane is, whether it can be run, and what a run would do first. Writes nothing.
+    fn inspect_roadmap<'a>(&'a self, directory: &'a Path) -> Reply<'a, RoadmapInspection>;
+    /// Brings a control plane of an older contract into a form that can be run.
+    fn migrate_roadmap(&self, command: MigrateRoadmap) -> Reply<'_, RoadmapMigration>;
     /// Takes an unfinished or ended run up again and drives it.
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
     /// The unfinished runs nobody drives, as `resume` takes them.

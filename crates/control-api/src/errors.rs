@@ -54,6 +54,7 @@ codes! {
     GoalFiles = "WL-GOAL-001", USAGE;
     NotConfirmed = "WL-GOAL-002", REFUSED;
     WouldWiden = "WL-GOAL-003", USAGE;
+    PlaneUnusable = "WL-ROADMAP-001", USAGE;
     Bug = "WL-BUG-001", FAULT;
 }
 

@@ -17,7 +17,7 @@ pub struct StartGoal {
     pub once: bool,
     /// Commit to the branch that is checked out.
     pub in_place: bool,
-    /// Begin although another run of this repository waits for a person.
+    /// Begin although another run of this repository waits for a person or has accepted items that are not merged.
     pub another: bool,
     /// The hash of the contract that a person was shown and agreed to.
     pub confirmed: Option<String>,
@@ -47,8 +47,10 @@ pub struct GoalSetup {
     pub not_enforced: Vec<String>,
     /// What was assumed or ignored.
     pub notices: Vec<String>,
-    /// Sentences with their lines; none means that a run can be started.
+    /// Sentences with their lines about files, flags and settings that no run can begin with.
     pub problems: Vec<String>,
+    /// What a run would be refused for as things stand now, in sentences.
+    pub in_the_way: Vec<String>,
     pub trusted: bool,
     /// What a person agrees to; absent without a contract that can be read.
     pub contract: Option<ContractView>,
@@ -165,6 +167,8 @@ pub struct AddItem {
     pub description: Option<String>,
     pub criteria: Vec<String>,
     pub dependencies: Vec<String>,
+    /// Files, folders and patterns that it may touch.
+    pub paths: Vec<String>,
     /// After every other item where nothing is said.
     pub priority: Option<i64>,
     pub kind: NewItemKind,

@@ -15,6 +15,7 @@ pub mod inbox;
 pub mod money;
 pub mod notify;
 pub mod roadmap_loop;
+pub mod roadmap_setup;
 pub mod views;
 
 pub use control::{Control, Reply};

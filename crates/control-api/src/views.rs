@@ -219,6 +219,34 @@ pub struct RunOutcome {
     pub roadmap: Option<crate::roadmap_loop::RoadmapReport>,
 }
 
+impl RunOutcome {
+    /// Of a run that was only talked about: what it would have come to, and whom it would have asked.
+    pub fn dry_run(because: Vec<String>, would_run: Vec<String>) -> Self {
+        Self {
+            run: String::new(),
+            status: Status::DryRun,
+            run_dir: String::new(),
+            final_verdict: "dry-run".to_owned(),
+            judge_verdict: "not-run".to_owned(),
+            audit_gate: "not-run".to_owned(),
+            said_by: SaidBy::default(),
+            rounds_completed: 0,
+            landed: None,
+            spent: Spent::default(),
+            explanation: ExplanationView {
+                now: "nothing was started".to_owned(),
+                because,
+                commands: Vec::new(),
+                driver: None,
+            },
+            would_run,
+            control: None,
+            goal: None,
+            roadmap: None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Serialize)]
 pub struct Log {
     pub run: String,

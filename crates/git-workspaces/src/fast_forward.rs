@@ -113,7 +113,12 @@ impl Repository {
         updated.map(|_| FastForward::Refused(NotFastForwarded::BranchMoved))
     }
 
-    fn move_files(&self, index: &Path, from: &Commit, to: &Commit) -> Result<Result<(), String>, GitError> {
+    pub(crate) fn move_files(
+        &self,
+        index: &Path,
+        from: &Commit,
+        to: &Commit,
+    ) -> Result<Result<(), String>, GitError> {
         let work_tree = self.checkout.work_tree();
         if let Some(path) = blockers(&ConfinedDir::open(work_tree)?)?.first() {
             return Ok(Err(format!("{path} is no plain file, and git would wait for it")));
@@ -218,7 +223,7 @@ impl Repository {
 }
 
 /// Keeps the time of the original: by it git tells which entries it must not believe.
-fn copy_with_time(from: &Path, to: &Path) -> Result<(), GitError> {
+pub(crate) fn copy_with_time(from: &Path, to: &Path) -> Result<(), GitError> {
     let copied = fs::copy(from, to).and_then(|_| {
         let written = fs::metadata(from)?.modified()?;
         fs::File::options().write(true).open(to)?.set_modified(written)

@@ -3,6 +3,7 @@
 //! know what a workspace is used for. A [`Checkout`] says where the user's repository is (plain files, no process), a
 //! [`Repository`] adds the private control directory in which all the work happens.
 
+mod beginning;
 mod blockers;
 mod branch_worktree;
 mod checkout;

@@ -128,7 +128,7 @@ pub(crate) fn status_of(run: &Run) -> Option<Status> {
             ControlEnd::SetupFailed { .. } => Status::Failed,
         },
         Protocol::GoalContract(state) => match state.end.as_ref()? {
-            GoalEnd::Success => Status::Accepted,
+            GoalEnd::Success | GoalEnd::AsAsked { .. } => Status::Accepted,
             GoalEnd::HardKill { cap: Cap::Destructive { .. } }
             | GoalEnd::Escalated { .. }
             | GoalEnd::AwaitsApproval { .. }

@@ -26,6 +26,9 @@ use windlass_control_api::inbox::{
 use windlass_control_api::money::{AskCost, CostReport};
 use windlass_control_api::notify::NotifyReport;
 use windlass_control_api::roadmap_loop::{RoadmapStatus, StartRoadmap};
+use windlass_control_api::roadmap_setup::{
+    InitRoadmap, MigrateRoadmap, RoadmapInitReport, RoadmapInspection, RoadmapMigration,
+};
 use windlass_control_api::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
     TrustView, Verification,
@@ -250,6 +253,22 @@ impl Control for Host {
 
     fn roadmap_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, RoadmapStatus> {
         Box::pin(control::roadmap_loop::look::status(self, run, repository))
+    }
+
+    fn init_roadmap(&self, command: InitRoadmap) -> Reply<'_, RoadmapInitReport> {
+        Box::pin(async move { control::roadmap_loop::init::init(self, &command).await })
+    }
+
+    fn roadmap_answers(&self) -> &'static str {
+        control::roadmap_loop::init::example()
+    }
+
+    fn inspect_roadmap<'a>(&'a self, directory: &'a Path) -> Reply<'a, RoadmapInspection> {
+        Box::pin(async move { control::roadmap_loop::inspect::inspect(self, directory) })
+    }
+
+    fn migrate_roadmap(&self, command: MigrateRoadmap) -> Reply<'_, RoadmapMigration> {
+        Box::pin(async move { control::roadmap_loop::migrate::migrate(self, &command).await })
     }
 
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {

@@ -93,7 +93,12 @@ impl Narrator {
                 (format!("{by} starts {task}: {most}"), Tone::Plain)
             }
             Fact::EffectRequested { request, .. } => {
-                let (text, tone) = requested(request);
+                let (text, tone) = match request {
+                    Effect::RunChecks(checks) if goal_loop::state(&self.run).is_some() => {
+                        goal_loop::pre_commit(checks)
+                    }
+                    request => requested(request),
+                };
                 let stand_in = explain::stand_in(&self.run, request);
                 (stand_in.map_or(text.clone(), |agent| format!("{text}: its fallback {agent}")), tone)
             }

@@ -9,6 +9,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+const MICROS_A_CENT: u64 = 10_000;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// One line: what it is doing or how it ended.
@@ -127,11 +129,14 @@ pub(crate) fn room_for_more(mut budget: Budget) -> String {
     flags
 }
 
-/// Some room beyond what was used: an agent can report more than its cap, and that has to be covered first.
+/// Half as much again as there was, beyond what was used: an agent can report more than its cap, and that has to be covered
+/// first.
 fn more_room(budget: &Budget, dimension: Dimension) -> String {
-    let beyond =
-        |used: u64, cap: Option<u64>, unit: u64| used.saturating_sub(cap.unwrap_or(used)).div_ceil(unit);
     let (used, caps) = (&budget.used, &budget.caps);
+    let more = |used: u64, cap: Option<u64>, unit: u64| {
+        let cap = cap.unwrap_or(used);
+        used.saturating_sub(cap).div_ceil(unit).saturating_add(cap.div_ceil(2).div_ceil(unit).max(1))
+    };
     match dimension {
         Dimension::Rounds => " --rounds +1".to_string(),
         // Never caps of the run itself; `Budget::exhausted` does not name them.
@@ -142,20 +147,61 @@ fn more_room(budget: &Budget, dimension: Dimension) -> String {
         | Dimension::RepositoryTokens
         | Dimension::RepositoryMoney => String::new(),
         Dimension::Minutes => {
-            let minutes = beyond(used.duration.0, caps.time.map(|time| time.0), Millis::minutes(1).0);
-            format!(" --minutes +{}", minutes.saturating_add(30))
+            let cap = caps.time.map(|time| time.0);
+            format!(" --minutes +{}", more(used.duration.0, cap, Millis::minutes(1).0))
         }
-        Dimension::Tokens => {
-            format!(" --tokens +{}", beyond(used.tokens, caps.tokens, 1).saturating_add(100_000))
-        }
+        Dimension::Tokens => format!(" --tokens +{}", more(used.tokens, caps.tokens, 1)),
         Dimension::Money => {
-            format!(" --money +{}", beyond(used.cost_micros, caps.cost_micros, 1_000_000).saturating_add(5))
+            let cents = more(used.cost_micros, caps.cost_micros, MICROS_A_CENT);
+            format!(" --money +{}.{:02}", cents / 100, cents % 100)
         }
         Dimension::OutputBytes => {
-            format!(
-                " --output-mb +{}",
-                beyond(used.output_bytes, caps.output_bytes, 1024 * 1024).saturating_add(100)
-            )
+            format!(" --output-mb +{}", more(used.output_bytes, caps.output_bytes, 1024 * 1024))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{more_room, room_for_more};
+    use crate::kernel::budget::{Budget, Caps, Dimension, Spend};
+    use crate::outcome::Usage;
+    use crate::vocabulary::Millis;
+
+    fn budget(minutes: u64, tokens: u64, micros: u64) -> Budget {
+        let caps = Caps {
+            rounds: 1,
+            time: Some(Millis::minutes(minutes)),
+            tokens: Some(tokens),
+            cost_micros: Some(micros),
+            output_bytes: None,
+            step_time: Millis::minutes(1),
+            step_idle: None,
+            step: Spend::default(),
+            day: Spend::default(),
+            repository: Spend::default(),
+        };
+        Budget { caps, used: Usage::default() }
+    }
+
+    #[test]
+    fn the_room_that_is_suggested_is_in_proportion_to_the_cap() {
+        for (minutes, tokens, micros, expected) in [
+            (60, 200_000, 10_000_000, [" --minutes +30", " --tokens +100000", " --money +5.00"]),
+            (1, 500, 200_000, [" --minutes +1", " --tokens +250", " --money +0.10"]),
+            (1, 1, 1, [" --minutes +1", " --tokens +1", " --money +0.01"]),
+        ] {
+            let mut budget = budget(minutes, tokens, micros);
+            budget.used.duration = Millis::minutes(minutes);
+            (budget.used.tokens, budget.used.cost_micros) = (tokens, micros);
+            assert_eq!(room_for_more(budget), expected.concat());
+        }
+    }
+
+    #[test]
+    fn what_was_used_beyond_the_cap_is_covered_first() {
+        let mut budget = budget(10, 1000, 1_000_000);
+        budget.used.tokens = 9000;
+        assert_eq!(more_room(&budget, Dimension::Tokens), " --tokens +8500");
     }
 }

@@ -142,6 +142,25 @@ impl Evaluation {
         narrowed(super::schemas::EVALUATION.text)
     }
 
+    /// The lowest score's own reason: whoever said PASS beside it has told why, and need not be asked again. The place is the
+    /// item, so that the same weakness is the same cause the next time, whatever is named beside it.
+    fn cause_of_lowest_score(&self) -> StatedCause {
+        let Scores { completeness, correctness, code_quality, test_coverage, architecture_fit } =
+            &self.scores;
+        let mut lowest = (CauseCategory::Criterion, completeness);
+        for (category, score) in [
+            (CauseCategory::Correctness, correctness),
+            (CauseCategory::Quality, code_quality),
+            (CauseCategory::Tests, test_coverage),
+            (CauseCategory::Architecture, architecture_fit),
+        ] {
+            if score.score < lowest.1.score {
+                lowest = (category, score);
+            }
+        }
+        StatedCause { category: lowest.0, location: self.item_id.clone(), text: lowest.1.reason.clone() }
+    }
+
     /// PASS was said and no score contradicts it.
     pub fn passed(&self) -> bool {
         self.verdict == StatedVerdict::Pass && self.scores.failing().next().is_none()
@@ -164,7 +183,7 @@ impl Format for Evaluation {
         let cause = fields.object("cause").and_then(|mut cause| read_cause(&mut cause));
         let issues = fields.list("issues", issue);
         let fix = fields.text("fix");
-        let evaluation = Self {
+        let mut evaluation = Self {
             item_id,
             scores: scores?,
             verdict: verdict?,
@@ -174,8 +193,11 @@ impl Format for Evaluation {
             extra: fields.extra(),
         };
         if reading.strictness == Strictness::Agent && !evaluation.passed() {
-            for fault in cause_faults(&evaluation, fields) {
-                fields.report(fault);
+            let faults = cause_faults(&evaluation, fields);
+            if evaluation.verdict == StatedVerdict::Pass && !faults.is_empty() {
+                evaluation.cause = evaluation.cause_of_lowest_score();
+            } else {
+                faults.into_iter().for_each(|fault| fields.report(fault));
             }
         }
         Some(evaluation)
@@ -216,17 +238,10 @@ fn issue(field: Field<'_, '_>) -> Option<Issue> {
 }
 
 fn cause_faults(evaluation: &Evaluation, fields: &Fields<'_, '_>) -> Vec<ArtifactFault> {
-    let low: Vec<&str> = evaluation.scores.failing().collect();
-    let why = match (evaluation.verdict, low.as_slice()) {
-        (StatedVerdict::Pass, low) => {
-            format!("a score of 1 or 2 ({}) means FAIL, and a FAIL", low.join(", "))
-        }
-        (StatedVerdict::Fail, _) => "a FAIL".to_owned(),
-    };
     let cause = &evaluation.cause;
     let place = fields.place_of("cause");
     let missing = |key: &str, wanted: &str| {
-        let message = format!("{why} needs {wanted}");
+        let message = format!("a FAIL needs {wanted}");
         ArtifactFault::new(FaultKind::ReasonMissing, format!("{place}/{key}"), message)
     };
     let mut faults = Vec::new();

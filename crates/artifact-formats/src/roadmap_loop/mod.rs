@@ -6,3 +6,4 @@ pub mod lineage;
 pub mod plane;
 pub mod prompts;
 pub mod round;
+pub mod scaffold;

@@ -40,13 +40,26 @@ fn any_score_of_one_or_two_fails_whatever_the_verdict_says() {
             let mut scores = [5; 5];
             scores[place] = low;
             assert!(!read(&answer(scores, "PASS", "tests")).unwrap().passed());
-            let faults = read(&answer(scores, "PASS", "none")).unwrap_err();
-            assert!(
-                faults.has(FaultKind::ReasonMissing) && faults.to_string().contains("means FAIL"),
-                "{faults}"
-            );
+            assert!(!read(&answer(scores, "PASS", "none")).unwrap().passed());
         }
     }
+}
+
+#[test]
+fn a_pass_with_a_low_score_and_no_cause_fails_for_the_reason_of_its_lowest_score() {
+    let categories = ["criterion", "correctness", "quality", "tests", "architecture"];
+    for (place, category) in categories.iter().enumerate() {
+        let mut scores = [2; 5];
+        scores[place] = 1;
+        let mut low = answer(scores, "PASS", "none");
+        let names = ["completeness", "correctness", "code_quality", "test_coverage", "architecture_fit"];
+        low["scores"][names[place]]["reason"] = json!("only one case");
+        let evaluation = read(&low).unwrap();
+        assert_eq!(evaluation.cause.sentence(), format!("{category} at F001: only one case"));
+        assert_eq!(evaluation.cause.key().as_str(), format!("{category}@f001"));
+    }
+    let stated = read(&answer([5, 5, 1, 5, 5], "PASS", "tests")).unwrap();
+    assert_eq!(stated.cause.text, "rounds down", "a cause that was given counts");
 }
 
 #[test]

@@ -48,6 +48,37 @@ fn new_keys_go_to_the_end_of_the_item_in_its_own_layout() {
     assert_eq!(item.design_doc.as_deref(), Some("docs/designs/F001-design.md"));
 }
 
+fn refined() -> ItemContract {
+    ItemContract { deliverable: "a \"page\"".to_owned(), verification: "v".to_owned() }
+}
+
+#[test]
+fn a_refined_contract_changes_only_the_values_that_differ() {
+    let list = ours(ONBOARDED).set_contract(&id("F001"), &refined()).unwrap();
+    assert_eq!(list.text(), ONBOARDED.replace(r#""deliverable": "d""#, r#""deliverable": "a \"page\"""#));
+    assert_eq!(list.get(&id("F001")).unwrap().contract, refined());
+    assert_eq!(list.set_contract(&id("F001"), &refined()).unwrap().text(), list.text());
+}
+
+#[test]
+fn a_contract_that_is_missing_or_half_there_is_completed_in_the_items_layout() {
+    let half = ONBOARDED.replace(r#"{ "deliverable": "d", "verification": "v" }"#, r#"{ "by": "kim" }"#);
+    let list = ours(&half).set_contract(&id("F001"), &refined()).unwrap();
+    let whole = r#"{ "by": "kim", "deliverable": "a \"page\"", "verification": "v" }"#;
+    assert_eq!(list.text(), half.replace(r#"{ "by": "kim" }"#, whole));
+    let spelled = "\"contract\": {\n        \"deliverable\": \"a \\\"page\\\"\",\n        \"verification\": \"v\"\n      }";
+    let none =
+        ONBOARDED.replace("      \"contract\": { \"deliverable\": \"d\", \"verification\": \"v\" },\n", "");
+    let list = ours(&none).set_contract(&id("F001"), &refined()).unwrap();
+    let end = "\"weight\": 1e2 }";
+    assert_eq!(list.text(), none.replace(end, &format!("{end},\n      {spelled}")));
+    for empty in ["{ }", "null"] {
+        let there = ONBOARDED.replace(r#"{ "deliverable": "d", "verification": "v" }"#, empty);
+        let list = ours(&there).set_contract(&id("F001"), &refined()).unwrap();
+        assert_eq!(list.text(), there.replace(&format!("\"contract\": {empty}"), spelled));
+    }
+}
+
 #[test]
 fn the_same_value_in_another_spelling_is_left_alone() {
     let text = ONBOARDED.replace("\"not-started\"", "\"not\\u002dstarted\"");

@@ -2,3 +2,4 @@
 
 mod plane;
 mod round;
+mod scaffold;

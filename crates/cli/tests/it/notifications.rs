@@ -3,6 +3,7 @@
 
 mod crashes;
 mod documented;
+mod over_tls;
 mod receiver;
 
 use crate::agents_and_money::{doer_that, uses};

@@ -68,6 +68,14 @@ pub(super) fn reopening(
     command: &ResumeRun,
     run: &Run,
 ) -> Result<Option<(Actor, Observation)>, Fault> {
+    if command.note.as_ref().is_some_and(|note| note.trim().is_empty()) {
+        return Err(Fault::new(
+            Code::BadArgument,
+            "the answer is empty, and nobody would learn anything from it",
+        )
+        .kept("nothing was changed")
+        .hint("say what the agents shall know, or let it try again without an answer: `windlass retry`"));
+    }
     let (more_iterations, limits) = control_loop::limits::new_limits(command, run)?;
     let caps = CapChange {
         more_rounds: command.more_rounds.saturating_add(more_iterations),

@@ -196,26 +196,11 @@ fn dry_run(context: &RunContext) -> Result<RunOutcome, Fault> {
         .map(|role| format!("{role}: {}", context.spec.place().agents.get(role).map_or("", String::as_str)))
         .collect();
     Ok(RunOutcome {
-        run: String::new(),
-        status: Status::DryRun,
         run_dir: context.spec.place().run_dir.clone(),
-        final_verdict: closing.final_verdict,
         judge_verdict: closing.judge_verdict,
         audit_gate: closing.audit_gate,
-        said_by: SaidBy::default(),
-        rounds_completed: 1,
-        landed: None,
-        explanation: ExplanationView {
-            now: "nothing was started".to_owned(),
-            because: vec![format!("the prompts are in {}", round.display())],
-            commands: Vec::new(),
-            driver: None,
-        },
-        spent: Spent::default(),
-        would_run,
-        control: None,
-        goal: None,
-        roadmap: None,
+        rounds_completed: closing.rounds_completed,
+        ..RunOutcome::dry_run(vec![format!("the prompts are in {}", round.display())], would_run)
     })
 }
 

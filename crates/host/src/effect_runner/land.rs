@@ -123,7 +123,7 @@ fn is_the_users_to_mend(error: &GitError) -> bool {
     )
 }
 
-pub(super) fn in_the_way(reason: &NotFastForwarded) -> String {
+pub(crate) fn in_the_way(reason: &NotFastForwarded) -> String {
     match reason {
         NotFastForwarded::HeadIsDetached => "no branch is checked out".to_owned(),
         NotFastForwarded::HeadMoved { found } => {

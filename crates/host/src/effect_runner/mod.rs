@@ -22,7 +22,7 @@ mod wait;
 pub(crate) use control_loop::thousandths;
 pub(crate) use goal_loop::capture::proposed_and_found as goal_contents;
 pub(crate) use goal_loop::plant as goal_plant;
-pub(crate) use land::author;
+pub(crate) use land::{author, in_the_way};
 pub(crate) use prepare::restore as restore_worktrees;
 pub(crate) use prompt::{dry_run_prompts, ending, file_name as prompt_file_name};
 

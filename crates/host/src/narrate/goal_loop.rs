@@ -3,7 +3,7 @@
 use super::{local_time, short};
 use windlass_control_api::events::Tone;
 use windlass_protocols::Run;
-use windlass_protocols::effect::{CommitItem, RunSuite, SuitePurpose};
+use windlass_protocols::effect::{CommitItem, RunChecks, RunSuite, SuitePurpose};
 use windlass_protocols::kernel::availability::FOR_GOOD;
 use windlass_protocols::outcome::{CapturedChange, Finding, SuiteReport};
 use windlass_protocols::protocol::Protocol;
@@ -43,6 +43,15 @@ pub(super) fn committing(asked: &CommitItem) -> (String, Tone) {
     }
 }
 
+/// The engine's own checks on a verified tree; other loops have other names for them.
+pub(super) fn pre_commit(checks: &RunChecks) -> (String, Tone) {
+    let words = match checks.commands.len() {
+        1 => "the engine runs the pre-commit check".to_owned(),
+        count => format!("the engine runs {count} pre-commit checks"),
+    };
+    (words, Tone::Plain)
+}
+
 /// The contract and the queue as they were told before: their items are told when something happens to them.
 pub(super) fn is_known(run: &Run, fact: &windlass_protocols::Fact) -> bool {
     let windlass_protocols::Fact::GoalContract(Fact::QueueTaken { queue }) = fact else { return false };
@@ -53,7 +62,7 @@ pub(super) fn is_known(run: &Run, fact: &windlass_protocols::Fact) -> bool {
     })
 }
 
-fn state(run: &Run) -> Option<&State> {
+pub(super) fn state(run: &Run) -> Option<&State> {
     match &run.started.as_ref()?.protocol {
         Protocol::GoalContract(state) => Some(state),
         Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_) => None,
@@ -73,6 +82,11 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::BaselineTaken { flaky, .. } if !flaky.is_empty() => {
             (format!("the baseline is flaky: {}", flaky.join(", ")), Tone::Attention)
         }
+        Fact::BaselineTaken { suite: Some(suite), .. } if suite.total == 0 => (
+            "the baseline is green, but no tests can be read from what the command prints: only its exit code counts"
+                .to_owned(),
+            Tone::Attention,
+        ),
         Fact::BaselineTaken { .. } => ("the baseline is green".to_owned(), Tone::Good),
         Fact::IterationOpened { iteration, item, work, .. } => {
             let what = match work {
@@ -172,7 +186,7 @@ fn ended(iteration: u32, item: &str, result: &Ending) -> (String, Tone) {
     match result {
         Ending::Accepted => (format!("iteration {iteration}: {item} is complete"), Tone::Good),
         Ending::Rework { by, cause, .. } => {
-            (format!("iteration {iteration}: {item} needs rework: {}: {cause}", by.words()), Tone::Bad)
+            (format!("iteration {iteration}: {item} needs rework: {}", by.sentence(cause)), Tone::Bad)
         }
         Ending::Inconclusive { why } => {
             (format!("iteration {iteration}: {item} is undecided: {why}"), Tone::Attention)
@@ -195,6 +209,7 @@ fn concluded(end: &End) -> (String, Tone) {
             (format!("{item} waits for a person's yes to its design"), Tone::Attention)
         }
         End::Paused { iteration } => (format!("iteration {iteration} is done; paused"), Tone::Attention),
+        End::AsAsked { iteration } => (format!("iteration {iteration} is done, as asked"), Tone::Good),
         End::Stopped { by, .. } => (format!("stopped by {by}"), Tone::Attention),
         End::NotReady { why } => (format!("it did not begin: {}", why.words()), Tone::Bad),
     }

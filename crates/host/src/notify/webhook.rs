@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 pub(super) fn send(kit: &Kit, url: &str, secret_env: Option<&str>, message: &Message) -> Result<(), Trouble> {
     let body = serde_json::to_string(message).map_err(|error| Trouble::Lasting(error.to_string()))?;
     let seconds = SystemClock.now().0 / 1000;
-    let mut request = agent(url)
+    let mut request = agent(url)?
         .post(url)
         .header("content-type", "application/json")
         .header("user-agent", concat!("windlass/", env!("CARGO_PKG_VERSION")))
@@ -46,13 +46,11 @@ pub(super) fn send(kit: &Kit, url: &str, secret_env: Option<&str>, message: &Mes
 }
 
 /// Trusts whom this machine trusts, so that a company's own authority counts.
-fn agent(url: &str) -> ureq::Agent {
+fn agent(url: &str) -> Result<ureq::Agent, Trouble> {
     let mut tls = TlsConfig::builder()
         .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()));
     if url.starts_with("https:") {
-        let found = rustls_native_certs::load_native_certs().certs;
-        let roots: Vec<_> = found.iter().map(|one| Certificate::from_der(one).to_owned()).collect();
-        tls = tls.root_certs(RootCerts::from(roots));
+        tls = tls.root_certs(RootCerts::from(authorities()?));
     }
     let config = ureq::Agent::config_builder()
         .tls_config(tls.build())
@@ -62,5 +60,16 @@ fn agent(url: &str) -> ureq::Agent {
         // Settings are resolved elsewhere; nothing here looks into the environment.
         .proxy(None)
         .timeout_global(Some(LIMIT));
-    config.build().new_agent()
+    Ok(config.build().new_agent())
+}
+
+/// Without any, every server would be called a stranger, and the words would blame the server.
+fn authorities() -> Result<Vec<Certificate<'static>>, Trouble> {
+    let found = rustls_native_certs::load_native_certs();
+    if found.certs.is_empty() {
+        let why: Vec<String> = found.errors.iter().map(ToString::to_string).collect();
+        let why = if why.is_empty() { "none is installed".to_owned() } else { why.join("; ") };
+        return Err(Trouble::Passing(format!("no authority is known that could vouch for it: {why}")));
+    }
+    Ok(found.certs.iter().map(|one| Certificate::from_der(one).to_owned()).collect())
 }

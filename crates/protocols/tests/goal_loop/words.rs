@@ -64,6 +64,7 @@ pub(crate) fn spec() -> GoalSpec {
         task: TaskId::new("TASK-1"),
         text: "every item works".to_owned(),
         caps: caps(100),
+        once: false,
         tightened: Tightened::default(),
         suite: Some("make test".to_owned()),
         pre_commit: Vec::new(),
@@ -208,6 +209,7 @@ pub(crate) fn design(name: &str, paths: &[&str]) -> Answer {
         summary: "one file".to_owned(),
         paths: lines(paths),
         artifact: artifact(name),
+        refined: None,
     })
 }
 

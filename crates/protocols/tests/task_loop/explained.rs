@@ -135,7 +135,10 @@ fn read(command: &str) -> Option<Observation> {
             note = Some(value.to_owned());
             continue;
         }
-        let more: u32 = value
+        let (number, cents) = value.split_once('.').unwrap_or((value, "0"));
+        let cents: u64 = cents.parse().unwrap_or_else(|_| panic!("{value} of {command} is no amount"));
+        assert!(flag == "--money" || cents == 0, "{flag} of {command} takes whole numbers");
+        let more: u32 = number
             .strip_prefix('+')
             .and_then(|number| number.parse().ok())
             .unwrap_or_else(|| panic!("{value} of {command} is not a number of more"));
@@ -144,7 +147,7 @@ fn read(command: &str) -> Option<Observation> {
             "--rounds" => caps.more_rounds = more,
             "--minutes" => caps.more_time = Millis::minutes(wide),
             "--tokens" => caps.more_tokens = wide,
-            "--money" => caps.more_cost_micros = wide * 1_000_000,
+            "--money" => caps.more_cost_micros = wide * 1_000_000 + cents * 10_000,
             "--output-mb" => caps.more_output_bytes = wide * 1024 * 1024,
             other => panic!("{other} of {command} is no flag"),
         }

@@ -47,6 +47,7 @@ pub(crate) fn goal_spec() -> GoalSpec {
         task: TaskId::new("TASK-3"),
         text: "every feature works".to_owned(),
         caps: caps(10),
+        once: false,
         tightened: Tightened::default(),
         suite: Some("make test".to_owned()),
         pre_commit: Vec::new(),
@@ -159,6 +160,7 @@ fn design() -> DesignReport {
         summary: "a parser in two files".to_owned(),
         paths: lines(&["src/parser.rs"]),
         artifact: artifact("F001-design.md"),
+        refined: None,
     }
 }
 

@@ -22,6 +22,7 @@ use windlass_protocols::outcome::{
 use windlass_protocols::protocol::goal_contract::end::{Cap, Cause, End, NotReady, Proposed};
 use windlass_protocols::protocol::goal_contract::facts::{Ending, Fact as GoalFact, RejectedBy};
 use windlass_protocols::protocol::goal_contract::queue::{Autonomy, Design, Item, Limits, Queue, Work};
+use windlass_protocols::protocol::goal_contract::reports::{ContractWords, RefinedContract};
 use windlass_protocols::protocol::goal_contract::spec::{Claimed, DesignRule, GoalSpec, Tightened};
 use windlass_protocols::protocol::goal_contract::stage::Stage;
 
@@ -101,8 +102,12 @@ fn suite() -> BoxedStrategy<SuiteReport> {
 }
 
 fn design() -> BoxedStrategy<DesignReport> {
-    (text(), texts(), artifact())
-        .prop_map(|(summary, paths, artifact)| DesignReport { summary, paths, artifact })
+    let words = || {
+        (text(), text()).prop_map(|(deliverable, verification)| ContractWords { deliverable, verification })
+    };
+    let refined = (words(), words()).prop_map(|(from, to)| RefinedContract { from, to });
+    (text(), texts(), artifact(), option::of(refined))
+        .prop_map(|(summary, paths, artifact, refined)| DesignReport { summary, paths, artifact, refined })
         .boxed()
 }
 
@@ -239,6 +244,7 @@ fn end() -> BoxedStrategy<End> {
         cause().prop_map(|cause| End::Escalated { cause }),
         (id(), proposed).prop_map(|(item, proposed)| End::AwaitsApproval { item, proposed }),
         small().prop_map(|iteration| End::Paused { iteration }),
+        small().prop_map(|iteration| End::AsAsked { iteration }),
         (text(), text()).prop_map(|(by, reason)| End::Stopped { by, reason }),
         texts().prop_map(|failing| End::NotReady { why: NotReady::RedBaseline { failing } }),
     ]

@@ -107,6 +107,7 @@ impl Answering<'_> {
             summary: "one file".to_owned(),
             paths: if nameless { Vec::new() } else { vec!["src/item.rs".to_owned()] },
             artifact: artifact("design.md", effect),
+            refined: None,
         })
     }
 

@@ -66,7 +66,19 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 12] = [
         ],
     ),
     ("work", &["recheck", "rework", "build"]),
-    ("end", &["success", "hard-kill", "escalated", "awaits-approval", "paused", "stopped", "not-ready"]),
+    (
+        "end",
+        &[
+            "success",
+            "hard-kill",
+            "escalated",
+            "awaits-approval",
+            "paused",
+            "as-asked",
+            "stopped",
+            "not-ready",
+        ],
+    ),
     ("proposed", &["change", "design"]),
     ("cap", &["iterations", "commits", "rework", "used", "destructive"]),
     ("not ready", &["red-baseline", "no-tests", "unreadable", "nothing-in-scope", "setup"]),
@@ -118,7 +130,7 @@ pub(crate) fn count(coverage: &mut Coverage, fact: &GoalFact) {
                 End::AwaitsApproval { proposed, .. } => {
                     coverage.count("proposed", proposed_name(proposed));
                 }
-                End::Success | End::Paused { .. } | End::Stopped { .. } => {}
+                End::Success | End::Paused { .. } | End::AsAsked { .. } | End::Stopped { .. } => {}
             }
         }
         _ => {}

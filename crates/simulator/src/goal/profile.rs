@@ -13,8 +13,10 @@ use windlass_protocols::{CommitId, Millis, Role, TaskId};
 const ROLES: [Role; 3] = [Role::Planner, Role::Builder, Role::Evaluator];
 
 pub(crate) fn spec(choices: &mut Choices) -> GoalSpec {
+    let once = choices.once_in(10);
+    let rounds = choices.weighted(&[(4, 10), (1, 2), (1, 5)]);
     let caps = Caps {
-        rounds: choices.weighted(&[(4, 10), (1, 2), (1, 5)]),
+        rounds: if once { 1 } else { rounds },
         time: cap(choices, 60 * 60_000).map(Millis),
         tokens: cap(choices, 60_000),
         cost_micros: cap(choices, 30_000),
@@ -29,6 +31,7 @@ pub(crate) fn spec(choices: &mut Choices) -> GoalSpec {
         task: TaskId::new("TASK-1"),
         text: "every item works".to_owned(),
         caps,
+        once,
         tightened: tightened(choices),
         suite: (!choices.once_in(8)).then(|| "make test".to_owned()),
         pre_commit: if choices.once_in(3) { vec!["make lint".to_owned()] } else { Vec::new() },

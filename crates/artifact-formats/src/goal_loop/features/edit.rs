@@ -55,12 +55,33 @@ impl FeatureList {
         self.edited(json_edit::push(&self.source, &["features"], &item.to_value()))
     }
 
+    /// Writes what a design made of an item's contract. Other keys of that object stay, and so do values that are the same.
+    pub fn set_contract(&self, id: &ItemId, contract: &ItemContract) -> Result<Self, EditFault> {
+        let ItemContract { deliverable, verification } = contract;
+        let (index, place) = (self.position(id)?.to_string(), "contract");
+        let parts = [("deliverable", json!(deliverable)), ("verification", json!(verification))];
+        let mut source = self.source.clone();
+        for (key, value) in &parts {
+            let Some(edited) = json_edit::set(&source, &["features", &index, place, key], value) else {
+                // There is no object yet to hold them.
+                let whole = json!({ "deliverable": deliverable, "verification": verification });
+                return self.set_value(id, place, &whole);
+            };
+            source = edited;
+        }
+        self.edited(Some(source))
+    }
+
+    fn position(&self, id: &ItemId) -> Result<usize, EditFault> {
+        let index = self.items.iter().position(|placed| placed.feature.id == *id);
+        index.ok_or_else(|| EditFault::NoSuchItem(id.clone()))
+    }
+
     fn set_value(&self, id: &ItemId, key: &str, value: &Value) -> Result<Self, EditFault> {
         if key == "id" {
             return Err(EditFault::FrozenKey(key.to_owned()));
         }
-        let index = self.items.iter().position(|placed| placed.feature.id == *id);
-        let index = index.ok_or_else(|| EditFault::NoSuchItem(id.clone()))?;
+        let index = self.position(id)?;
         self.edited(json_edit::set(&self.source, &["features", &index.to_string(), key], value))
     }
 

@@ -1,10 +1,11 @@
 //! The texts of the active bundle together, in either generation, and whether they make one usable roadmap.
 //! It knows which file is which; reading each of them is done elsewhere.
 
+use super::closeout::resolve;
 use super::generation::Generation;
 use super::names::history_file;
-use super::problem::{Problem, Problems};
-use super::roadmap::{Roadmap, RoadmapText, RoadmapView, read_structured};
+use super::problem::{Problem, Problems, Severity};
+use super::roadmap::{Roadmap, RoadmapText, RoadmapView, missing_sections, read_structured};
 use super::state::ActiveBundle;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,36 @@ impl BundleTexts<'_> {
 
     pub(super) fn roadmap_text(&self) -> RoadmapText {
         RoadmapText::read(&self.roadmap_path(), self.roadmap)
+    }
+
+    /// What is odd about a bundle that can be used: sections a person would miss (4.1), and anchors of unfinished
+    /// milestones that a closeout could not resolve (4.2).
+    pub fn warnings(&self) -> Vec<Problem> {
+        let text = self.roadmap_text();
+        let Some(view) = self.view.filter(|_| self.generation == Generation::Records) else {
+            return Vec::new();
+        };
+        let Ok(view) = RoadmapView::parse(&self.view_path(), view) else { return Vec::new() };
+        let mut found = missing_sections("4.1", &text);
+        for milestone in view.roadmap.unfinished() {
+            let block = text.blocks_of(&milestone.id).next().map(|block| block.span.clone());
+            let named = [&milestone.status_anchor, &milestone.completion_anchor].into_iter().flatten();
+            for anchor in named.filter_map(|id| view.anchor(id)) {
+                if anchor.target_file != self.roadmap_path() {
+                    continue;
+                }
+                if let Err(why) = resolve(self.roadmap, &anchor.selector, block.clone()) {
+                    let message = format!("the anchor cannot be used: {why}");
+                    let place = &anchor.place;
+                    found.push(
+                        Problem::fatal("4.2", &self.view_path(), message)
+                            .at_pointer(&place.pointer)
+                            .at_line(place.line),
+                    );
+                }
+            }
+        }
+        found.into_iter().map(|problem| problem.weighing(Severity::Warning)).collect()
     }
 
     /// The view, held against the state it belongs to, the narrative and the files its anchors point into.

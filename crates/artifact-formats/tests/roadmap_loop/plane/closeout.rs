@@ -113,6 +113,42 @@ fn rule_12_markdown_edits_stay_inside_the_block_and_the_history() {
 }
 
 #[test]
+fn rule_12_an_entry_goes_to_the_end_of_the_list_in_its_own_dress() {
+    let bundle = bundle();
+    let mut closeout = Closeout::empty(CloseoutMode::StatusOnly);
+    closeout.completion_pointers = vec![pointer("ship", "round-9: x")];
+    for (before, after) in [
+        (
+            "\n\n* a\n  wrapped\n\n* b\n    * nested\n\nA remark.\n",
+            "\n\n* a\n  wrapped\n\n* b\n    * nested\n* round-9: x\n\nA remark.\n",
+        ),
+        (" prose here\n", " prose here\n- round-9: x\n"),
+        ("\n- None yet.\n", "\n- round-9: x\n"),
+        ("\nnone\n", "\n- round-9: x\n"),
+        (" `none`\n", "\n- round-9: x\n"),
+    ] {
+        let at = PLAIN.rfind("Completion pointers: none\n").unwrap();
+        let (head, tail) = (&PLAIN[..at + 20], &PLAIN[at + 26..]);
+        let text = format!("{head}{before}{tail}");
+        let applied = apply_closeout(&markdown(&bundle, &text), &closeout).unwrap();
+        assert_eq!(file(&applied, "roadmap.md"), format!("{head}{after}{tail}"));
+    }
+    closeout.completion_pointers.clear();
+    closeout.history_entries = vec![history(None, "round-9")];
+    for (before, after) in [
+        ("## Completed Rounds", "## Completed Rounds\n- round-9"),
+        ("## Completed Rounds\n\n## Other\n", "## Completed Rounds\n- round-9\n\n## Other\n"),
+        (
+            "## Completed Rounds\n\nAll of them:\n\n- a\n",
+            "## Completed Rounds\n\nAll of them:\n\n- a\n- round-9\n",
+        ),
+    ] {
+        let texts = BundleTexts { history: Some(before), ..markdown(&bundle, PLAIN) };
+        assert_eq!(file(&apply_closeout(&texts, &closeout).unwrap(), "roadmap-history.md"), after);
+    }
+}
+
+#[test]
 fn rule_4_2_selectors_are_resolved_in_the_milestone_first() {
     let mut template = view();
     for id in ["m-1", "m-10"] {
@@ -275,6 +311,7 @@ fn rule_12_other_peoples_history_is_compared_by_words() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn an_applied_closeout_matches_and_leaves_every_other_line(
         crlf: bool, mark: bool, status: bool, words in "[a-z`*#\\[\\]:][ -~\u{e4}]{0,20}[a-z]", second in "[a-z]{1,12}",

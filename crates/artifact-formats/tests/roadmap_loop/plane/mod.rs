@@ -3,6 +3,7 @@
 mod closeout;
 mod documents;
 mod generation;
+mod hostile_text;
 mod migrate;
 mod names;
 mod roadmap;

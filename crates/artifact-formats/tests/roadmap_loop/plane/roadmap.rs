@@ -127,6 +127,17 @@ fn rule_25_2_fenced_and_commented_labels_are_no_labels() {
 }
 
 #[test]
+fn rule_25_2_a_value_ends_at_a_blank_line_a_label_or_a_heading() {
+    let text =
+        PLAIN.replace("Intent: Release it.\n", "Intent: Release it,\nsoon.\n\nA remark.\n#### Aside\nmore\n");
+    assert_eq!(structured(&text).unwrap().milestones[2].intent.as_deref(), Some("Release it, soon."));
+    let text = PLAIN
+        .replace("Completion pointers: none\n", "Completion pointers:\n\n- Round 7: a\n\n- b\n\nA remark.\n");
+    let pointers = structured(&text).unwrap().milestones[2].completion_pointers.clone();
+    assert_eq!(pointers.as_deref(), Some("- Round 7: a - b"), "a list may stand below its label");
+}
+
+#[test]
 fn rule_4_1_the_tolerant_reader_takes_every_variant() {
     let roadmap = RoadmapText::read("roadmap.md", DRESSED).roadmap();
     let seen: Vec<_> = roadmap
@@ -243,4 +254,20 @@ fn rule_4_3_a_missing_or_unreadable_view_is_never_terminal() {
         texts.roadmap().unwrap_err().to_string().contains("roadmap-history.md"),
         "an anchor into a missing file"
     );
+}
+
+#[test]
+fn rule_4_2_anchors_that_cannot_be_used_are_told_beforehand() {
+    let bundle = bundle();
+    let sound = pretty(&view());
+    assert_eq!(records(&bundle, DRESSED, &sound).warnings(), []);
+    let mut broken = view();
+    broken["anchors"]["m-10-pointers"]["selector"] = json!("#### Nowhere");
+    broken["anchors"]["m-1-pointers"]["selector"] = json!("#### Nowhere");
+    let broken = pretty(&broken);
+    let text = DRESSED.replace("## Goal\n", "");
+    let found = records(&bundle, &text, &broken).warnings();
+    let seen: Vec<_> = found.iter().map(|problem| (problem.rule, problem.pointer.as_str())).collect();
+    assert_eq!(seen, [("4.1", ""), ("4.2", "/anchors/m-10-pointers")], "finished milestones need none");
+    assert!(records(&bundle, &text, &broken).roadmap().is_ok());
 }

@@ -1,10 +1,9 @@
 //! Section 3: what `state.json` holds, and every invariant of 3.3 as a problem with its rule, place and weight.
 
 use serde_json::{Value, json};
-use windlass_artifact_formats::goal_loop::Recognised;
 use windlass_artifact_formats::roadmap_loop::plane::{
-    ControllerStage, LEGACY_KEYS, Retry, RetryMechanism, RetryScope, RoundStage, Severity, StateFile,
-    UpdateStatus, UpdateTrigger,
+    ControllerStage, LEGACY_KEYS, Recognised, Retry, RetryMechanism, RetryScope, RoundStage, Severity,
+    StateFile, UpdateStatus, UpdateTrigger,
 };
 
 use super::rules;

@@ -15,6 +15,7 @@ use windlass_control_api::{Control, Fault, exit_codes};
 #[command(after_help = "\
 Examples:
   windlass goal add \"Export as CSV\" --criterion \"the export has a header line\" --criterion \"has a test\"
+  windlass goal add \"Colours\" --criterion \"--colour works\" --path src/output/ --path README.md
   windlass goal add \"Split the parser\" --refactor --criterion \"no file over 400 lines\" --depends F002")]
 pub(super) struct AddArgs {
     /// What it is called
@@ -29,6 +30,9 @@ pub(super) struct AddArgs {
     /// An item that must be accepted first; may be repeated
     #[arg(long, value_name = "ID")]
     depends: Vec<String>,
+    /// A file, folder or pattern that it may touch, from the top of the repository; may be repeated. Tests always may be
+    #[arg(long, value_name = "PATH")]
+    path: Vec<String>,
     /// Smaller comes first; after every other item if not given
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     priority: Option<i64>,
@@ -50,6 +54,7 @@ pub(super) async fn run(args: AddArgs, control: &dyn Control, output: &mut Outpu
         description: args.description,
         criteria: args.criterion,
         dependencies: args.depends,
+        paths: args.path,
         priority: args.priority,
         kind: match (args.refactor, args.bug) {
             (true, _) => NewItemKind::Refactoring,

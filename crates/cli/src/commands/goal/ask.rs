@@ -16,7 +16,7 @@ pub(super) fn contract(setup: &GoalSetup, output: &mut Output) -> Result<Option<
     let Some(contract) = setup.contract.as_ref().filter(|contract| !contract.confirmed) else {
         return Ok(None);
     };
-    if !setup.problems.is_empty() {
+    if !setup.problems.is_empty() || !setup.in_the_way.is_empty() {
         return Ok(None);
     }
     check::show(setup, output);

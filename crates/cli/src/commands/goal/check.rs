@@ -11,9 +11,9 @@ use windlass_control_api::{Control, Fault, exit_codes};
 
 /// Say what the contract comes to, and what keeps a run from starting
 ///
-/// Exits with 0 when a run could start, with 2 when something is wrong with the files, with 14 when only your yes is
-/// missing: to the contract, or to the repository's commands. Takes the flags of `goal run` that take away from the
-/// contract.
+/// Exits with 0 when a run could start, with 2 when something is wrong with the files or the flags, with 14 when it would be
+/// refused as things stand: your yes is missing, to the contract or to the repository's commands, your checkout has changes
+/// that are not committed, another goal loop is open or has accepted items that are not merged. Takes the flags of `goal run` that take away from the contract.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -35,7 +35,8 @@ pub(super) async fn run(args: CheckArgs, control: &dyn Control, output: &mut Out
         show(&setup, output);
     }
     let confirmed = setup.contract.as_ref().is_some_and(|contract| contract.confirmed);
-    Ok(match (setup.problems.is_empty(), confirmed && setup.trusted) {
+    let free = setup.in_the_way.is_empty() && setup.open_run.is_none();
+    Ok(match (setup.problems.is_empty(), confirmed && setup.trusted && free) {
         (false, _) => exit_codes::USAGE,
         (true, false) => exit_codes::REFUSED,
         (true, true) => exit_codes::ACCEPTED,
@@ -45,12 +46,13 @@ pub(super) async fn run(args: CheckArgs, control: &dyn Control, output: &mut Out
 pub(super) fn show(setup: &GoalSetup, output: &mut Output) {
     let look = output.look();
     let name = look.paint(Paint::Name, &printable(&setup.repository));
-    let (tone, words) = match setup.problems.as_slice() {
-        [] => (Tone::Good, "is set up for a goal loop"),
+    let (tone, words) = match (setup.problems.as_slice(), setup.in_the_way.as_slice()) {
+        ([], []) => (Tone::Good, "is set up for a goal loop"),
         _ => (Tone::Bad, "cannot run a goal loop yet"),
     };
     output.line(format!("{} {name} {words}", look.mark(tone)));
-    for problem in setup.problems.iter().flat_map(|problem| problem.lines()) {
+    let wrong = setup.problems.iter().chain(&setup.in_the_way);
+    for problem in wrong.flat_map(|problem| problem.lines()) {
         output.line(format!("  {} {}", look.mark(Tone::Bad), printable(problem)));
     }
     show_fields(setup, output);

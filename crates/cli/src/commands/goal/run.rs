@@ -33,7 +33,7 @@ pub(super) struct GoalRunArgs {
     /// Commit to the branch that is checked out, which follows commit by commit
     #[arg(long)]
     in_place: bool,
-    /// Begin although another goal loop of this repository waits for a person
+    /// Begin although another goal loop of this repository waits for a person or has accepted items that are not merged
     #[arg(long)]
     another: bool,
     /// Say what would be done, start and write nothing

@@ -1,5 +1,9 @@
-//! `windlass roadmap …`: the loop that works a roadmap of milestones off, round by round.
+//! `windlass roadmap …`: the loop that works through a roadmap in rounds of plan, implementation and review.
 
+mod ask;
+mod init;
+mod inspect;
+mod migrate;
 pub(super) mod report;
 mod run;
 mod status;
@@ -8,18 +12,19 @@ use crate::output::Output;
 use clap::{Args, Subcommand};
 use windlass_control_api::{Control, Fault};
 
-/// Work a roadmap of milestones off in rounds: plan, implement, review, merge
+/// Work through a roadmap in rounds: plan, implement, review, merge
 ///
-/// The control plane is the tracked folder `orchestrator/`: a roadmap of milestones, the contract of the roles, and
-/// `state.json`, which says which rounds live. Each round is planned, implemented and reviewed by agents in a worktree of its
-/// own; Windlass merges what was approved as one commit of the base branch and notes it in the roadmap. People may edit the
-/// files between two steps; they are read before every decision.
+/// Reads and writes the control plane under `orchestrator/`: a roadmap of milestones, the state of the controller, and the
+/// artifacts of every round. Planner, implementer and reviewer are separate agents in a worktree of their round; the
+/// controller only decides what the files allow, merges what a reviewer approved, and notes it in the roadmap.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  windlass roadmap init
+  windlass roadmap inspect
   windlass roadmap run --agent claude
-  windlass roadmap run --agent codex --reviewer claude --once
-  windlass roadmap status")]
+  windlass roadmap status
+  windlass roadmap migrate --dry-run")]
 pub(crate) struct RoadmapArgs {
     #[command(subcommand)]
     command: RoadmapCommand,
@@ -27,6 +32,9 @@ pub(crate) struct RoadmapArgs {
 
 #[derive(Debug, Subcommand)]
 enum RoadmapCommand {
+    Init(init::InitArgs),
+    Inspect(inspect::InspectArgs),
+    Migrate(migrate::MigrateArgs),
     Run(Box<run::RoadmapRunArgs>),
     Status(status::StatusArgs),
 }
@@ -34,12 +42,15 @@ enum RoadmapCommand {
 impl RoadmapArgs {
     /// Whether nothing is recorded, so that a state directory that cannot be written is good enough.
     pub(crate) fn only_looks(&self) -> bool {
-        matches!(self.command, RoadmapCommand::Status(_))
+        matches!(self.command, RoadmapCommand::Inspect(_) | RoadmapCommand::Status(_))
     }
 }
 
 pub(crate) async fn run(args: RoadmapArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
     match args.command {
+        RoadmapCommand::Init(args) => init::run(args, control, output).await,
+        RoadmapCommand::Inspect(args) => inspect::run(args, control, output).await,
+        RoadmapCommand::Migrate(args) => migrate::run(args, control, output).await,
         RoadmapCommand::Run(args) => run::run(*args, control, output).await,
         RoadmapCommand::Status(args) => status::run(args, control, output).await,
     }

@@ -163,11 +163,8 @@ fn changing_nothing_of_what_failed_counts_as_changing_nothing() {
     let scene = Scene::of(1, "L2");
     let play = Play::default().builds(1, "F001").fails(1, "F001", ["criterion", "f001.txt", "too short"]);
     let ended = scene.ends(&play.builder(2, &[]), 12);
-    assert_eq!(ended["goal"]["outcome"], "HARD KILL (rework of F001)");
-    assert_eq!(
-        ended["goal"]["iterations_done"][1]["why"],
-        "nothing was changed: the builder changed nothing"
-    );
+    assert_eq!(ended["goal"]["outcome"], "HARD KILL (rework per item: F001)");
+    assert_eq!(ended["goal"]["iterations_done"][1]["why"], "the builder changed nothing");
     scene.assert_sound();
 }
 
@@ -178,6 +175,11 @@ fn a_question_waits_for_a_person_and_the_answer_reaches_the_next_builder() {
     let ended = scene.ends(&play.builds(2, "F001").passes(2, "F001"), 11);
     assert_because(&ended, "the builder of F001 asks: Which words does it say?");
     assert!(scene.at_end(CONTRACT).contains("Which words does it say?"), "it stands in the triage inbox");
+    for empty in ["", " \n"] {
+        let refused = scene.about("answer", &[empty]).exits_with(2);
+        assert!(refused.stderr.contains("the answer is empty"), "{}", refused.stderr);
+    }
+    assert_eq!(scene.world.steps().len(), 1, "it still waits");
     let _ = scene.about("answer", &["It says done"]).exits_with(0);
     assert!(scene.prompt("builder-2-1").contains("It says done"));
     assert_eq!(scene.item_status("F001"), "complete");

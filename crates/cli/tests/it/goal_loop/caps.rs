@@ -22,12 +22,13 @@ fn ends_with(output: Output, code: u8, words: &str) -> Value {
     outcome
 }
 
-/// Gives exactly the command that is shown first.
+/// Gives exactly the first of the commands shown that has these words.
 #[track_caller]
 fn goes_on_as_shown(stage: &Stage, wanted: &str) -> Output {
     let explained = stage.about("explain", &["--json"]).exits_with(0).json();
-    let command = explained["commands"][0].as_str().expect("it says how to go on").to_owned();
-    assert!(command.contains(wanted), "{command}");
+    let commands = explained["commands"].as_array().expect("it says how to go on");
+    let command = commands.iter().filter_map(Value::as_str).find(|command| command.contains(wanted));
+    let command = command.unwrap_or_else(|| panic!("{wanted} in {commands:?}"));
     let words: Vec<&str> = command.split(' ').skip(1).chain(["--json"]).collect();
     stage.world.windlass(&words)
 }
@@ -48,12 +49,18 @@ fn iterations_end_it_and_rounds_give_it_room() {
 }
 
 #[test]
-fn commits_end_it_and_rounds_give_it_room() {
+fn commits_end_it_and_only_its_own_row_gives_it_room() {
     let stage = three_items().capped(&[("Commits", "1")]);
     ends_with(stage.run(&[]), 12, "HARD KILL (commits)");
     assert_eq!(stage.subjects(), ["feat(F001): Part 1", "chore(loop): run summary"]);
     assert!(stage.file(BUDGET).contains("| Commits | 1 | 1 |"), "{}", stage.file(BUDGET));
-    ends_with(goes_on_as_shown(&stage, "--rounds +1"), 12, "HARD KILL (commits)");
+    let more = stage.about("resume", &["--rounds", "+5", "--json"]);
+    let ended = ends_with(more, 12, "HARD KILL (commits)");
+    assert_eq!(stage.report()["commits_used"], serde_json::json!({ "used": 1, "cap": 1 }));
+    let because = ended["explanation"]["because"].to_string();
+    assert!(because.contains("raise `Commits` in docs/loop-budget.md and then resume"), "{because}");
+    stage.repository.write(BUDGET, &stage.file(BUDGET).replace("| Commits | 1 |", "| Commits | 2 |"));
+    ends_with(goes_on_as_shown(&stage, "resume"), 12, "HARD KILL (commits)");
     assert_eq!(stage.report()["commits_used"], serde_json::json!({ "used": 2, "cap": 2 }));
     stage.assert_sound();
 }
@@ -62,11 +69,15 @@ fn commits_end_it_and_rounds_give_it_room() {
 fn rework_of_an_item_for_different_causes_ends_it_and_nothing_is_committed() {
     let turns = [Turn::failing(1, "part-1.txt"), Turn::failing(1, "tests/part-1.sh"), Turn::passing(1)];
     let stage = Stage::of(1, "L2", &turns);
-    let ended = ends_with(stage.run(&[]), 12, "HARD KILL (rework of F001)");
+    let ended = ends_with(stage.run(&[]), 12, "HARD KILL (rework per item: F001)");
     assert_eq!(ended["goal"]["items"][0]["rework"], 2, "{ended:#}");
     assert_eq!(stage.subjects(), ["chore(loop): run summary"]);
     assert!(stage.file("docs/LOOP.md").contains("- F001 — Part 1 · cause: "), "it is in the inbox");
-    // A person who looked lets it be tried again, and the inbox is empty when it passes.
+    // To let it go on says nothing about what was tried; room for one more try does, and so would an answer.
+    let plain = stage.about("resume", &["--json"]);
+    let ended = ends_with(plain, 12, "HARD KILL (rework per item: F001)");
+    assert_eq!(ended["explanation"]["now"], "HARD KILL: F001 failed as often as one item may");
+    assert_eq!(stage.steps().len(), 4, "nobody was asked");
     ends_with(goes_on_as_shown(&stage, "resume"), 0, "SUCCESS");
     assert!(
         stage.file("docs/LOOP.md").ends_with("## Triage Inbox\n(empty)"),
@@ -80,17 +91,33 @@ fn rework_of_an_item_for_different_causes_ends_it_and_nothing_is_committed() {
 #[test]
 fn a_lower_cap_of_rework_on_the_command_line_counts() {
     let stage = Stage::of(1, "L2", &[Turn::failing(1, "part-1.txt"), Turn::passing(1)]);
-    ends_with(stage.run(&["--max-rework", "1"]), 12, "HARD KILL (rework of F001)");
+    ends_with(stage.run(&["--max-rework", "1"]), 12, "HARD KILL (rework per item: F001)");
     assert_eq!(stage.steps().len(), 2);
 }
 
 #[test]
 fn once_is_one_iteration_and_no_more() {
     let stage = three_items();
-    ends_with(stage.run(&["--once"]), 12, "HARD KILL (iterations)");
+    let ended = ends_with(stage.run(&["--once"]), 0, "STOPPED");
+    assert_eq!(ended["explanation"]["now"], "iteration 1 is done: F001 — Part 1 is complete");
     assert_eq!(stage.steps(), ["builder 1 1", "evaluator 1 1"]);
+    assert!(stage.file("docs/PROGRESS.md").contains("STOPPED — one iteration was asked for"));
     ends_with(stage.about("resume", &["--rounds", "+2", "--json"]), 0, "SUCCESS");
     stage.assert_sound();
+}
+
+#[test]
+fn an_iteration_asked_for_alone_that_came_to_nothing_ends_as_a_cap_does() {
+    let stage = Stage::of(2, "L2", &[Turn::failing(1, "part-1.txt"), Turn::passing(1)]);
+    ends_with(stage.run(&["--once"]), 12, "HARD KILL (iterations)");
+    ends_with(goes_on_as_shown(&stage, "--rounds +1"), 12, "HARD KILL (iterations)");
+    stage.assert_sound();
+}
+
+#[test]
+fn one_iteration_as_a_cap_is_a_cap() {
+    let stage = three_items();
+    ends_with(stage.run(&["--max-iterations", "1"]), 12, "HARD KILL (iterations)");
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn an_inbox_line_is_added_and_taken_out_again_when_its_item_is_accepted() {
         handed_back.contains(others) && handed_back.contains("- F001 — Item F001 · cause: "),
         "{handed_back}"
     );
-    let _ = scene.about("retry", &[]).exits_with(0);
+    let _ = scene.about("retry", &["--rounds", "+1"]).exits_with(0);
     let after = scene.at_end(CONTRACT);
     assert!(after.contains(others) && !after.contains("- F001 — "), "{after}");
     scene.assert_sound();
@@ -147,7 +147,7 @@ fn an_inbox_that_is_emptied_says_so() {
     let play = Play::default().builder(1, &[]).builder(2, &[]).builds(3, "F001").passes(3, "F001");
     let _ = scene.ends(&play, 11);
     assert!(!scene.at_end(CONTRACT).contains("(empty)"));
-    let _ = scene.about("retry", &[]).exits_with(0);
+    let _ = scene.about("retry", &["--rounds", "+1"]).exits_with(0);
     assert_eq!(bytes(&scene, CONTRACT), contract("F001", "L2"), "as it was before");
 }
 

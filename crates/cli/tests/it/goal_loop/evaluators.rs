@@ -13,7 +13,7 @@ fn a_pass_over_red_tests_is_a_fail_for_the_tests() {
     let play = Play::default().builder(1, &[&file, &red]).passes(1, "F001");
     let ended = scene.ends(&play.builder(2, &[&mended]).passes(2, "F001"), 0);
     let first = &ended["goal"]["iterations_done"][0];
-    assert_eq!(first["why"], "tests are red: the test suite is red: new; the evaluator said PASS over it");
+    assert_eq!(first["why"], "the test suite is red: new; the evaluator said PASS over it");
     assert_eq!(first["tests"], serde_json::json!({ "passed": 1, "total": 2 }));
     assert!(scene.prompt("evaluator-1-1").contains("new"), "it was told which test is red");
     assert!(scene.prompt("builder-2-1").contains("the test suite is red: new"));
@@ -49,9 +49,9 @@ fn two_other_causes_reach_the_item_s_cap_and_a_third_builder_hears_of_both() {
         .builder(3, &[&write("f001.txt", "kindly done\n")])
         .passes(3, "F001");
     let ended = scene.ends(&play, 12);
-    assert_eq!(ended["goal"]["outcome"], "HARD KILL (rework of F001)");
+    assert_eq!(ended["goal"]["outcome"], "HARD KILL (rework per item: F001)");
     assert_eq!(scene.world.steps().len(), 4, "a cap reached means stop now");
-    let _ = scene.about("retry", &[]).exits_with(0);
+    let _ = scene.about("retry", &["--rounds", "+1"]).exits_with(0);
     let told = scene.prompt("builder-3-1");
     assert!(told.contains("too short") && told.contains("not polite"), "{told}");
     assert_eq!(scene.item_status("F001"), "complete");
@@ -130,11 +130,15 @@ fn a_low_score_fails_the_item_whatever_the_verdict_says() {
 }
 
 #[test]
-fn a_low_score_without_a_cause_never_passes() {
+fn a_low_score_without_a_cause_never_passes_and_its_reason_is_the_cause() {
     let scene = Scene::of(1, "L2");
     let low = grade("F001", "PASS", [5, 1, 5, 5, 5], NONE);
-    let ended = scene.ends(&Play::default().builds(1, "F001").step("evaluator", 1, &[&low]), 11);
-    assert_because(&ended, "a score of 1 or 2 (Correctness) means FAIL");
+    let again = write("f001.txt", "done, done\n");
+    let play = Play::default().builds(1, "F001").builder(2, &[&again]);
+    let play = play.step("evaluator", 1, &[&low]).step("evaluator", 2, &[&low]);
+    let ended = scene.ends(&play, 11);
+    assert_because(&ended, "failed twice for the same root cause: correctness at F001: as the criteria say");
+    assert_eq!(scene.world.steps(), ["builder 1 1", "evaluator 1 1", "builder 2 1", "evaluator 2 1"]);
     assert_eq!(scene.subjects(), ["chore(loop): run summary"]);
     scene.assert_sound();
 }

@@ -48,6 +48,46 @@ fn an_item_that_is_not_trivial_is_designed_first_and_its_builder_reads_the_desig
     scene.assert_sound();
 }
 
+/// The contract of the only item, as the loop's branch ends on it.
+fn contract_at_end(scene: &Scene) -> Value {
+    let queue: Value = serde_json::from_str(&scene.at_end("docs/FEATURES.json")).unwrap();
+    queue["features"][0]["contract"].clone()
+}
+
+/// A design that says more exactly how the item is verified than its definition does.
+fn refining() -> Play {
+    let answer = design("One file.", &["f001.txt"]).replace("\"sh test.sh\"", "\"tests/f001.sh reads it\"");
+    Play::default().step("planner", 1, &[&answer])
+}
+
+#[test]
+fn what_a_design_makes_of_the_contract_is_written_into_the_queue_and_told_to_builder_and_evaluator() {
+    let scene = Scene::set_up(&[risky()], "L2");
+    let _ = scene.ends(&refining().builds(1, "F001").passes(1, "F001"), 0);
+    let expected = json!({ "deliverable": "f001.txt", "verification": "tests/f001.sh reads it" });
+    assert_eq!(contract_at_end(&scene), expected);
+    for step in ["builder-1-1", "evaluator-1-1"] {
+        let told = scene.prompt(step);
+        assert!(told.contains("tests/f001.sh reads it"), "{step}: {told}");
+    }
+    scene.assert_sound();
+}
+
+#[test]
+fn a_contract_that_a_person_edited_after_the_design_stands_as_they_left_it() {
+    let scene = Scene::set_up(&[risky()], "L1");
+    let play = refining().builds(1, "F001").passes(1, "F001");
+    let ended = scene.ends(&play, 11);
+    let name = ended["goal"]["proposed"]["tree"].as_str().unwrap().to_owned();
+    let next = outcome(&scene.about("approve", &["--tree", &name, "--json"]).exits_with(11));
+    assert!(scene.prompt("builder-1-1").contains("tests/f001.sh reads it"), "an approved design counts");
+    let edited = scene.repository.read("docs/FEATURES.json").replace("\"sh test.sh\"", "\"kim looks\"");
+    scene.repository.write("docs/FEATURES.json", &edited);
+    let tree = next["goal"]["proposed"]["tree"].as_str().unwrap().to_owned();
+    let _ = scene.about("approve", &["--tree", &tree]).exits_with(0);
+    assert_eq!(contract_at_end(&scene)["verification"], "kim looks");
+}
+
 #[test]
 fn an_item_without_paths_is_designed_at_l3_and_held_to_the_design_s_files() {
     let mut free = item("F001");

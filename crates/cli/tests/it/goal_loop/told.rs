@@ -79,6 +79,36 @@ fn failed_attempts_are_kept_under_references_and_stay_out_of_the_branch() {
 }
 
 #[test]
+fn checks_before_a_commit_are_called_that() {
+    let scene = Scene::of(1, "L2");
+    let _ = scene.run(&Play::well(&["F001"]), &["--pre-commit", "true"]).exits_with(0);
+    let told = scene.about("log", &[]).exits_with(0).stdout;
+    assert!(told.contains("the engine runs the pre-commit check"), "{told}");
+    assert!(!told.contains("audit"), "there is none in this loop: {told}");
+}
+
+#[test]
+fn a_test_command_whose_output_names_no_tests_is_told_of() {
+    let scene = Scene::of(1, "L2");
+    scene.repository.write("test.sh", "for file in tests/*.sh; do sh $file || exit 1; done\n").commit("mute");
+    let _ = scene.ends(&Play::well(&["F001"]), 0);
+    let told = scene.about("log", &[]).exits_with(0).stdout;
+    assert!(told.contains("no tests can be read from what the command prints"), "{told}");
+    let log = scene.at_end("docs/loop-run-log.md");
+    assert!(log.contains("green by its exit code, no tests could be read"), "{log}");
+}
+
+#[test]
+fn a_destructive_command_is_not_called_a_cap_and_its_item_can_be_put_aside() {
+    let scene = Scene::of(1, "L2");
+    let call = r#"{ say = '{"windlass_signal":{"kind":"tool-call","name":"shell","detail":"rm -fr /"}}' }"#;
+    let _ = scene.ends(&Play::default().builder(1, &[call]), 11);
+    let told = scene.about("explain", &[]).exits_with(0).stdout;
+    assert!(told.contains("HARD KILL: an agent ran a destructive command: rm -fr /"), "{told}");
+    assert!(told.contains(&format!("windlass skip {}", scene.run_id())), "{told}");
+}
+
+#[test]
 fn verify_says_when_somebody_moved_the_branch() {
     let scene = played();
     let said = scene.about("verify", &[]).exits_with(0).stdout;

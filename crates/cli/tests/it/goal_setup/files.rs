@@ -167,9 +167,17 @@ fn add_appends_an_item_and_leaves_every_other_byte() {
     assert_eq!(item.acceptance_criteria, ["no file is long", "Existing tests still pass"]);
     assert_eq!(item.dependencies[0].as_str(), "F001");
     assert_eq!(place.goal("add", &["More", "--criterion", "a", "--json"]).exits_with(0).json()["id"], "F004");
+    let paths = ["Colours", "--criterion", "a", "--path", "src/output/", "--path", "README.md", "--json"];
+    let coloured = place.goal("add", &paths).exits_with(0).json();
+    let queue = FeatureList::parse(&place.repository.read(FEATURES)).unwrap();
+    let coloured = queue.items().find(|item| item.id.as_str() == coloured["id"]).unwrap();
+    assert_eq!(coloured.affected_files, ["src/output/", "README.md"]);
     let before = place.repository.read(FEATURES);
     for wrong in [
-        &["X", "--criterion", "a", "--depends", "F999"][..],
+        &["X", "--criterion", "a", "--path", "../elsewhere"][..],
+        &["X", "--criterion", "a", "--path", "/etc/passwd"],
+        &["X", "--criterion", "a", "--path", ""],
+        &["X", "--criterion", "a", "--depends", "F999"],
         &["X", "--criterion", " "],
         &["X", "--criterion", "a", "--depends", "one"],
     ] {

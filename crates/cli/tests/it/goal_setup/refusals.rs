@@ -45,10 +45,15 @@ fn a_dirty_checkout_is_refused_but_for_the_loops_own_files() {
     place.repository.write("notes.txt", "mine");
     let refused = place.run(&["--yes"]).exits_with(14);
     assert_refused(&refused, "WL-RUN-002", &["1 uncommitted change: notes.txt"]);
+    let looked = place.goal("check", &[]).exits_with(14).stdout;
+    assert!(looked.contains("cannot run a goal loop yet"), "{looked}");
+    assert!(looked.contains("your checkout has 1 uncommitted change: notes.txt"), "{looked}");
     place.repository.commit("notes");
     place.repository.write(CONTRACT, &contract("F001", "L1").replace("Every", "Each"));
     let dry = place.run(&["--dry-run"]).exits_with(0);
     assert!(dry.stderr.contains("docs/LOOP.md count as they lie in your checkout"), "{}", dry.stderr);
+    let looked = place.goal("check", &[]).stdout;
+    assert!(looked.contains("docs/LOOP.md count as they lie in your checkout"), "{looked}");
     let in_place = place.run(&["--yes", "--in-place"]).exits_with(14);
     assert_refused(&in_place, "WL-RUN-002", &["docs/LOOP.md", "--in-place"]);
     place.assert_nothing_begun();

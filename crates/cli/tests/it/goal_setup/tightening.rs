@@ -25,13 +25,32 @@ fn whatever_would_widen_the_contract_is_refused_by_name() {
     ] {
         let refused = place.run(&[&["--yes"], flags].concat()).exits_with(2);
         assert_refused(&refused, "WL-GOAL-003", &[words, "edit docs/"]);
+        let looked = place.goal("check", flags).exits_with(2).stdout;
+        assert!(looked.contains(words), "goal check says the same: {words} in {looked}");
     }
     place.assert_nothing_begun();
 }
 
 #[test]
+fn check_shows_the_caps_that_a_run_with_these_flags_and_settings_would_have() {
+    let place = Place::set_up("F001, F002", "L2");
+    place.repository.write("windlass.toml", "max-tokens = 9000\n[goal]\nrework = 1\n").commit("settings");
+    let flags = ["--max-iterations", "3", "--max-commits", "2", "--max-minutes", "20", "--max-cost", "1.50"];
+    let shown = place.goal("check", &flags).stdout;
+    let caps = "iterations 3, commits 2, rework per item 1, minutes 20, tokens 9000, cost 1.50";
+    assert!(shown.contains(caps), "{caps} in {shown}");
+    let fewer = place.goal("check", &["--max-tokens", "500"]).stdout;
+    assert!(fewer.contains("tokens 500"), "{fewer}");
+}
+
+#[test]
 fn a_scope_that_names_nothing_is_a_mistake_and_no_tightening() {
     let place = Place::set_up("F001, F002", "L2");
+    for nothing in ["", " "] {
+        let refused = place.run(&["--yes", "--scope", nothing]).exits_with(2);
+        assert_refused(&refused, "WL-USAGE-001", &["the scope (argument) names no item"]);
+        assert!(place.goal("check", &["--scope", nothing]).exits_with(2).stdout.contains("names no item"));
+    }
     for scope in ["F009", "all B", "F001, R001", "everything"] {
         let refused = place.run(&["--yes", "--scope", scope]).exits_with(2);
         assert_refused(&refused, "WL-USAGE-001", &[&format!("the scope `{scope}`")]);

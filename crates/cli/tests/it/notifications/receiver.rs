@@ -1,8 +1,10 @@
-//! A real HTTP server on loopback that answers as it is told and remembers what it was sent.
+//! A real HTTP server on loopback, plain or over TLS, that answers as it is told and remembers what it was sent.
 
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver as Channel, channel};
 use std::time::Duration;
 
@@ -31,9 +33,15 @@ impl Request {
 }
 
 pub(super) struct Receiver {
+    scheme: &'static str,
     port: u16,
     requests: Channel<Request>,
 }
+
+/// A connection, whatever carries it.
+trait Talk: Read + Write + Send {}
+
+impl<T: Read + Write + Send> Talk for T {}
 
 impl Receiver {
     /// Gives these answers in turn, and the last one to everybody after.
@@ -42,6 +50,24 @@ impl Receiver {
     }
 
     pub(super) fn on(listener: TcpListener, answers: &[Answer]) -> Self {
+        Self::serving("http", listener, answers, |stream| Box::new(stream))
+    }
+
+    /// Speaks HTTPS only, and shows who it is with this.
+    pub(super) fn over_tls(config: Arc<ServerConfig>, answers: &[Answer]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::serving("https", listener, answers, move |stream| {
+            let session = ServerConnection::new(Arc::clone(&config)).unwrap();
+            Box::new(StreamOwned::new(session, stream))
+        })
+    }
+
+    fn serving(
+        scheme: &'static str,
+        listener: TcpListener,
+        answers: &[Answer],
+        talk: impl Fn(TcpStream) -> Box<dyn Talk> + Send + 'static,
+    ) -> Self {
         let port = listener.local_addr().unwrap().port();
         let (sender, requests) = channel();
         let mut answers = answers.to_vec();
@@ -49,13 +75,14 @@ impl Receiver {
             // Connections that get no answer must stay open.
             let mut open = Vec::new();
             for stream in listener.incoming() {
-                let mut stream = stream.unwrap();
-                let Some(request) = read(&stream) else { continue };
+                let mut stream = talk(stream.unwrap());
+                let Some(request) = read(&mut stream) else { continue };
                 let answer = if answers.len() > 1 { answers.remove(0) } else { answers[0] };
                 if let Answer::Status(status) = answer {
                     let text =
                         format!("HTTP/1.1 {status} Said\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
                     stream.write_all(text.as_bytes()).unwrap();
+                    stream.flush().unwrap();
                 } else {
                     open.push(stream);
                 }
@@ -64,11 +91,11 @@ impl Receiver {
                 }
             }
         });
-        Self { port, requests }
+        Self { scheme, port, requests }
     }
 
     pub(super) fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/hook", self.port)
+        format!("{}://127.0.0.1:{}/hook", self.scheme, self.port)
     }
 
     /// The next request, waited for.
@@ -82,7 +109,7 @@ impl Receiver {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Request> {
+fn read(stream: &mut dyn Read) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|read| *read > 0)?;

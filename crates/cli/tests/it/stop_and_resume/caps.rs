@@ -14,7 +14,8 @@ fn first_round_with(actions: &[&str]) -> PlayedRun {
     let work = ["{ append = 'done.txt', text = 'more' }", "{ handoff = 'did more' }"];
     let first: Vec<&str> = actions.iter().copied().chain(work).collect();
     let script = Script::new()
-        .doer(When::Round(1), &first)
+        // An agent that is ended in mid-turn is asked once more; it must not use the same again.
+        .doer(When::Attempt { round: 1, attempt: 1 }, &first)
         .doer(When::Always, &work)
         .judge(When::Round(1), &["{ verdict = 'reject' }"])
         .judge(When::Always, &["{ verdict = 'pass' }"])

@@ -16,8 +16,7 @@ use std::collections::BTreeMap;
 use windlass_artifact_formats::control_loop::{BRANCH_PREFIX, RunId as RunName, branch_for, slug};
 use windlass_control_api::control_loop::{KeepChoice, StartControl};
 use windlass_control_api::events::{Event, Watcher};
-use windlass_control_api::money::Spent;
-use windlass_control_api::views::{ExplanationView, RunOutcome, SaidBy, Status};
+use windlass_control_api::views::RunOutcome;
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{
     Checkout, Commit, CommitRequest, GitError, Moment, Overlay, Repository, SnapshotLimits,
@@ -307,26 +306,5 @@ fn dry_run(spec: &ControlSpec) -> RunOutcome {
     });
     let nodes =
         spec.root.chain().map(|node| format!("{}: up to {} actuations", node.id, node.max_iterations));
-    RunOutcome {
-        run: String::new(),
-        status: Status::DryRun,
-        run_dir: String::new(),
-        final_verdict: "dry-run".to_owned(),
-        judge_verdict: "not-run".to_owned(),
-        audit_gate: "not-run".to_owned(),
-        said_by: SaidBy::default(),
-        rounds_completed: 0,
-        landed: None,
-        spent: Spent::default(),
-        explanation: ExplanationView {
-            now: "nothing was started".to_owned(),
-            because: nodes.collect(),
-            commands: Vec::new(),
-            driver: None,
-        },
-        would_run: agents.chain(sensors).collect(),
-        control: None,
-        goal: None,
-        roadmap: None,
-    }
+    RunOutcome::dry_run(nodes.collect(), agents.chain(sensors).collect())
 }

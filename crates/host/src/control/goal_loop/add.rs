@@ -3,6 +3,7 @@
 use super::init::{put, unusable};
 use super::setup::{Files, Found};
 use crate::fault::git_fault;
+use windlass_artifact_formats::control_loop::RepoPath;
 use windlass_artifact_formats::goal_loop::{
     FEATURES_FILE, Feature, ItemContract, ItemId, ItemStatus, NewItem, Priority,
 };
@@ -74,10 +75,18 @@ fn item<'f>(
         contract: ItemContract::default(),
         dependencies,
         kind: refactoring.then(|| "structural".to_owned()),
-        affected_files: Vec::new(),
+        affected_files: paths(&command.paths)?,
         risk: refactoring.then(|| "low".to_owned()),
         rollback_plan: None,
     })
+}
+
+/// As they were written: a slash at the end says that a folder is meant.
+fn paths(given: &[String]) -> Result<Vec<String>, String> {
+    for path in given {
+        RepoPath::parse(path).map_err(|fault| format!("the path `{path}` {fault}"))?;
+    }
+    Ok(given.to_vec())
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a priority beyond the range is as good as its end")]

@@ -131,7 +131,7 @@ impl Writing<'_> {
 }
 
 /// Never through a link: what is written must be in this repository.
-pub(super) fn put(top: &Path, path: &str, text: &str) -> Result<(), Fault> {
+pub(crate) fn put(top: &Path, path: &str, text: &str) -> Result<(), Fault> {
     let failed = |what: String| {
         Fault::new(Code::FileSystem, what)
             .kept("every file that was there; files before this one may have been written")

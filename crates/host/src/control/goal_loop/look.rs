@@ -1,13 +1,13 @@
 //! Looking without changing: what a goal loop would work on here, and where one stands.
 
 use super::commands::Commands;
-use super::open_runs::{goal_state, open_run};
+use super::ground::Ground;
+use super::open_runs::{goal_state, of_repository, open_run, unmerged};
 use super::setup::{Files, Found, Setup};
-use super::{confirm, report, tighten};
-use crate::control::{find, queries, trust};
-use crate::fault::{git_fault, journal_fault};
+use super::{confirm, report, same_agent, tighten};
+use crate::control::{find, queries, task_spec, trust};
+use crate::fault::git_fault;
 use crate::goal_queue::NOT_ENFORCED;
-use crate::headline;
 use crate::host::Host;
 use crate::settings::Settings;
 use std::path::Path;
@@ -18,14 +18,13 @@ use windlass_control_api::commands::SettingValue;
 use windlass_control_api::goal_setup::{
     FoundCommand, GoalSetup, GoalStatus, ItemStanding, NextItem, SetupItem, StatusCount,
 };
-use windlass_control_api::views::LoopKind;
 use windlass_control_api::{Code, Fault};
-use windlass_engine::Journal;
-use windlass_git_workspaces::Checkout;
+use windlass_git_workspaces::{Checkout, Commit, Repository};
+use windlass_protocols::Role;
 use windlass_protocols::protocol::goal_contract::queue::{
     Autonomy, Item, Limits, Queue, Selection, Standing, Status, Work,
 };
-use windlass_protocols::protocol::goal_contract::spec::Claimed;
+use windlass_protocols::protocol::goal_contract::spec::{Claimed, Home};
 
 pub(crate) async fn setup(
     host: &Host,
@@ -44,6 +43,9 @@ pub(crate) async fn setup(
         open_run: open_run(host, &checkout).await?.map(|(run, _)| run),
         ..GoalSetup::default()
     };
+    let stands = stand(&mut view, host, &checkout);
+    view.notices
+        .extend(same_agent::notice(agent(&settings, Role::Builder), agent(&settings, Role::Evaluator)));
     if let Found::Ours(features) = &files.features {
         view.counts = counts(features);
     }
@@ -54,10 +56,43 @@ pub(crate) async fn setup(
         view.contract = Some(confirm::view(host, &checkout, contract)?);
     }
     if let Some(setup) = files.setup() {
+        if let Some((repository, base)) = stands {
+            let scope = tighten::tightened(&setup, &settings).ok().and_then(|tightened| tightened.scope);
+            let scope = scope.as_ref().unwrap_or(&setup.queue.scope);
+            let known = (&setup.queue, scope.as_slice(), claimed(&settings));
+            let unmerged = unmerged(host, &repository, &base, known).await?;
+            view.in_the_way.extend(unmerged.map(|unmerged| unmerged.words()));
+        }
         fill(&mut view, setup, &settings, &commands);
     }
     (view.test_command, view.pre_commit) = (commands.test, commands.pre_commit);
     Ok(view)
+}
+
+/// What of the checkout would keep a run from beginning, by the run's own judgement; and what it would begin at.
+fn stand(view: &mut GoalSetup, host: &Host, checkout: &Checkout) -> Option<(Repository, Commit)> {
+    let found = host.repository(checkout.clone()).and_then(|repository| {
+        let ground = Ground::of(&repository, Home::OwnBranch)?;
+        Ok((repository, ground))
+    });
+    match found {
+        Ok((repository, ground)) => {
+            view.notices.extend(ground.notice());
+            return Some((repository, ground.base));
+        }
+        Err(fault) if matches!(fault.code, Code::NotAllowedNow | Code::BadRevision) => {
+            view.in_the_way.push(fault.message);
+        }
+        // Looking is allowed where nothing can be written; what could not be looked at is said.
+        Err(fault) => {
+            view.notices.push(format!("your checkout could not be looked at: {}", fault.message));
+        }
+    }
+    None
+}
+
+fn agent(settings: &Settings, role: Role) -> Option<&str> {
+    settings.text(role.word()).or(settings.text("agent"))
 }
 
 /// What is wrong with the files, and what is missing.
@@ -79,9 +114,14 @@ pub(super) fn problems(files: &Files) -> Vec<String> {
 
 fn fill(view: &mut GoalSetup, mut setup: Setup, settings: &Settings, commands: &Commands) {
     let tightened = tighten::tightened(&setup, settings);
+    let given = tighten::caps(&setup, settings, false, task_spec::caps(settings));
     let queue = &mut setup.queue;
     view.notices.extend(queue.notices.iter().filter(|notice| !notice.starts_with(NOT_ENFORCED)).cloned());
-    view.caps = caps(&queue.limits);
+    view.caps = match (&tightened, &given) {
+        (Ok(tightened), Ok(given)) => caps(&tighten::limits(&queue.limits, tightened, given)),
+        _ => caps(&queue.limits),
+    };
+    view.problems.extend(given.err().map(|fault| fault.message));
     match tightened {
         Ok(tightened) => {
             if let Some(scope) = tightened.scope {
@@ -226,12 +266,7 @@ pub(crate) async fn status(host: &Host, name: Option<&str>, repository: &Path) -
 /// The newest goal loop of the repository.
 async fn newest(host: &Host, repository: &Path) -> Result<String, Fault> {
     let checkout = Checkout::discover(repository).map_err(git_fault)?;
-    let wanted = checkout.common_dir().to_string_lossy().into_owned();
-    let heads = host.journal.runs().await.map_err(journal_fault)?;
-    let of_here = heads.iter().find(|head| {
-        headline::common_dir(head).as_deref() == Some(wanted.as_str())
-            && headline::line(head, false).kind == LoopKind::Goal
-    });
+    let of_here = of_repository(host, &checkout).await?.into_iter().next();
     of_here.map(|head| head.run.to_string()).ok_or_else(|| {
         Fault::new(Code::UnknownRun, "no goal loop was ever run in this repository")
             .hint("`windlass goal run` runs one; `windlass goal check` looks at the set-up")

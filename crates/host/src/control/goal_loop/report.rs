@@ -67,7 +67,7 @@ fn proposed(end: &End) -> Option<ProposedView> {
 fn iteration(past: &PastIteration) -> IterationView {
     let (result, why) = match &past.ending {
         Ending::Accepted => ("accepted", String::new()),
-        Ending::Rework { by, cause, .. } => ("rework", format!("{}: {cause}", by.words())),
+        Ending::Rework { by, cause, .. } => ("rework", by.sentence(cause)),
         Ending::Inconclusive { why } => ("inconclusive", why.clone()),
         Ending::Escalated { why } => ("escalated", why.clone()),
     };

@@ -2,37 +2,33 @@
 //! nothing behind but, where there was no contract, one from the template.
 
 use super::commands::Commands;
+use super::ground::{Ground, RUNS};
 use super::init::{put, template, unusable};
 use super::look::{claimed, command_words, no_tests};
-use super::open_runs::{open_run, refusal};
+use super::open_runs::{Unmerged, open_run, refusal, unmerged};
 use super::setup::{Files, Found, Setup};
-use super::{confirm, tighten};
+use super::{confirm, same_agent, tighten};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
-use crate::control::task_spec::{caps, chosen_agents, no_commit_yet, patience};
+use crate::control::task_spec::{caps, chosen_agents, patience};
 use crate::control::{agent_policy, agents, trust};
 use crate::fault::git_fault;
 use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
 use crate::settings::Settings;
 use std::collections::BTreeMap;
-use windlass_artifact_formats::goal_loop::{CONTRACT_FILE, PinnedCommands, is_loop_file};
+use windlass_agent_drivers::AgentChoice;
+use windlass_artifact_formats::goal_loop::{CONTRACT_FILE, PinnedCommands};
 use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::goal_setup::StartGoal;
-use windlass_control_api::money::Spent;
-use windlass_control_api::views::{ExplanationView, RunOutcome, SaidBy, Status};
+use windlass_control_api::views::RunOutcome;
 use windlass_control_api::{Code, Fault};
-use windlass_git_workspaces::{Checkout, Commit, GitError, Repository, SnapshotLimits};
+use windlass_git_workspaces::{Checkout, Commit, Repository};
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::goal_contract::queue::Autonomy;
 use windlass_protocols::protocol::goal_contract::spec::{DesignRule, GoalSpec, Home, Tightened};
 use windlass_protocols::{CommitId, Role, RunId, TaskId};
-
-/// Where worktrees of runs are; never a part of what a run looks at.
-const RUNS: &str = ".orchestrator/";
-/// So many of the changed files are named; the rest is counted.
-const NAMED_CHANGES: usize = 5;
 
 pub(crate) async fn start(
     host: &Host,
@@ -46,18 +42,20 @@ pub(crate) async fn start(
         Wanted { host, command: &command, settings: &settings, checkout: &checkout, repository: &repository };
     let setup = wanted.setup()?;
     let commands = wanted.commands(&setup)?;
-    let (base, own_changes) = wanted.base()?;
-    let spec = wanted.spec(&base, &setup, &commands)?;
-    let notices = settings.warnings.iter().chain(&commands.notices).cloned().chain(uncommitted(&own_changes));
+    let ground = Ground::of(&repository, wanted.home())?;
+    let spec = wanted.spec(&ground.base, &setup, &commands)?;
+    let notices = settings.warnings.iter().chain(&commands.notices).cloned().chain(ground.notice());
+    let agent = |role| spec.place.agents.get(&role).map(String::as_str);
+    let notices = notices.chain(same_agent::notice(agent(Role::Builder), agent(Role::Evaluator)));
     for text in notices {
         watcher.hear(&Event::Notice { text });
     }
     if command.dry_run {
-        return wanted.dry_run(&setup, &commands, &spec).await;
+        return wanted.dry_run((&ground.base, &setup), &commands, &spec).await;
     }
     wanted.agreed(&setup, &commands)?;
-    wanted.no_other().await?;
-    for text in agents::require(host, chosen(&spec.place)).await? {
+    wanted.no_other(&ground.base, &setup).await?;
+    for text in agents::require(host, named(&spec.place)).await? {
         watcher.hear(&Event::Notice { text });
     }
     let run = new_run_id()?;
@@ -125,27 +123,8 @@ impl Wanted<'_> {
         Ok(self.tightened(setup)?.autonomy.unwrap_or(setup.queue.autonomy))
     }
 
-    /// Where the loop begins, and which of its own files are not committed.
-    fn base(&self) -> Result<(Commit, Vec<String>), Fault> {
-        let head = self.repository.head().map_err(|error| match error {
-            GitError::UnknownRevision { .. } => no_commit_yet(),
-            error => git_fault(error),
-        })?;
-        self.repository.import(&head).map_err(git_fault)?;
-        let key = format!("checkout-{}", self.checkout.repository_key());
-        let limits = SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
-        let found = self.repository.snapshot(self.checkout.work_tree(), &key, &head.tree, limits);
-        let found = found.map_err(git_fault)?;
-        let changed = found.changes.iter().map(|change| change.path.to_string());
-        let changed = changed.filter(|path| !path.starts_with(RUNS));
-        let (own, others): (Vec<String>, Vec<String>) = changed.partition(|path| is_loop_file(path));
-        if !others.is_empty() {
-            return Err(dirty(&others));
-        }
-        if self.command.in_place && !own.is_empty() {
-            return Err(dirty(&own).hint("with `--in-place` the loop's own files have to be committed too"));
-        }
-        Ok((head, own))
+    const fn home(&self) -> Home {
+        if self.command.in_place { Home::InPlace } else { Home::OwnBranch }
     }
 
     /// Refuses what nobody agreed to.
@@ -155,14 +134,23 @@ impl Wanted<'_> {
         trust::require_all(host, checkout, (self.settings, &commands.foreign), self.command.yes)
     }
 
-    async fn no_other(&self) -> Result<(), Fault> {
+    async fn no_other(&self, base: &Commit, setup: &Setup) -> Result<(), Fault> {
         if self.command.another {
             return Ok(());
         }
-        match open_run(self.host, self.checkout).await? {
-            Some((run, open)) => Err(refusal(&run, &open)),
+        if let Some((run, open)) = open_run(self.host, self.checkout).await? {
+            return Err(refusal(&run, &open));
+        }
+        match self.unmerged(base, setup).await? {
+            Some(unmerged) => Err(unmerged.refusal()),
             None => Ok(()),
         }
+    }
+
+    async fn unmerged(&self, base: &Commit, setup: &Setup) -> Result<Option<Unmerged>, Fault> {
+        let tightened = self.tightened(setup)?;
+        let scope = tightened.scope.as_ref().unwrap_or(&setup.queue.scope);
+        unmerged(self.host, self.repository, base, (&setup.queue, scope, claimed(self.settings))).await
     }
 
     fn spec(&self, base: &Commit, setup: &Setup, commands: &Commands) -> Result<GoalSpec, Fault> {
@@ -214,6 +202,7 @@ impl Wanted<'_> {
             task: TaskId::new(task),
             text: setup.contract.goal.clone(),
             caps: tighten::caps(setup, settings, command.once, caps(settings))?,
+            once: command.once,
             tightened,
             suite: commands.test.as_ref().map(|found| found.command.clone()),
             pre_commit: commands.pre_commit.iter().map(|found| found.command.clone()).collect(),
@@ -223,7 +212,7 @@ impl Wanted<'_> {
                 Some("never") => DesignRule::Never,
                 _ => DesignRule::Auto,
             },
-            home: if command.in_place { Home::InPlace } else { Home::OwnBranch },
+            home: self.home(),
             // To the thousandth: a second run of the same second must not be taken for this one in the run log.
             began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
             patience: patience(settings),
@@ -253,9 +242,9 @@ impl Wanted<'_> {
     async fn placed(&self, run: RunId) -> Result<RunContext, Fault> {
         let setup = self.setup()?;
         let commands = self.commands(&setup)?;
-        let (base, _) = self.base()?;
+        let base = Ground::of(self.repository, self.home())?.base;
         self.agreed(&setup, &commands)?;
-        self.no_other().await?;
+        self.no_other(&base, &setup).await?;
         let mut spec = self.spec(&base, &setup, &commands)?;
         spec.place.doer_branch = match spec.home {
             Home::InPlace => spec.place.base_ref.clone(),
@@ -285,7 +274,7 @@ impl Wanted<'_> {
 
     async fn dry_run(
         &self,
-        setup: &Setup,
+        (base, setup): (&Commit, &Setup),
         commands: &Commands,
         spec: &GoalSpec,
     ) -> Result<RunOutcome, Fault> {
@@ -307,52 +296,19 @@ impl Wanted<'_> {
         if let Some((run, open)) = open_run(self.host, self.checkout).await? {
             because.push(format!("{run} is open: {}", open.why));
         }
+        because.extend(self.unmerged(base, setup).await?.map(|unmerged| unmerged.words()));
         let agents = spec.place.agents.iter().map(|(role, agent)| format!("{role}: {agent}"));
-        Ok(RunOutcome {
-            run: String::new(),
-            status: Status::DryRun,
-            run_dir: String::new(),
-            final_verdict: "dry-run".to_owned(),
-            judge_verdict: "not-run".to_owned(),
-            audit_gate: "not-run".to_owned(),
-            said_by: SaidBy::default(),
-            rounds_completed: 0,
-            landed: None,
-            spent: Spent::default(),
-            explanation: ExplanationView {
-                now: "nothing was started".to_owned(),
-                because,
-                commands: Vec::new(),
-                driver: None,
-            },
-            would_run: agents.collect(),
-            control: None,
-            goal: None,
-            roadmap: None,
-        })
+        Ok(RunOutcome::dry_run(because, agents.collect()))
     }
 }
 
-fn dirty(changed: &[String]) -> Fault {
-    let shown: Vec<&str> = changed.iter().take(NAMED_CHANGES).map(String::as_str).collect();
-    let more = if changed.len() > shown.len() { ", …" } else { "" };
-    let count = match changed.len() {
-        1 => "1 uncommitted change".to_owned(),
-        more => format!("{more} uncommitted changes"),
+/// Whom the user named: a planner that is only the builder over again is not to blame for the builder.
+fn named(place: &Place) -> impl Iterator<Item = (String, AgentChoice)> {
+    let builder = place.agents.get(&Role::Builder).cloned();
+    let own = move |role: &str, choice: &AgentChoice| {
+        role != Role::Planner.word() || Some(choice.to_string()) != builder
     };
-    Fault::new(Code::NotAllowedNow, format!("your checkout has {count}: {}{more}", shown.join(", ")))
-        .kept("nothing was begun")
-        .hint("commit or stash them: what is built stands on a commit")
-}
-
-/// The loop's own files may lie there uncommitted; a person should know what that means.
-fn uncommitted(own: &[String]) -> Option<String> {
-    (!own.is_empty()).then(|| {
-        format!(
-            "{} count as they lie in your checkout, but are no part of the base until committed",
-            own.join(", ")
-        )
-    })
+    chosen(place).filter(move |(role, choice)| own(role, choice))
 }
 
 /// `f001`, or `f001-f006` for everything from there to here.

@@ -8,7 +8,7 @@ use windlass_control_api::money::micros;
 use windlass_control_api::{Code, Fault};
 use windlass_protocols::Millis;
 use windlass_protocols::kernel::budget::Caps;
-use windlass_protocols::protocol::goal_contract::queue::{Autonomy, Queue};
+use windlass_protocols::protocol::goal_contract::queue::{Autonomy, Limits, Queue};
 use windlass_protocols::protocol::goal_contract::spec::Tightened;
 
 pub(super) fn tightened(setup: &Setup, settings: &Settings) -> Result<Tightened, Fault> {
@@ -44,8 +44,29 @@ pub(super) fn caps(setup: &Setup, settings: &Settings, once: bool, general: Caps
     })
 }
 
+/// What a run could use at most: the contract's caps, taken in by all of that.
+pub(super) fn limits(contract: &Limits, tightened: &Tightened, caps: &Caps) -> Limits {
+    let least = |one: Option<u64>, other: Option<u64>| [one, other].into_iter().flatten().min();
+    let millis = |time: Option<Millis>| time.map(|time| time.0);
+    Limits {
+        iterations: contract.iterations.min(caps.rounds),
+        commits: tightened.commits.map_or(contract.commits, |commits| commits.min(contract.commits)),
+        rework: tightened.rework.map_or(contract.rework, |rework| rework.min(contract.rework)),
+        time: least(millis(contract.time), millis(caps.time)).map(Millis),
+        tokens: least(contract.tokens, caps.tokens),
+        cost_micros: least(contract.cost_micros, caps.cost_micros),
+    }
+}
+
 fn scope(queue: &Queue, settings: &Settings) -> Result<Option<Vec<String>>, Fault> {
-    let Some(text) = settings.text("goal.scope") else { return Ok(None) };
+    let Some(text) = settings.text("goal.scope").filter(|text| !text.trim().is_empty()) else {
+        return match settings.origin("goal.scope") {
+            None => Ok(None),
+            Some(origin) => Err(Fault::new(Code::BadArgument, format!("the scope ({origin}) names no item"))
+                .kept("nothing was begun")
+                .hint("name items, such as F001-F003, or leave it out for all that the contract includes")),
+        };
+    };
     let bad = |why: String| Fault::new(Code::BadArgument, format!("the scope `{text}`: {why}"));
     let parts = Scope::parse_set(text).map_err(bad)?;
     let named = |id: &str| ItemId::parse(id).is_some_and(|id| parts.iter().any(|part| part.contains(&id)));

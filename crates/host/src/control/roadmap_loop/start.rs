@@ -12,9 +12,8 @@ use crate::host::Host;
 use crate::settings::Settings;
 use std::collections::BTreeMap;
 use windlass_control_api::events::{Event, Watcher};
-use windlass_control_api::money::Spent;
 use windlass_control_api::roadmap_loop::StartRoadmap;
-use windlass_control_api::views::{ExplanationView, RunOutcome, SaidBy, Status};
+use windlass_control_api::views::RunOutcome;
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Checkout, Repository};
 use windlass_protocols::kernel::place::Place;
@@ -155,33 +154,13 @@ impl Wanted<'_> {
         if trust::require(self.host, self.checkout, self.settings, self.command.yes).is_err() {
             because.push("its commands are not trusted yet: `windlass trust`".to_owned());
         }
-        RunOutcome {
-            run: String::new(),
-            status: Status::DryRun,
-            run_dir: String::new(),
-            final_verdict: "dry-run".to_owned(),
-            judge_verdict: "not-run".to_owned(),
-            audit_gate: "not-run".to_owned(),
-            said_by: SaidBy::default(),
-            rounds_completed: 0,
-            landed: None,
-            spent: Spent::default(),
-            explanation: ExplanationView {
-                now: "nothing was started".to_owned(),
-                because,
-                commands: Vec::new(),
-                driver: None,
-            },
-            would_run: spec.place.agents.iter().map(|(role, agent)| format!("{role}: {agent}")).collect(),
-            control: None,
-            goal: None,
-            roadmap: None,
-        }
+        let agents = spec.place.agents.iter().map(|(role, agent)| format!("{role}: {agent}"));
+        RunOutcome::dry_run(because, agents.collect())
     }
 }
 
 fn refusal(trouble: &Trouble) -> Fault {
-    let fault = Fault::new(Code::NotAllowedNow, trouble.sentences.join("\n"))
+    let fault = Fault::new(Code::PlaneUnusable, trouble.sentences.join("\n"))
         .kept("nothing was begun and nothing was written")
         .hint(trouble.hint.clone());
     match trouble.kind {

@@ -5,12 +5,16 @@ use crate::context::RunContext;
 use crate::fault::bug;
 use crate::outbox::{Left, read_answer};
 use std::path::Path;
-use windlass_artifact_formats::goal_loop::{BuilderReport, DesignAnswer, Evaluation as EvaluationFile};
+use windlass_artifact_formats::goal_loop::{
+    BuilderReport, DesignAnswer, Evaluation as EvaluationFile, FEATURES_FILE, FeatureList, ItemId,
+    RefinedContract as FromDesign,
+};
 use windlass_artifact_formats::{ArtifactFaults, Reading};
 use windlass_control_api::Fault;
 use windlass_process_supervisor::Redaction;
 use windlass_protocols::effect::RunAgent;
 use windlass_protocols::outcome::{Answer, BuildReport, DesignReport, Evaluation, RootCause};
+use windlass_protocols::protocol::goal_contract::reports::{ContractWords, RefinedContract};
 use windlass_protocols::{ArtifactRef, Role};
 
 /// More issues than this bury the root cause.
@@ -50,7 +54,7 @@ pub(in super::super) fn read(
     let id = asked.item.as_deref().ok_or_else(|| bug("an agent of a goal loop without an item"))?;
     match asked.role {
         Role::Builder => built(context, &bytes),
-        Role::Planner => designed(context, id, &bytes),
+        Role::Planner => designed(context, asked, id, &bytes),
         _ => evaluated(context, id, &bytes),
     }
 }
@@ -92,7 +96,7 @@ fn evaluated(context: &RunContext, id: &str, bytes: &[u8]) -> Result<Answer, Fau
 }
 
 /// The document is made here and sealed: what a person approves is what the builder reads.
-fn designed(context: &RunContext, id: &str, bytes: &[u8]) -> Result<Answer, Fault> {
+fn designed(context: &RunContext, asked: &RunAgent, id: &str, bytes: &[u8]) -> Result<Answer, Fault> {
     let file = match DesignAnswer::parse(bytes, &Reading::from_agent(id)) {
         Ok(file) => file,
         Err(faults) => return Ok(malformed(&faults)),
@@ -106,5 +110,20 @@ fn designed(context: &RunContext, id: &str, bytes: &[u8]) -> Result<Answer, Faul
         summary: file.overview.lines().next().unwrap_or_default().chars().take(160).collect(),
         paths: file.files.clone(),
         artifact: context.evidence.seal(&name, text.as_bytes())?,
+        refined: refined(shown_contract(context, asked, &item)?, &file.contract),
     }))
+}
+
+/// The item's contract in the queue that the planner was given.
+fn shown_contract(context: &RunContext, asked: &RunAgent, item: &ItemId) -> Result<ContractWords, Fault> {
+    let queue = asked.inputs.iter().find(|input| input.name == files::source_name(FEATURES_FILE));
+    let Some(queue) = queue else { return Ok(ContractWords::default()) };
+    let list = FeatureList::parse(&files::text(context, queue)?).map_err(|faults| bug(faults.to_string()))?;
+    Ok(list.get(item).map(|item| files::contract_words(&item.contract)).unwrap_or_default())
+}
+
+fn refined(from: ContractWords, design: &FromDesign) -> Option<RefinedContract> {
+    let FromDesign { deliverable, verification } = design.clone();
+    let to = ContractWords { deliverable, verification };
+    (from != to).then_some(RefinedContract { from, to })
 }

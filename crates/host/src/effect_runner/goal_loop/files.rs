@@ -6,16 +6,18 @@ use crate::context::RunContext;
 use crate::fault::{bug, git_fault};
 use windlass_artifact_formats::goal_loop::{
     BUDGET_FILE, Budget, CONTRACT_FILE, Caps, Contract, DesignDocument, DesignStatus, FEATURES_FILE,
-    FeatureList, ItemId, ItemStatus, LOOP_PATHS, PROGRESS_FILE, RUN_LOG_FILE, Used, design_path,
+    FeatureList, ItemContract, ItemId, ItemStatus, LOOP_PATHS, PROGRESS_FILE, RUN_LOG_FILE, Used,
+    design_path,
 };
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Overlay, TreeId};
 use windlass_protocols::effect::CommitItem;
-use windlass_protocols::outcome::Usage;
+use windlass_protocols::outcome::{DesignReport, Usage};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::goal_contract::end::End;
 use windlass_protocols::protocol::goal_contract::item::ItemState;
-use windlass_protocols::protocol::goal_contract::queue::Status;
+use windlass_protocols::protocol::goal_contract::queue::{Autonomy, Status};
+use windlass_protocols::protocol::goal_contract::reports::ContractWords;
 use windlass_protocols::protocol::goal_contract::state::State;
 use windlass_protocols::{ArtifactRef, Millis, Run};
 
@@ -83,6 +85,7 @@ pub(super) fn features(
 ) -> Result<FeatureList, Fault> {
     let text = source(context, state, FEATURES_FILE)?.ok_or_else(|| bug("a goal loop without a queue"))?;
     let mut list = FeatureList::parse(&text).map_err(|faults| bug(faults.to_string()))?;
+    let uses_unapproved = state.level().is_some_and(|level| level != Autonomy::L1);
     for (id, known) in &state.items {
         let item = item_id(id)?;
         // Somebody may have taken it out of the file since.
@@ -93,8 +96,11 @@ pub(super) fn features(
         if let Some(status) = now {
             list = edited(list.set_status(&item, written(status)))?;
         }
-        if known.design.is_some() {
+        if let Some(design) = &known.design {
             list = with_design(&list, &item, known)?;
+            if known.design_approved || uses_unapproved {
+                list = with_contract(&list, &item, design)?;
+            }
         }
     }
     Ok(list)
@@ -104,6 +110,23 @@ fn with_design(list: &FeatureList, item: &ItemId, known: &ItemState) -> Result<F
     let list = edited(list.set_true(item, "designed"))?;
     let list = edited(list.set_text(item, "design_doc", &design_path(item)))?;
     if known.design_approved { edited(list.set_text(item, "design_status", "approved")) } else { Ok(list) }
+}
+
+/// What the design made of the contract, unless a person has written another one since.
+fn with_contract(list: &FeatureList, item: &ItemId, design: &DesignReport) -> Result<FeatureList, Fault> {
+    let stands = list.get(item).map(|item| contract_words(&item.contract));
+    match &design.refined {
+        Some(refined) if stands.as_ref() == Some(&refined.from) => {
+            let ContractWords { deliverable, verification } = refined.to.clone();
+            edited(list.set_contract(item, &ItemContract { deliverable, verification }))
+        }
+        _ => Ok(list.clone()),
+    }
+}
+
+pub(super) fn contract_words(contract: &ItemContract) -> ContractWords {
+    let ItemContract { deliverable, verification } = contract.clone();
+    ContractWords { deliverable, verification }
 }
 
 fn edited<E: std::fmt::Display>(result: Result<FeatureList, E>) -> Result<FeatureList, Fault> {

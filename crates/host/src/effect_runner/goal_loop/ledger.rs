@@ -57,7 +57,7 @@ fn baseline(state: &State) -> String {
     };
     match &state.first_baseline {
         Some(suite) if suite.total > 0 => format!("{}/{} green{flaky}", suite.passed, suite.total),
-        Some(_) => format!("green{flaky}"),
+        Some(_) => format!("green by its exit code, no tests could be read{flaky}"),
         None => "no test command".to_owned(),
     }
 }
@@ -77,9 +77,7 @@ fn block(state: &State, past: &PastIteration) -> Result<String, Fault> {
     let (action, verdict) = match &past.ending {
         Ending::Accepted if past.commit.is_none() => (LoggedAction::Accept, LoggedVerdict::Pass),
         Ending::Accepted => (LoggedAction::Commit, LoggedVerdict::Pass),
-        Ending::Rework { by, cause, .. } => {
-            (LoggedAction::Rework, LoggedVerdict::Fail(format!("{}: {cause}", by.words())))
-        }
+        Ending::Rework { by, cause, .. } => (LoggedAction::Rework, LoggedVerdict::Fail(by.sentence(cause))),
         Ending::Inconclusive { why } => (LoggedAction::Rework, LoggedVerdict::Inconclusive(why.clone())),
         Ending::Escalated { why } => (LoggedAction::Escalate, LoggedVerdict::Inconclusive(why.clone())),
     };
@@ -172,6 +170,7 @@ fn summary(state: &State, asked: &CommitItem, time: &str) -> Result<String, Faul
             End::Success => RunEnd::Success,
             End::HardKill { cap } => RunEnd::HardKill(cap.words()),
             End::Escalated { cause } => RunEnd::Escalated(cause.words()),
+            End::AsAsked { .. } => RunEnd::Stopped("one iteration was asked for".to_owned()),
             End::Stopped { reason, .. } => RunEnd::Stopped(reason.clone()),
             End::AwaitsApproval { .. } | End::Paused { .. } | End::NotReady { .. } => {
                 return Err(bug("a summary of a run that is only held up"));
@@ -185,6 +184,7 @@ fn summary(state: &State, asked: &CommitItem, time: &str) -> Result<String, Faul
         to_read: &to_read,
         next: match end {
             End::Success => "done",
+            End::AsAsked { .. } => "read what was committed, then run the next iteration",
             End::HardKill { .. } => "look at what was used, raise the cap or resume with more room",
             _ => "triage the inbox of docs/LOOP.md, then resume",
         },
@@ -225,16 +225,12 @@ pub(super) fn inbox(context: &RunContext, state: &State) -> Result<Vec<InboxLine
             (_, None) => {}
         },
         End::HardKill { cap: cap @ Cap::Rework { item } } => {
-            lines.push(line(
-                item,
-                format!("the cap on {} is reached", cap.words()),
-                "answer, take it over or skip it",
-            )?);
+            lines.push(line(item, cap.sentence(), "answer, take it over or skip it")?);
         }
         End::HardKill { cap: cap @ Cap::Destructive { .. } } => {
             if let Some(past) = state.past.last() {
                 let next = "look at what the agent was about to do, then retry or skip the item";
-                lines.push(line(&past.item, cap.words(), next)?);
+                lines.push(line(&past.item, cap.sentence(), next)?);
             }
         }
         _ => {}

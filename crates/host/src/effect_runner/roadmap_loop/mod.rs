@@ -15,6 +15,8 @@ mod read;
 pub(super) mod shown;
 mod site;
 mod state;
+#[cfg(test)]
+mod tests;
 mod worktrees;
 mod written_by;
 

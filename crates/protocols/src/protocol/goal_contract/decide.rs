@@ -147,7 +147,7 @@ fn tested(draft: &mut Draft, report: &SuiteReport) {
     record(draft, GoalFact::TestsTaken { suite: report.clone() });
     if !report.regressions.is_empty() {
         let key = format!("regression:{}", report.regressions.join(","));
-        let cause = format!("these tests were green: {}", report.regressions.join(", "));
+        let cause = format!("tests that were green are red: {}", report.regressions.join(", "));
         rework(draft, RejectedBy::Regression, key, cause, report.regressions.clone());
     }
 }
@@ -191,7 +191,7 @@ fn captured(draft: &mut Draft, change: &CapturedChange) {
     ] {
         if let Some(finding) = of(kind) {
             let key = format!("{category}:{}", finding.about.join(","));
-            return rework(draft, by, key, finding.words(), Vec::new());
+            return rework(draft, by, key, format!("the builder {}", finding.words()), Vec::new());
         }
     }
     let state = state(draft);
@@ -257,7 +257,7 @@ pub(super) fn rework(draft: &mut Draft, by: RejectedBy, key: String, cause: Stri
     let (item, tree) = (open.item.clone(), open.tree().clone());
     let known = state(draft).item(&item).is_known(by, &key, &cause);
     if by != RejectedBy::Evaluator {
-        let why = format!("{}: {cause}", by.words());
+        let why = by.sentence(&cause);
         record(draft, GoalFact::VerdictTaken { item: item.clone(), tree, pass: false, why, artifact: None });
     }
     let tests = regressions(draft);
@@ -296,7 +296,7 @@ pub(super) fn stopping(state: &State, stop: Stop) -> GoalFact {
         .is_some_and(|queue| queue.parks && !level(queue, &state.spec).pauses_after_iteration());
     let (item, why) = match &stop {
         Stop::Escalate(cause) => (cause.item().map(ToString::to_string), cause.words()),
-        Stop::Cap(item) => (Some(item.clone()), format!("{item} reached its cap of rework")),
+        Stop::Cap(item) => (Some(item.clone()), Cap::Rework { item: item.clone() }.sentence()),
     };
     match (item, stop) {
         (Some(item), _) if parks => GoalFact::ItemParked { item, why },

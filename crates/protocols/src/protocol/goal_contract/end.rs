@@ -28,6 +28,10 @@ pub enum End {
     Paused {
         iteration: u32,
     },
+    /// One iteration was asked for, and its item is accepted; others are left.
+    AsAsked {
+        iteration: u32,
+    },
     Stopped {
         by: String,
         reason: String,
@@ -78,10 +82,21 @@ impl Cap {
         match self {
             Self::Iterations => "iterations".to_string(),
             Self::Commits => "commits".to_string(),
-            Self::Rework { item } => format!("rework of {item}"),
+            Self::Rework { item } => format!("rework per item: {item}"),
             Self::Used { dimension: Dimension::Minutes } => "wall-clock".to_string(),
             Self::Used { dimension } => dimension.to_string(),
             Self::Destructive { command } => format!("destructive command: {command}"),
+        }
+    }
+
+    /// What happened, in one sentence.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Iterations | Self::Commits | Self::Used { .. } => {
+                format!("the cap on {} is reached", self.words())
+            }
+            Self::Rework { item } => format!("{item} failed as often as one item may"),
+            Self::Destructive { command } => format!("an agent ran a destructive command: {command}"),
         }
     }
 }
@@ -302,6 +317,7 @@ impl End {
             Self::Escalated { .. } => "escalated",
             Self::AwaitsApproval { .. } => "awaits-approval",
             Self::Paused { .. } => "paused",
+            Self::AsAsked { .. } => "as-asked",
             Self::Stopped { .. } => "stopped",
             Self::NotReady { .. } => "not-ready",
         }
@@ -313,7 +329,7 @@ impl End {
             Self::Success => Some("SUCCESS".to_string()),
             Self::HardKill { cap } => Some(format!("HARD KILL ({})", cap.words())),
             Self::Escalated { .. } => Some("ESCALATED".to_string()),
-            Self::Stopped { .. } => Some("STOPPED".to_string()),
+            Self::AsAsked { .. } | Self::Stopped { .. } => Some("STOPPED".to_string()),
             Self::AwaitsApproval { .. } | Self::Paused { .. } | Self::NotReady { .. } => None,
         }
     }

@@ -148,7 +148,7 @@ impl Ending {
     pub fn words(&self) -> String {
         match self {
             Self::Accepted => "accepted".to_string(),
-            Self::Rework { by, cause, .. } => format!("{}: {cause}", by.words()),
+            Self::Rework { by, cause, .. } => by.sentence(cause),
             Self::Inconclusive { why } => format!("undecided: {why}"),
             Self::Escalated { why } => format!("given to a person: {why}"),
         }
@@ -169,17 +169,17 @@ pub enum RejectedBy {
 }
 
 impl RejectedBy {
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::NoChange => "nothing was changed",
-            Self::TestsDeleted => "tests were deleted",
-            Self::Secret => "a secret would be committed",
-            Self::Tests => "tests are red",
-            Self::Regression => "tests that were green are red",
+    /// The cause with who said no; what the engine found says itself what it is.
+    pub fn sentence(self, cause: &str) -> String {
+        let who = match self {
+            Self::NoChange | Self::TestsDeleted | Self::Secret | Self::Tests | Self::Regression => {
+                return cause.to_string();
+            }
             Self::Evaluator => "the evaluator failed it",
             Self::PreCommit => "a pre-commit check is red",
             Self::Person => "a person rejected it",
-        }
+        };
+        format!("{who}: {cause}")
     }
 }
 

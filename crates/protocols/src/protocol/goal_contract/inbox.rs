@@ -1,7 +1,7 @@
 //! When a goal loop waits for a person, and what it would help to do.
 
 use super::end::{Cap, End, Proposed};
-use super::explain::{item_ways, resume_command};
+use super::explain::{after_escalation, answer_command, item_ways, resume_command};
 use super::person::at_hand;
 use super::state::State;
 use crate::inbox::{Question, Waiting, room};
@@ -18,7 +18,7 @@ pub(crate) fn waiting(run: &Run, state: &State, id: &str) -> Option<Waiting> {
     let end = state.end.as_ref()?;
     let more = room(&resume_command(run, state, end, id), id);
     let retry = format!("windlass retry {id}{more}");
-    let answer = format!("windlass answer {id} \"…\"{more}");
+    let answer = answer_command(run, state, id);
     let (question, cause, suggestion, commands) = match end {
         End::AwaitsApproval { item, proposed } => {
             let what = match proposed {
@@ -45,19 +45,20 @@ pub(crate) fn waiting(run: &Run, state: &State, id: &str) -> Option<Waiting> {
             alloc::vec![format!("windlass resume {id}{more}")],
         ),
         End::Escalated { cause } => {
-            let mut ways = alloc::vec![answer, retry];
-            if cause.item().is_some() {
-                ways.extend(item_ways(id));
-            }
+            let ways = after_escalation(cause, answer, retry, id);
             (Question::Answer, cause.words(), cause.suggestion().to_string(), ways)
         }
         End::HardKill { cap: cap @ (Cap::Rework { .. } | Cap::Destructive { .. }) } => {
             let ways = alloc::vec![answer, retry].into_iter().chain(item_ways(id)).collect();
             let suggestion = "look at what was tried before it is tried again".to_string();
-            (Question::Answer, format!("HARD KILL: {}", cap.words()), suggestion, ways)
+            (Question::Answer, format!("HARD KILL: {}", cap.sentence()), suggestion, ways)
         }
         // Who stopped it or gave it too little room knows; nobody is asked.
-        End::Success | End::HardKill { .. } | End::Stopped { .. } | End::NotReady { .. } => return None,
+        End::Success
+        | End::AsAsked { .. }
+        | End::HardKill { .. }
+        | End::Stopped { .. }
+        | End::NotReady { .. } => return None,
     };
     Some(Waiting {
         question,

@@ -111,7 +111,7 @@ impl<'a> Watch<'a> {
                 self.settled(*effect, outcome);
             }
             Fact::StopAsked { .. } => self.stop_asked = true,
-            Fact::RunReopened { caps, .. } => self.reopened(*caps),
+            Fact::RunReopened { caps, note, .. } => self.reopened(*caps, note.is_some()),
             Fact::PersonSaid { word, .. } => self.heard(word),
             Fact::GoalContract(fact) => self.goal(fact),
             Fact::JudgedTask(_)
@@ -130,7 +130,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn reopened(&mut self, more: CapChange) {
+    fn reopened(&mut self, more: CapChange, answered: bool) {
         match &self.concluded {
             Some(End::AwaitsApproval { .. }) if !self.answered => {
                 self.say("a run that waits for a person's word was taken up without one");
@@ -140,7 +140,9 @@ impl<'a> Watch<'a> {
         }
         if matches!(self.concluded, Some(End::Escalated { .. } | End::HardKill { .. })) {
             self.causes.clear();
-            self.rework.clear();
+            if answered || more.more_rounds > 0 {
+                self.rework.clear();
+            }
             let skipped = &self.skipped;
             self.parked.retain(|item| skipped.contains(item));
         }
@@ -364,6 +366,9 @@ impl<'a> Watch<'a> {
                 }) =>
             {
                 self.say("ended for a cap on commits that was not reached");
+            }
+            End::AsAsked { .. } if !self.spec.once || self.accepted.is_empty() => {
+                self.say("ended as asked, which nobody asked for or nothing was accepted for");
             }
             End::AwaitsApproval { item, proposed: Proposed::Change { tree } }
                 if !self.passed.contains(&(item.clone(), tree.clone())) =>

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 pub struct ItemState {
     /// Iterations that ended without a yes, over the whole run.
     pub rework: u32,
-    /// The same since a person last looked; this is what the cap counts.
+    /// The same since a person last answered or gave more room; this is what the cap counts.
     pub rework_since: u32,
     /// Every root cause, oldest first: a builder is told all of them.
     pub causes: Vec<Failed>,
@@ -38,6 +38,13 @@ pub struct ItemState {
     pub skipped: bool,
 }
 
+/// What becomes of the count that the cap on rework is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tries {
+    Anew,
+    Kept,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
     pub iteration: u32,
@@ -45,6 +52,12 @@ pub struct Failed {
     pub key: String,
     pub cause: String,
     pub issues: Vec<String>,
+}
+
+impl Failed {
+    pub fn sentence(&self) -> String {
+        self.by.sentence(&self.cause)
+    }
 }
 
 impl ItemState {
@@ -104,8 +117,10 @@ impl ItemState {
     }
 
     /// A person lets it be tried again.
-    pub(super) fn forgive(&mut self) {
-        self.rework_since = 0;
+    pub(super) fn forgive(&mut self, tries: Tries) {
+        if tries == Tries::Anew {
+            self.rework_since = 0;
+        }
         self.causes_since = self.causes.len();
         (self.regressions_in_a_row, self.inconclusive_in_a_row) = (0, 0);
         if !self.skipped {
@@ -117,7 +132,7 @@ impl ItemState {
     pub(super) fn told(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for failed in &self.causes {
-            lines.push(format!("iteration {}: {}: {}", failed.iteration, failed.by.words(), failed.cause));
+            lines.push(format!("iteration {}: {}", failed.iteration, failed.sentence()));
         }
         if let Some(last) = self.causes.last() {
             lines.extend(last.issues.iter().map(|issue| format!("issue: {issue}")));

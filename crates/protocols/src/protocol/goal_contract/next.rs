@@ -5,7 +5,7 @@
 use super::asking::{agent, limits};
 use super::decide::{Stop, stopping};
 use super::end::{Cap, Cause, End, NotReady};
-use super::facts::Fact as GoalFact;
+use super::facts::{Ending, Fact as GoalFact};
 use super::iteration::Iteration;
 use super::queue::{Autonomy, Design, Item, Queue, Selection, Work};
 use super::spec::{DesignRule, GoalSpec};
@@ -139,7 +139,11 @@ fn check(draft: &Draft, queue: &Queue, head_tree: &TreeId) -> Next {
         return ends(End::Success);
     }
     if let Some(cap) = reached(draft) {
-        return ends(End::HardKill { cap });
+        return ends(if is_as_asked(state, &cap) {
+            End::AsAsked { iteration: state.iteration }
+        } else {
+            End::HardKill { cap }
+        });
     }
     if state.spec.suite.is_none() && !level(queue, &state.spec).may_lack_tests() {
         return ends(End::NotReady { why: NotReady::NoTests });
@@ -164,8 +168,14 @@ fn check(draft: &Draft, queue: &Queue, head_tree: &TreeId) -> Next {
     }
 }
 
+/// The one iteration that was asked for is done, and done well.
+fn is_as_asked(state: &State, cap: &Cap) -> bool {
+    let accepted = state.past.last().is_some_and(|past| past.ending == Ending::Accepted);
+    state.spec.once && *cap == Cap::Iterations && state.more.more_rounds == 0 && accepted
+}
+
 /// The item has been tried as often as it may be.
-fn is_worked_up(state: &State, item: &Item) -> bool {
+pub(super) fn is_worked_up(state: &State, item: &Item) -> bool {
     let tried = state.items.get(&item.id).map_or(0, |known| known.rework_since);
     state.limits().is_some_and(|limits| tried >= limits.rework)
 }
@@ -231,7 +241,7 @@ fn in_iteration(draft: &Draft, queue: &Queue, open: &Iteration) -> Next {
         return decided(GoalFact::IterationEnded {
             iteration: open.number,
             item: open.item.clone(),
-            result: super::facts::Ending::Accepted,
+            result: Ending::Accepted,
             at: draft.now(),
         });
     }

@@ -76,6 +76,23 @@ pub struct DesignReport {
     /// The files the item may touch from now on.
     pub paths: Vec<String>,
     pub artifact: ArtifactRef,
+    /// Absent where it says what the queue says already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refined: Option<RefinedContract>,
+}
+
+/// What a design made of its item's contract.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefinedContract {
+    /// What the planner was shown. Where a person has written something else since, that counts.
+    pub from: ContractWords,
+    pub to: ContractWords,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContractWords {
+    pub deliverable: String,
+    pub verification: String,
 }
 
 /// Something a builder did beyond its item, seen in the snapshot and not in what it says.

@@ -18,6 +18,9 @@ pub struct GoalSpec {
     pub text: String,
     /// What the command line caps beyond the contract; its rounds are iterations.
     pub caps: Caps,
+    /// One iteration was asked for and no more: that it is the last one is no cap that was reached.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub once: bool,
     /// What the command line takes away from the contract. It can add nothing.
     #[serde(default, skip_serializing_if = "Tightened::is_nothing")]
     pub tightened: Tightened,

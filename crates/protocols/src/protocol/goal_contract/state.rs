@@ -3,7 +3,7 @@
 
 use super::end::{Cause, End};
 use super::facts::{Ending, Fact as GoalFact};
-use super::item::{ItemState, standing};
+use super::item::{ItemState, Tries, standing};
 use super::iteration::{Baseline, Iteration, PastIteration};
 use super::queue::{Autonomy, Item, Limits, Queue, Standing, Work};
 use super::spec::GoalSpec;
@@ -121,8 +121,7 @@ impl State {
         let least = |cap: u32, tightened: Option<u32>| tightened.map_or(cap, |tightened| cap.min(tightened));
         limits.iterations =
             limits.iterations.min(self.spec.caps.rounds).saturating_add(self.more.more_rounds);
-        limits.commits =
-            least(limits.commits, self.spec.tightened.commits).saturating_add(self.more.more_rounds);
+        limits.commits = least(limits.commits, self.spec.tightened.commits);
         limits.rework = least(limits.rework, self.spec.tightened.rework).max(1);
         limits.time = limits.time.map(|cap| Millis(cap.0.saturating_add(self.more.more_time.0)));
         limits.tokens = limits.tokens.map(|cap| cap.saturating_add(self.more.more_tokens));
@@ -334,20 +333,23 @@ impl State {
             self.first_baseline = None;
         }
         self.more.add(caps);
+        // Whoever says something or gives room for more has looked at what was tried; whoever only lets it go on may not have.
+        let tries = if note.is_some() || caps.more_rounds > 0 { Tries::Anew } else { Tries::Kept };
         // A person looked: what stopped the loop may be tried again.
         match ended {
             Some(End::Escalated { cause: Cause::NothingReady { .. } }) => {
                 // Nothing else is left to take up, so this is about what was let be, too.
                 self.items.values_mut().for_each(|item| item.skipped = false);
-                self.items.values_mut().for_each(ItemState::forgive);
+                self.items.values_mut().for_each(|item| item.forgive(tries));
             }
             Some(End::Escalated { .. } | End::HardKill { .. }) => {
-                self.items.values_mut().for_each(ItemState::forgive);
+                self.items.values_mut().for_each(|item| item.forgive(tries));
             }
             Some(
                 End::Success
                 | End::AwaitsApproval { .. }
                 | End::Paused { .. }
+                | End::AsAsked { .. }
                 | End::Stopped { .. }
                 | End::NotReady { .. },
             )

@@ -9,7 +9,7 @@ use crate::roadmap_loop::plane::roadmap::{DIRECTION_LABELS, MILESTONE_LABELS, is
 use crate::text_lines::newline_of;
 
 /// Where the selector's words end: inside the milestone's own block if they are there, else in the whole file.
-pub(super) fn resolve(text: &str, selector: &str, block: Option<Range<usize>>) -> Result<usize, String> {
+pub(crate) fn resolve(text: &str, selector: &str, block: Option<Range<usize>>) -> Result<usize, String> {
     let selector = selector.trim_end();
     let hits = |part: &str, offset: usize| -> Vec<usize> {
         part.match_indices(selector).map(|(at, _)| offset + at + selector.len()).collect()
@@ -66,13 +66,11 @@ impl AnchoredList {
 
     fn read<'l>(&mut self, following: impl Iterator<Item = &'l Line<'l>>, kind: Kind) {
         let mut after_blank = false;
-        let mut leading_blank = None;
         for line in following {
             if line.is_heading() || is_known_label(line) {
                 break;
             }
             if line.is_blank() {
-                leading_blank = leading_blank.or(Some(line.end()));
                 after_blank = true;
                 continue;
             }
@@ -84,11 +82,11 @@ impl AnchoredList {
             let words_end = line.start + line.text.trim_end().len();
             match item {
                 Some((mark, words)) if is_none(words) && self.items.is_empty() => {
-                    mark.clone_into(&mut self.mark);
+                    self.mark = format!("{} ", mark.trim_end());
                     self.placeholder = Some(Placeholder::Line(line.start..words_end));
                 }
                 Some((mark, words)) if !self.is_nested(mark) => {
-                    mark.clone_into(&mut self.mark);
+                    self.mark = format!("{} ", mark.trim_end());
                     self.items.push(words.to_owned());
                 }
                 None if is_none(line.text) && !in_list => {
@@ -102,11 +100,6 @@ impl AnchoredList {
             }
             self.end = line.end();
             after_blank = false;
-            leading_blank = leading_blank.or(Some(line.start));
-        }
-        // An empty list below a heading begins behind the blank line that is there already.
-        if kind == Kind::Heading && self.items.is_empty() && self.placeholder.is_none() {
-            self.end = self.end.max(leading_blank.unwrap_or_default());
         }
     }
 

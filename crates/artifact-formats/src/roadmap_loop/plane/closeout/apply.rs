@@ -17,6 +17,7 @@ use crate::roadmap_loop::plane::problem::{Problem, Problems, Severity};
 use crate::roadmap_loop::plane::roadmap::{
     Anchor, Block, DIRECTION_LABELS, MILESTONE_LABELS, RoadmapText, RoadmapView, is_none, label_line,
 };
+use crate::text_lines::without_mark;
 
 pub(super) fn apply(bundle: &BundleTexts<'_>, closeout: &Closeout) -> Result<Applied, Problems> {
     if closeout.mode != CloseoutMode::StatusOnly {
@@ -215,7 +216,8 @@ impl<'t> Work<'t> {
         let words = self.one_line(&entry.text)?;
         if !self.is_records() {
             let text = self.history.clone().unwrap_or_default();
-            let mut named = headings(&text)
+            let marked = without_mark(&text);
+            let mut named = headings(&marked)
                 .into_iter()
                 .filter(|heading| heading.level == 2 && heading.is("Completed Rounds"));
             let (Some(heading), None) = (named.next(), named.next()) else {

@@ -5,6 +5,8 @@ mod anchored;
 mod apply;
 mod compare;
 
+pub(super) use anchored::resolve;
+
 use super::bundle::BundleTexts;
 use super::problem::Problems;
 use crate::roadmap_loop::closeout::Closeout;

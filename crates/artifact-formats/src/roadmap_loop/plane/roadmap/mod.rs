@@ -15,7 +15,7 @@ pub use view::{Anchor, RoadmapView};
 pub(super) use labels::{DIRECTION_LABELS, MILESTONE_LABELS, is_none, label_line};
 pub(super) use markdown::Block;
 pub(super) use rules::{differences, graph_faults};
-pub(super) use structured::read as read_structured;
+pub(super) use structured::{missing_sections, read as read_structured};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Roadmap {

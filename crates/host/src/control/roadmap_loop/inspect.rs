@@ -1,0 +1,234 @@
+//! `windlass roadmap inspect`: what the control plane is, everything that is wrong with it at once, and what a run would do
+//! first. Nothing of the repository is written, not even a lock.
+
+use super::init::word;
+use super::on_disk::OnDisk;
+use crate::control_plane::{self, Looked, Trouble, TroubleKind};
+use crate::fault::git_fault;
+use crate::host::Host;
+use std::path::Path;
+use windlass_artifact_formats::goal_loop::Recognised;
+use windlass_artifact_formats::roadmap_loop::plane::names::PLANE_DIR;
+use windlass_artifact_formats::roadmap_loop::plane::{
+    ControllerStage, PlaneFiles, PlaneKind, Problem, Roadmap, STATE_FILE, Severity, StateFile, Verification,
+    blank_contract_sections,
+};
+use windlass_control_api::Fault;
+use windlass_control_api::roadmap_setup::{
+    LiveRound, LiveUpdate, MilestoneView, PlaneKindView, PlaneProblem, RoadmapHead, RoadmapInspection,
+};
+use windlass_git_workspaces::Checkout;
+use windlass_protocols::protocol::roadmap_rounds::book::proven;
+use windlass_protocols::protocol::roadmap_rounds::outlook::outlook;
+use windlass_protocols::protocol::roadmap_rounds::plane::{Plane, RoundSeen};
+
+pub(crate) fn inspect(host: &Host, directory: &Path) -> Result<RoadmapInspection, Fault> {
+    let checkout = Checkout::discover(directory).map_err(git_fault)?;
+    let disk = OnDisk::look(checkout.work_tree());
+    let mut view = RoadmapInspection {
+        repository: checkout.work_tree().to_string_lossy().into_owned(),
+        ..RoadmapInspection::default()
+    };
+    if !disk.exists || disk.files.is_empty() {
+        view.why.push(format!("there is no {PLANE_DIR}/ here"));
+        view.next_steps.push("windlass roadmap init".to_owned());
+        return Ok(view);
+    }
+    let state = match disk.state() {
+        Ok(Some(state)) => state,
+        Ok(None) => {
+            view.kind = PlaneKindView::NotAnOrchestrator;
+            view.why.push(format!("{PLANE_DIR}/ has no state.json, so it is not an orchestrator loop"));
+            return Ok(view);
+        }
+        Err(why) => {
+            view.kind = PlaneKindView::Unreadable;
+            view.why.push(why);
+            return Ok(view);
+        }
+    };
+    match (disk.kind(&state), state) {
+        (PlaneKind::Runs(files), Recognised::Ours(state)) => {
+            of_plane(&mut view, &disk, &state, files);
+            if !has_fatal(&view) {
+                let looked = control_plane::look(&host.repository(checkout)?)?;
+                add_what_was_seen(&mut view, looked);
+            }
+        }
+        (kind, _) => refused(&mut view, kind),
+    }
+    Ok(view)
+}
+
+/// A folder that nothing can be run on, and why.
+fn refused(view: &mut RoadmapInspection, kind: PlaneKind) {
+    let migrate = "windlass roadmap migrate --dry-run".to_owned();
+    match kind {
+        PlaneKind::NotAnOrchestrator(why) => {
+            view.kind = PlaneKindView::NotAnOrchestrator;
+            view.why.push(format!("{STATE_FILE} is not of an orchestrator loop: {why}"));
+        }
+        PlaneKind::Unreadable(faults) => {
+            view.kind = PlaneKindView::Unreadable;
+            view.why
+                .extend(faults.sentences().iter().map(|sentence| format!("{}: {sentence}", faults.file())));
+        }
+        PlaneKind::Legacy { why } => {
+            view.kind = PlaneKindView::Legacy;
+            view.why = why;
+            view.next_steps.push(migrate);
+        }
+        PlaneKind::MigrationNeeded { why } => {
+            view.kind = PlaneKindView::MigrationNeeded;
+            view.why = why;
+            view.next_steps.push(migrate);
+        }
+        // Only a state of ours makes a plane that runs.
+        PlaneKind::Runs(_) => view.kind = PlaneKindView::Unreadable,
+    }
+}
+
+fn has_fatal(view: &RoadmapInspection) -> bool {
+    view.problems.iter().any(|problem| problem.severity == Severity::Fatal.as_str())
+}
+
+/// Everything the files by themselves tell.
+fn of_plane(view: &mut RoadmapInspection, disk: &OnDisk, state: &StateFile, files: PlaneFiles) {
+    view.kind = PlaneKindView::Runs;
+    view.generation = Some(word(files.generation).to_owned());
+    view.roadmap = Some(RoadmapHead {
+        roadmap_id: files.bundle.roadmap_id.clone(),
+        revision: files.bundle.revision.clone(),
+        dir: files.bundle.dir.clone(),
+        base_branch: state.base_branch.clone().unwrap_or_default(),
+        controller_stage: state.controller_stage.map_or("", ControllerStage::as_str).to_owned(),
+        max_parallel_rounds: state.max_parallel_rounds.unwrap_or(1),
+    });
+    let mut problems: Vec<Problem> = state.problems().to_vec();
+    problems.extend(files.missing);
+    problems.extend(files.mixed);
+    match disk.bundle(files.generation, &files.bundle) {
+        Err(why) => view.why.push(why),
+        Ok(bundle) => match bundle.texts().roadmap() {
+            Err(found) => problems.extend(found.all().iter().cloned()),
+            Ok(roadmap) => {
+                problems.extend(state.stale_done(roadmap.is_terminal()));
+                view.terminal = roadmap.is_terminal();
+                view.complete = state.is_complete(view.terminal);
+                add_roadmap(view, &roadmap);
+            }
+        },
+    }
+    let verification = format!("{}/verification.md", files.bundle.dir);
+    if let Ok(Some(text)) = disk.text(&verification)
+        && let Err(found) = Verification::parse(&verification, &text)
+    {
+        problems.extend(found.all().iter().cloned());
+    }
+    let contract = format!("{PLANE_DIR}/project-contract.md");
+    if let Ok(Some(text)) = disk.text(&contract) {
+        problems.extend(blank_contract_sections(&contract, &text));
+    }
+    let (odd, problems): (Vec<Problem>, Vec<Problem>) =
+        problems.into_iter().partition(|problem| problem.severity == Severity::Warning);
+    view.oddities = odd.iter().map(ToString::to_string).collect();
+    view.problems = problems.iter().map(shown).collect();
+    view.rounds = state.live_rounds().map(recorded).collect();
+    view.errors = state.resume_errors.iter().map(|error| (error.key.clone(), error.text.clone())).collect();
+    view.update = state.roadmap_update.as_ref().map(|update| LiveUpdate {
+        source_round: update.source_round_id.clone(),
+        proposed_revision: update.proposed_roadmap_revision.clone(),
+        status: update.status.to_string(),
+        attempt: update.attempt,
+        resume_error: update.resume_error.clone(),
+    });
+}
+
+fn add_roadmap(view: &mut RoadmapInspection, roadmap: &Roadmap) {
+    let ready: Vec<&str> = roadmap.ready_milestones().map(|milestone| milestone.id.as_str()).collect();
+    let milestones = roadmap.milestones.iter().map(|milestone| MilestoneView {
+        id: milestone.id.clone(),
+        title: milestone.title.clone(),
+        status: milestone.status.to_string(),
+        lane: milestone.lane.clone().unwrap_or_default(),
+        depends_on: milestone.depends_on.clone(),
+        ready: ready.contains(&milestone.id.as_str()),
+    });
+    view.milestones = milestones.collect();
+    view.unfinished = roadmap.unfinished().map(|milestone| milestone.id.clone()).collect();
+}
+
+fn shown(problem: &Problem) -> PlaneProblem {
+    PlaneProblem {
+        file: problem.file.clone(),
+        line: problem.line,
+        pointer: problem.pointer.clone(),
+        rule: problem.rule.to_owned(),
+        severity: problem.severity.to_string(),
+        message: problem.message.clone(),
+    }
+}
+
+/// As the state has it, before anybody looked into its worktree.
+fn recorded(round: &windlass_artifact_formats::roadmap_loop::plane::RoundRecord) -> LiveRound {
+    LiveRound {
+        id: round.round_id.clone(),
+        stage: round.stage.to_string(),
+        proves: String::new(),
+        branch: round.branch.clone(),
+        worktree: round.worktree_path.clone(),
+        worktree_stands: false,
+        resume_error: round.resume_error.clone(),
+        faults: Vec::new(),
+    }
+}
+
+/// What git and the worktrees tell besides.
+fn add_what_was_seen(view: &mut RoadmapInspection, looked: Result<Looked, Trouble>) {
+    match looked {
+        Ok(Looked { plane, .. }) => {
+            view.valid = true;
+            view.next = Some(outlook(&plane));
+            view.rounds = plane.rounds.iter().map(seen).collect();
+            add_oddities(view, &plane);
+            let next = if view.complete { "windlass roadmap init" } else { "windlass roadmap run" };
+            view.next_steps.push(next.to_owned());
+        }
+        Err(trouble) => {
+            if trouble.kind == TroubleKind::Uncommitted {
+                view.edits.clone_from(&trouble.sentences);
+            }
+            view.why.extend(trouble.sentences);
+            view.why.push(trouble.hint);
+        }
+    }
+}
+
+fn add_oddities(view: &mut RoadmapInspection, plane: &Plane) {
+    for oddity in &plane.oddities {
+        let said = view.problems.iter().any(|problem| oddity.contains(&problem.message));
+        if !said && !view.oddities.contains(oddity) {
+            view.oddities.push(oddity.clone());
+        }
+    }
+}
+
+fn seen(round: &RoundSeen) -> LiveRound {
+    let evidence = &round.evidence;
+    let proves = match evidence {
+        evidence if evidence.merged => "merged",
+        evidence if evidence.request => "a request for a roadmap update",
+        evidence => proven(evidence).word(),
+    };
+    let faults = [&evidence.plan_faults, &evidence.notes_faults, &evidence.review_faults];
+    LiveRound {
+        id: round.id.clone(),
+        stage: round.stage.word().to_owned(),
+        proves: proves.to_owned(),
+        branch: round.branch.clone(),
+        worktree: round.worktree.clone(),
+        worktree_stands: round.worktree_stands,
+        resume_error: round.resume_error.clone(),
+        faults: faults.into_iter().flatten().cloned().collect(),
+    }
+}
