@@ -25,7 +25,7 @@ impl Repository {
             }
             let content = self.objects.read_blob(entry.oid);
             if content.is_none() {
-                questions.push_str(&format!("{:?}\n", entry.oid));
+                questions.extend([format!("{:?}", entry.oid).as_str(), "\n"]);
             }
             found.push((path.to_owned(), content));
         }

@@ -74,8 +74,8 @@ impl Repository {
         let kept: Vec<&IndexEntry> = before.entries.iter().filter(|entry| !takes(&entry.path)).collect();
         let places: BTreeSet<&[u8]> = kept.iter().map(|entry| entry.path.as_bytes()).collect();
         let fits = |entry: &&IndexEntry| takes(&entry.path) && !collides(&places, entry.path.as_bytes());
-        let taken = after.entries.iter().filter(fits);
-        let whole = Index::of_entries(kept.iter().copied().chain(taken).cloned().collect());
+        let brought = after.entries.iter().filter(fits);
+        let whole = Index::of_entries(kept.iter().copied().chain(brought).cloned().collect());
         let left: Vec<RepoPath> = differing(&whole, &after).cloned().collect();
         let tree = if left.is_empty() {
             content.clone()

@@ -80,10 +80,9 @@ fn is_of_others(path: &RepoPath, round: &str) -> bool {
 
 fn message(site: &Site<'_>, asked: &CombineWork, combined: &Combined) -> String {
     let with: Vec<&str> = asked.with.iter().map(|id| id.as_str().get(..12).unwrap_or(id.as_str())).collect();
-    let mut message = format!("{}: bring in {}\n\n", asked.round, with.join(", "));
-    if !combined.conflicts.is_empty() {
-        message.push_str(&format!("Left to be resolved:\n  {}\n\n", combined.conflicts.join("\n  ")));
-    }
-    message.push_str(&format!("Windlass-Run: {}\n", site.run));
-    message
+    let open = match combined.conflicts.as_slice() {
+        [] => String::new(),
+        conflicts => format!("Left to be resolved:\n  {}\n\n", conflicts.join("\n  ")),
+    };
+    format!("{}: bring in {}\n\n{open}Windlass-Run: {}\n", asked.round, with.join(", "), site.run)
 }

@@ -5,6 +5,7 @@ use super::bundle::{Bundle, revision};
 use super::capture::form;
 use super::landing::{bring_home, earlier, fork_of};
 use super::site::{Site, Step, Stop, held, stale};
+use crate::control_plane::ROUND_TRAILER;
 use crate::fault::bug;
 use windlass_artifact_formats::roadmap_loop::closeout::{Closeout, CloseoutMode};
 use windlass_artifact_formats::roadmap_loop::plane::names::PLANE_DIR;
@@ -19,7 +20,6 @@ use windlass_git_workspaces::{Commit, Overlay, Part, RepoPath, Side, TreeId};
 use windlass_protocols::protocol::roadmap_rounds::plane::Plane;
 use windlass_protocols::protocol::roadmap_rounds::steps::{FinalizeRound, Held, PlaneOutcome};
 
-const TRAILER: &str = "Windlass-Round";
 const SUBJECT_CHARS: usize = 72;
 
 /// Three commits a merge is about.
@@ -42,7 +42,7 @@ struct Approved {
 pub(super) fn run(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane) -> Step<PlaneOutcome> {
     let (head, base) = (site.commit(&asked.head)?, site.commit(&asked.base)?);
     let fork = fork_of(site, &asked.branch, &head, &base)?;
-    let earlier = earlier(site, &plane.base_branch, (TRAILER, &asked.round), &fork.id)?;
+    let earlier = earlier(site, &plane.base_branch, (ROUND_TRAILER, &asked.round), &fork.id)?;
     let ground = Ground { head, base, fork };
     let made = squash(site, asked, plane, &ground).map(|commit| (ground.base, commit));
     bring_home(site, &plane.base_branch, earlier, made)
@@ -237,11 +237,11 @@ fn message(site: &Site<'_>, asked: &FinalizeRound, approved: &Approved, summary:
         body = format!("{words}\n\n");
     }
     if !summary.is_empty() {
-        let lines: Vec<String> = summary.iter().map(|line| format!("- {line}\n")).collect();
-        body.push_str(&format!("{}\n", lines.concat()));
+        let lines = summary.iter().map(|line| format!("- {line}\n"));
+        body.extend(lines.chain(std::iter::once("\n".to_owned())));
     }
     format!(
-        "{subject}\n\n{body}Windlass-Run: {}\n{TRAILER}: {}\nWindlass-Roadmap: {}/{}\nWindlass-Milestone: {}\n\
+        "{subject}\n\n{body}Windlass-Run: {}\n{ROUND_TRAILER}: {}\nWindlass-Roadmap: {}/{}\nWindlass-Milestone: {}\n\
          Windlass-Direction: {}\nWindlass-Item: {}\nWindlass-Closeout: {}\nWindlass-Review: sha256:{}\nWindlass-Head: {}\n",
         site.run,
         asked.round,
