@@ -19,6 +19,7 @@ mod git_command;
 mod hazard;
 mod history;
 mod ids;
+mod ignore_rules;
 mod index_file;
 mod index_lock;
 mod loose_objects;

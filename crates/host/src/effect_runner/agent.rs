@@ -110,7 +110,7 @@ fn begin(
     let before = match (&context.spec, &asked.tree) {
         (Spec::FeedbackControl(_), _) => control_loop::shown::to_agent(context, asked, run)?,
         (Spec::GoalContract(_), _) => goal_loop::shown::to_agent(context, asked, run)?,
-        (Spec::RoadmapRounds(_), _) => roadmap_loop::shown::to_agent(context, asked)?,
+        (Spec::RoadmapRounds(_), _) => roadmap_loop::shown::to_agent(context, effect, asked)?,
         (Spec::JudgedTask(_), tree) => tree.as_ref().map(|tree| show_tree(context, tree)).transpose()?,
     };
     let choice = choice(context, asked)?;

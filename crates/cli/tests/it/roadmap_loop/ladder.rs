@@ -79,7 +79,7 @@ fn rejected_again_and_again_a_pattern_is_looked_into_and_then_a_person_is_asked(
     let works = scene.works();
     assert_eq!(works.iter().filter(|work| work.starts_with("investigate")).count(), 1, "{works:?}");
     assert_eq!(works.iter().filter(|work| work.starts_with("review")).count(), 3, "{works:?}");
-    assert!(scene.subjects().is_empty());
+    assert!(scene.merged_rounds().is_empty());
     scene.assert_sound();
 }
 
@@ -87,7 +87,7 @@ fn rejected_again_and_again_a_pattern_is_looked_into_and_then_a_person_is_asked(
 fn work_that_was_left_before_an_agent_died_is_kept_for_the_next() {
     let scene = Scene::small(Style::Records);
     let cut = scene.cut("round-001", "m-1");
-    let half = [write("src/round-001.txt", "m-1 works\n"), "{ crash = \"kill\" }".to_owned()];
+    let half = [write("src/round-001.txt", "m-1 works\n"), "{ crash = \"KILL\" }".to_owned()];
     let rest = [shell("test -f src/round-001.txt"), write(&cut.file("implementation-notes.md"), NOTES)];
     let done = Decision::Approved(super::play::Closeout::Done { from: "pending" });
     let play = Play::default()

@@ -6,8 +6,8 @@ use super::play::{Closeout, Decision, Play, Work, shell, writes};
 use super::scene::{Scene, assert_because, outcome};
 use serde_json::{Value, json};
 
-/// Not ready: a person has to mend something first.
-const NOT_READY: u8 = 3;
+/// It cannot go on before a person mended something.
+const NOT_READY: u8 = 1;
 const DONE: Decision = Decision::Approved(Closeout::Done { from: "pending" });
 const TOP: &str = "cd {workspace}/../../.. && ";
 

@@ -258,7 +258,7 @@ impl Play {
         let role = match label {
             "plan" | "author-update" => "planner",
             "review" | "review-update" => "reviewer",
-            "investigate" => "investigator",
+            "investigate" => "recovery-investigator",
             _ => "implementer",
         };
         let attempt = attempt.map(|attempt| format!("attempt = {attempt}\n")).unwrap_or_default();

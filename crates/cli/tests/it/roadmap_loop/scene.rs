@@ -110,12 +110,6 @@ impl Scene {
         self.repository.git_succeeds(&["cat-file", "-e", &format!("main:{path}")])
     }
 
-    /// A file in the worktree of a round.
-    pub(crate) fn in_round(&self, round: &str, path: &str) -> Option<String> {
-        let path = self.repository.path().join("orchestrator/worktrees").join(round).join(path);
-        std::fs::read_to_string(path).ok()
-    }
-
     /// Subjects on the base branch since the plane was set up, the first one first.
     pub(crate) fn subjects(&self) -> Vec<String> {
         let text = self.repository.git(&["log", "--reverse", "--first-parent", "--format=%s", "main"]);

@@ -1,27 +1,37 @@
 //! What an agent of a roadmap loop finds in its worktree: what is there. A round's worktree is never made anew, so that
 //! what an interrupted agent left is kept for the next one.
 
+use super::capture::look;
+use super::site::{Site, Stop};
 use super::worktree_path;
 use crate::context::RunContext;
 use crate::fault::{bug, git_fault};
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Drift, Fingerprint};
-use windlass_protocols::Role;
 use windlass_protocols::effect::RunAgent;
 use windlass_protocols::outcome::WorkspaceAfter;
+use windlass_protocols::{EffectId, Role};
 
 /// Whoever only reads is held to what is there now, work of others that is not taken down yet included.
 pub(in super::super) fn to_agent(
     context: &RunContext,
+    effect: EffectId,
     asked: &RunAgent,
 ) -> Result<Option<Fingerprint>, Fault> {
     let work = asked.work.as_deref().ok_or_else(|| bug("an agent of a roadmap loop without its work"))?;
     if asked.role != Role::Investigator {
         return Ok(None);
     }
+    let site = Site::of(context, effect);
+    let seen = site.commit(&work.head).and_then(|head| look(&site, &work.worktree, &head.tree));
+    match seen {
+        Ok(_) => {}
+        Err(Stop::Fault(fault)) => return Err(fault),
+        // What cannot be recorded cannot be compared; the capture after the next work refuses it in words.
+        Err(Stop::Refused(_) | Stop::Held(_)) => return Ok(None),
+    }
     let path = worktree_path(context, &work.worktree);
-    let key = format!("{}-{}-looked-at", context.run, work.work.round);
-    context.repository.fingerprint(&path, &key).map(Some).map_err(git_fault)
+    context.repository.fingerprint(&path, &Site::key(&work.worktree)).map(Some).map_err(git_fault)
 }
 
 /// What a reader changed. An engine that did not see it begin cannot tell its edits from those it found, and takes down

@@ -11,6 +11,9 @@ use windlass_protocols::protocol::roadmap_rounds::steps::{
 };
 
 pub(super) fn open(site: &Site<'_>, asked: &OpenWorktree, plane: &Plane) -> Step<PlaneOutcome> {
+    if matches!(asked.purpose, WorktreePurpose::Round { .. }) {
+        stays_out(site, asked)?;
+    }
     let at = match &asked.purpose {
         WorktreePurpose::Round { .. } | WorktreePurpose::Worker { .. } => site.commit(&asked.from)?,
         WorktreePurpose::Update(opened) => first_of_update(site, asked, opened, plane)?,
@@ -26,6 +29,22 @@ pub(super) fn open(site: &Site<'_>, asked: &OpenWorktree, plane: &Plane) -> Step
         Some(head) => Ok(PlaneOutcome::WorktreeOpened { head: CommitId::new(head.as_str()) }),
         None => refused(format!("the branch {} was deleted while its worktree was made", asked.branch)),
     }
+}
+
+/// A worktree inside the checkout that nothing keeps out would be committed by whoever adds everything.
+fn stays_out(site: &Site<'_>, asked: &OpenWorktree) -> Step<()> {
+    let rule = site.repository.ignoring_file(&format!("{}/", asked.worktree))?;
+    let base = site.commit(&asked.from)?;
+    if let Some(file) = rule
+        && site.repository.file_at(&base.tree, &file)?.is_some()
+    {
+        return Ok(());
+    }
+    let line = "/orchestrator/worktrees/";
+    refused(format!(
+        "no committed rule keeps {} out: add the line {line} to .gitignore and commit it",
+        asked.worktree
+    ))
 }
 
 /// Where the branch of an update begins: at the base, or, of a planner's request, at a commit that brings the request along

@@ -243,10 +243,11 @@ fn fan_out(
                     }
                 }
             }
-            WorkerState::Blocked { why } => match word_of(draft, &share) {
+            // Its word is old until it was asked again: what blocked it may be mended by now.
+            WorkerState::Blocked { why } => match asked_or(draft, plane, &share, waiting, || ()) {
                 Err(None) => {}
                 Err(next) => return Some(next),
-                Ok(_) => return Some(failed(draft, &share, why, &[])),
+                Ok(()) => return Some(failed(draft, &share, why, &[])),
             },
         }
         open |= worker.blocks_integration;
