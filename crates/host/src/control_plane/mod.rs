@@ -8,6 +8,7 @@ mod trouble;
 mod update;
 mod words;
 
+pub(crate) use rounds::ROUND_TRAILER;
 pub(crate) use trouble::{Trouble, TroubleKind};
 pub(crate) use words::{form, round_stage_to_file, stage_to_file, trigger_to_file, update_status_to_file};
 
