@@ -1,7 +1,7 @@
 //! What can be asked of a roadmap's control plane without running it, and what comes back: set it up, look at it, migrate
 //! it, apply one approved closeout.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// `windlass roadmap init`.
@@ -228,4 +228,18 @@ pub struct CloseoutRoadmap {
     /// `review-record.json`, or `review.md` of a plane without records.
     pub review: PathBuf,
     pub dry_run: bool,
+}
+
+/// What a closeout changed, or would change.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoadmapCloseout {
+    pub repository: String,
+    pub round: String,
+    pub mode: String,
+    /// One line for each approved edit.
+    pub edits: Vec<String>,
+    /// From the top of the repository.
+    pub files: Vec<String>,
+    /// Whether they were written; a dry run writes nothing.
+    pub written: bool,
 }

@@ -1,6 +1,8 @@
-//! What people ask of roadmap loops: set one up, look at it, migrate it, run it.
+//! What people ask of roadmap loops: set one up, look at it, migrate it, run it, close a
+//! round out by hand.
 
 mod checkpoint;
+pub(crate) mod closeout;
 pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod look;
