@@ -45,6 +45,13 @@ const CAMPAIGNS: &[Campaign] = &[
     in_program("goal-loop", "a goal loop with a rework, approved item by item", "killed_while_approved::"),
     in_program("goal-loop-by-hand", "a goal loop rejected, taken over, skipped", "killed_by_hand::"),
     in_program("goal-loop-in-place", "a goal loop on the branch that is checked out", "killed_in_place::"),
+    in_program("roadmap-loop", "a round rejected and merged, another roadmap, its round", "killed_serial::"),
+    in_program("roadmap-loop-fan-out", "a round whose work is shared out and integrated", "killed_fan_out::"),
+    in_program(
+        "roadmap-loop-parallel",
+        "two rounds at once, one after the other merged",
+        "killed_parallel::",
+    ),
     in_program("by-hand", "a task killed while a person takes it over or hands it back", "inbox::killed::"),
     Campaign {
         name: "git-workspaces",
@@ -136,6 +143,7 @@ mod tests {
                 "task-loop" => &["crash_points.rs"],
                 name if name.starts_with("control-loop") => &["control_loop/crashes.rs"],
                 name if name.starts_with("goal-loop") => &["goal_loop/crashes.rs"],
+                name if name.starts_with("roadmap-loop") => &["roadmap_loop/crashes.rs"],
                 _ => &[],
             };
             for place in places {

@@ -54,7 +54,7 @@ impl Story {
             }
             Self::FanOut => {
                 let scene = Scene::small(Style::Markdown);
-                let workers = [("lexer", "src/lexer"), ("parser", "src/parser")];
+                let workers = [("lexer", "src/lexer"), ("printer", "src/printer")];
                 let cut = scene.cut("round-001", "m-1").with_workers(&workers);
                 let play = Play::default().plans(&cut).integrates(&cut).reviews(&cut, None, &DONE);
                 (scene, workers.into_iter().fold(play, |play, share| play.shares(&cut, share)))
@@ -244,7 +244,7 @@ fn the_stories_come_through_every_step_and_end_as_they_should() {
     assert_eq!(given, ["run"]);
     assert!(places.iter().all(|places| *places > UNSTEADY), "{places:?}");
     let (ending, _, _) = undisturbed(Story::FanOut);
-    assert_eq!(ending.works, ["integrate 1", "lexer 1", "parser 1", "plan 1", "review 1"]);
+    assert_eq!(ending.works, ["integrate 1", "lexer 1", "plan 1", "printer 1", "review 1"]);
     let (ending, _, _) = undisturbed(Story::Parallel);
     assert_eq!((ending.rounds.len(), ending.commits), (2, 2));
 }

@@ -1,11 +1,11 @@
 //! Work that is shared out: workers in worktrees of their own, each in its scope, brought together by an integrator.
 
 use super::plane::Style;
-use super::play::{Closeout, Decision, HANDOFF, NOTES, Play, Work, write};
+use super::play::{Closeout, Decision, HANDOFF, NOTES, Play, Work, write, writes};
 use super::scene::{Scene, assert_because};
 
 const BLOCKED: u8 = 11;
-const WORKERS: [(&str, &str); 2] = [("lexer", "src/lexer"), ("parser", "src/parser")];
+const WORKERS: [(&str, &str); 2] = [("lexer", "src/lexer"), ("printer", "src/printer")];
 const DONE: Decision = Decision::Approved(Closeout::Done { from: "pending" });
 
 #[test]
@@ -22,11 +22,11 @@ fn shares_are_made_side_by_side_and_integrated() {
         works[1..3].sort();
         assert_eq!(
             works,
-            ["plan 1 1", "lexer 1 1", "parser 1 1", "integrate 1 1", "review 1 1"],
+            ["plan 1 1", "lexer 1 1", "printer 1 1", "integrate 1 1", "review 1 1"],
             "{style:?}"
         );
         assert_eq!(scene.merged("src/lexer/lexer.txt"), "lexer was here");
-        assert_eq!(scene.merged("src/parser/parser.txt"), "parser was here");
+        assert_eq!(scene.merged("src/printer/printer.txt"), "printer was here");
         assert_eq!(scene.merged_rounds(), ["round-001"]);
         assert!(scene.prompt("lexer-1-1").contains("src/lexer"), "{}", scene.prompt("lexer-1-1"));
     }
@@ -38,7 +38,7 @@ fn what_a_worker_writes_outside_of_its_scope_is_put_back_and_told() {
     let cut = scene.cut("round-001", "m-1").with_workers(&WORKERS);
     let own = |name: &str| cut.file(&format!("workers/lexer/{name}"));
     let trespass = [
-        write("src/parser/stolen.txt", "mine\n"),
+        write("src/printer/stolen.txt", "mine\n"),
         write("src/main.txt", "mine\n"),
         write(&cut.file("plan.md"), "mine\n"),
         write("src/lexer/lexer.txt", "lexer was here\n"),
@@ -53,10 +53,10 @@ fn what_a_worker_writes_outside_of_its_scope_is_put_back_and_told() {
         .reviews(&cut, None, &DONE);
     scene.completes(&play);
     assert_eq!(scene.merged("src/main.txt"), "one\ntwo\nthree");
-    assert!(!scene.is_merged("src/parser/stolen.txt"));
+    assert!(!scene.is_merged("src/printer/stolen.txt"));
     assert!(scene.merged(&cut.file("plan.md")).contains("### Selected Extraction"));
     let log = scene.log();
-    assert!(log.contains("src/main.txt") && log.contains("src/parser/stolen.txt"), "{log}");
+    assert!(log.contains("src/main.txt") && log.contains("src/printer/stolen.txt"), "{log}");
 }
 
 #[test]
@@ -67,13 +67,17 @@ fn a_worker_that_is_blocked_blocks_its_round_with_its_words() {
     let stuck =
         HANDOFF.replace("Status: ready", "Status: blocked").replace("Blocker: none", "Blocker: no grammar");
     let stuck = [write(&own("implementation-notes.md"), NOTES), write(&own("handoff.md"), &stuck)];
+    // Its branch would be the round's own, `orchestrator/round-001-parser`: that plan is sent back first.
+    let clashing = scene.cut("round-001", "m-1").with_workers(&[WORKERS[0], ("parser", "src/parser")]);
     let play = Play::default()
+        .step(Work("plan", 1, Some(1)), &writes(&clashing.plan()))
         .plans(&cut)
         .step(Work("lexer", 1, None), &stuck)
         .shares(&cut, WORKERS[1])
         .investigates("round-001", "same-mechanism");
     let outcome = scene.ends(&play, BLOCKED);
     assert_because(&outcome, "no grammar");
+    assert!(scene.prompt("plan-1-2").contains("orchestrator/round-001-parser, which is taken"));
     assert!(!scene.works().iter().any(|work| work.starts_with("integrate")), "{:?}", scene.works());
     let state = scene.state();
     assert!(
@@ -86,7 +90,7 @@ fn a_worker_that_is_blocked_blocks_its_round_with_its_words() {
     let rest = Play::default().shares(&cut, WORKERS[0]).integrates(&cut).reviews(&cut, None, &DONE);
     scene.completes(&rest);
     assert_eq!(
-        scene.works().iter().filter(|work| work.starts_with("parser")).count(),
+        scene.works().iter().filter(|work| work.starts_with("printer")).count(),
         1,
         "{:?}",
         scene.works()

@@ -113,6 +113,7 @@ pub(super) fn faults_of_selection(
     if plane.merged_items.contains(&plan.item) {
         faults.push(format!("the item {} is merged already", plan.item));
     }
+    faults.extend(taken_places(plane, plan));
     for other in plane.rounds.iter().filter(|other| other.id != round.id) {
         let planned =
             state.book.rounds.get(&other.id).is_some_and(|book| book.stage > super::plane::RoundStage::Plan);
@@ -123,6 +124,24 @@ pub(super) fn faults_of_selection(
         }
     }
     faults
+}
+
+/// Workers that would work where a round or the roadmap update does: names of both are made of ids that people choose.
+fn taken_places(plane: &Plane, plan: &PlanSeen) -> Vec<String> {
+    let rounds = plane.rounds.iter().map(|round| (&round.branch, &round.worktree));
+    let update = plane.update.iter().map(|update| (&update.branch, &update.worktree));
+    let taken: Vec<_> = rounds.chain(update).collect();
+    let clashes = plan.workers.iter().filter(|worker| {
+        taken.iter().any(|(branch, worktree)| **branch == worker.branch || **worktree == worker.worktree)
+    });
+    clashes
+        .map(|worker| {
+            format!(
+                "the worker {} would work on {}, which is taken; name it otherwise",
+                worker.id, worker.branch
+            )
+        })
+        .collect()
 }
 
 /// What follows date and number in a roadmap's id.
