@@ -162,7 +162,8 @@ fn fitting(request: &Effect, how: u8, tree: u8) -> Outcome {
         | Effect::LandChange(_)
         | Effect::ReadQueue { .. }
         | Effect::RunSuite(_)
-        | Effect::CommitItem(_) => unreachable!("a step of another loop"),
+        | Effect::CommitItem(_)
+        | Effect::Plane(_) => unreachable!("a step of another loop"),
     }
 }
 

@@ -231,7 +231,7 @@ impl Script {
         let started = self.run.started.as_ref().expect("the run has started");
         match &started.protocol {
             Protocol::FeedbackControl(state) => state,
-            Protocol::JudgedTask(_) | Protocol::GoalContract(_) => {
+            Protocol::JudgedTask(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => {
                 panic!("a script of the control loop runs the control loop")
             }
         }

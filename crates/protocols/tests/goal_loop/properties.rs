@@ -198,7 +198,7 @@ fn fitting(request: &Effect, how: u8, tree: u8, files: &Queue) -> Outcome {
         },
         Effect::Wait(_) => Outcome::Waited,
         Effect::CloseRun(_) => Outcome::Closed,
-        Effect::Measure(_) | Effect::CommitIteration(_) | Effect::LandChange(_) => {
+        Effect::Measure(_) | Effect::CommitIteration(_) | Effect::LandChange(_) | Effect::Plane(_) => {
             unreachable!("a step of another loop")
         }
     }

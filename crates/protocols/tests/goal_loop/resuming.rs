@@ -13,7 +13,7 @@ use windlass_protocols::{Fact, Outcome, Role, Run, TreeId};
 fn state(run: &Run) -> Option<&goal_contract::state::State> {
     match &run.started.as_ref()?.protocol {
         Protocol::GoalContract(state) => Some(state),
-        Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => None,
+        Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_) => None,
     }
 }
 

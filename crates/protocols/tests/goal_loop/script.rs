@@ -264,7 +264,7 @@ impl Script {
         let started = self.run.started.as_ref().expect("the run has started");
         match &started.protocol {
             Protocol::GoalContract(state) => state,
-            Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) => {
+            Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_) => {
                 panic!("a script of the goal loop runs the goal loop")
             }
         }

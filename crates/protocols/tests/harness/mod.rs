@@ -290,7 +290,7 @@ impl Script {
         let started = self.run.started.as_ref().expect("the run has started");
         match &started.protocol {
             Protocol::JudgedTask(state) => state,
-            Protocol::FeedbackControl(_) | Protocol::GoalContract(_) => {
+            Protocol::FeedbackControl(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => {
                 panic!("a script of the task loop runs the task loop")
             }
         }

@@ -135,6 +135,7 @@ fn requests() -> Vec<Effect> {
             session: None,
             node: Some(NodeStep { depth: 1, label: "1.2".to_owned(), sensor: sensor.map(str::to_owned) }),
             item: None,
+            work: None,
         })
     };
     let sensor =

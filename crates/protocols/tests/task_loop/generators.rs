@@ -312,6 +312,7 @@ fn effect() -> BoxedStrategy<Effect> {
                 session,
                 node,
                 item,
+                work: None,
             })
         }),
         small().prop_map(|round| Effect::CaptureChange { round }),

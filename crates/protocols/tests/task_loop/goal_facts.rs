@@ -95,6 +95,7 @@ fn requests() -> Vec<Effect> {
             session: None,
             node: None,
             item: Some("F001".to_owned()),
+            work: None,
         })
     }));
     let purposes = [

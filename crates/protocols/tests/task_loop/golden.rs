@@ -162,7 +162,8 @@ fn sentence(fact: &Fact) -> String {
                 | Effect::CommitIteration(_)
                 | Effect::ReadQueue { .. }
                 | Effect::RunSuite(_)
-                | Effect::CommitItem(_) => String::new(),
+                | Effect::CommitItem(_)
+                | Effect::Plane(_) => String::new(),
             };
             format!("{name} {effect} {}{what}", request.name())
         }

@@ -143,7 +143,10 @@ fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
                 | Role::Actuator
                 | Role::Planner
                 | Role::Builder
-                | Role::Evaluator => unreachable!("a role of another loop"),
+                | Role::Evaluator
+                | Role::Implementer
+                | Role::Reviewer
+                | Role::Investigator => unreachable!("a role of another loop"),
             };
             let mut report = agent_report(asked.role, end, answer, usage);
             if how.is_multiple_of(11) {
@@ -167,7 +170,8 @@ fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
         | Effect::CommitIteration(_)
         | Effect::ReadQueue { .. }
         | Effect::RunSuite(_)
-        | Effect::CommitItem(_) => unreachable!("a step of another loop"),
+        | Effect::CommitItem(_)
+        | Effect::Plane(_) => unreachable!("a step of another loop"),
     }
 }
 
