@@ -4,6 +4,7 @@
 use crate::control;
 use crate::goal;
 use crate::ledger::Ledger;
+use crate::roadmap;
 use crate::world::Truth;
 use std::fmt;
 use windlass_protocols::outcome::Usage;
@@ -12,6 +13,7 @@ use windlass_protocols::protocol::goal_contract::end::End as GoalEnd;
 use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, Source};
 use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, TaskSpec};
+use windlass_protocols::protocol::roadmap_rounds::end::End as RoadmapEnd;
 use windlass_protocols::protocol::{Protocol, Spec};
 use windlass_protocols::{Fact, Role, Run, TreeId, explain, inbox, invariants};
 
@@ -93,6 +95,7 @@ pub(crate) struct Checker {
     seen: usize,
     was_ended: bool,
     counters: goal::checks::Counters,
+    of_the_roadmap: roadmap::checks::Counters,
 }
 
 impl Checker {
@@ -109,9 +112,11 @@ impl Checker {
         if let Some(live) = live {
             self.budget_only_grows(live)?;
             self.counters.grow(live)?;
+            self.of_the_roadmap.grow(live)?;
         }
         self.budget_only_grows(&ledger.run)?;
         self.counters.grow(&ledger.run)?;
+        self.of_the_roadmap.grow(&ledger.run)?;
         if !new.is_empty() {
             if let Some(sentence) = invariants::violations(&ledger.facts).into_iter().next() {
                 return Err(Violation::new(Check::Invariants, sentence));
@@ -120,6 +125,7 @@ impl Checker {
             self.was_ended = ledger.run.ended;
             control::checks::hold(&ledger.facts, new, truth)?;
             goal::checks::hold(&ledger.facts, new, &ledger.run, &truth.goal)?;
+            roadmap::checks::hold(new, truth.roadmap.as_ref())?;
             for fact in new {
                 if let Fact::JudgedTask(TaskFact::Concluded { end: End::Accepted { tree } }) = fact {
                     accepted_in_truth(&ledger.facts, truth, tree)?;
@@ -241,6 +247,7 @@ pub(crate) fn is_done(run: &Run) -> bool {
         Some(Protocol::JudgedTask(state)) => matches!(state.end, Some(End::Accepted { .. })),
         Some(Protocol::FeedbackControl(state)) => state.end == Some(ControlEnd::Complete),
         Some(Protocol::GoalContract(state)) => state.end == Some(GoalEnd::Success),
+        Some(Protocol::RoadmapRounds(state)) => state.end == Some(RoadmapEnd::Complete),
         None => false,
     }
 }

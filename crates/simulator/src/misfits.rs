@@ -16,7 +16,8 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
         | Effect::Wait(_)
         | Effect::CommitIteration(_)
         | Effect::ReadQueue { .. }
-        | Effect::CommitItem(_) => Outcome::Closed,
+        | Effect::CommitItem(_)
+        | Effect::Plane(_) => Outcome::Closed,
         Effect::RunChecks(asked) => checks(choices, effect, asked),
         Effect::RunAgent(asked) => {
             let role = match asked.role {
@@ -29,6 +30,9 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
                 Role::Planner => Role::Builder,
                 Role::Builder => Role::Evaluator,
                 Role::Evaluator => Role::Planner,
+                Role::Implementer => Role::Reviewer,
+                Role::Reviewer => Role::Investigator,
+                Role::Investigator => Role::Implementer,
             };
             Outcome::from(AgentReport {
                 role,

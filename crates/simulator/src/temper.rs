@@ -66,11 +66,11 @@ impl Temper {
             losing_landings: choices.once_in(10),
             wasteful: choices.once_in(3),
             moving: match of {
-                Loop::JudgedTask | Loop::GoalContract => Moving::Mixed,
+                Loop::JudgedTask | Loop::GoalContract | Loop::RoadmapRounds => Moving::Mixed,
                 Loop::FeedbackControl => Moving::draw(choices),
             },
             building: match of {
-                Loop::JudgedTask | Loop::FeedbackControl => Building::Mixed,
+                Loop::JudgedTask | Loop::FeedbackControl | Loop::RoadmapRounds => Building::Mixed,
                 Loop::GoalContract => Building::draw(choices),
             },
         }
@@ -78,9 +78,9 @@ impl Temper {
 
     pub(crate) fn of(self, role: Role) -> Leaning {
         match role {
-            Role::Doer | Role::Actuator | Role::Builder => self.doer,
-            Role::Judge | Role::Controller | Role::Evaluator => self.judge,
-            Role::Auditor | Role::Sensor | Role::Planner => self.auditor,
+            Role::Doer | Role::Actuator | Role::Builder | Role::Implementer => self.doer,
+            Role::Judge | Role::Controller | Role::Evaluator | Role::Reviewer => self.judge,
+            Role::Auditor | Role::Sensor | Role::Planner | Role::Investigator => self.auditor,
         }
     }
 }

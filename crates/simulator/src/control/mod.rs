@@ -15,6 +15,6 @@ use windlass_protocols::protocol::feedback_control::state::State;
 pub(crate) fn control_state(run: &Run) -> Option<&State> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::FeedbackControl(state)) => Some(state),
-        Some(Protocol::JudgedTask(_) | Protocol::GoalContract(_)) | None => None,
+        Some(Protocol::JudgedTask(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_)) | None => None,
     }
 }

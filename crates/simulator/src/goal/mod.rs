@@ -20,7 +20,9 @@ use windlass_protocols::{Run, TreeId};
 pub(crate) fn goal_state(run: &Run) -> Option<&State> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::GoalContract(state)) => Some(state),
-        Some(Protocol::JudgedTask(_) | Protocol::FeedbackControl(_)) | None => None,
+        Some(Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_)) | None => {
+            None
+        }
     }
 }
 

@@ -53,7 +53,9 @@ pub enum GoalBug {
 fn goal(run: &mut Run) -> Option<&mut State> {
     match run.started.as_mut().map(|started| &mut started.protocol) {
         Some(Protocol::GoalContract(state)) => Some(state),
-        Some(Protocol::JudgedTask(_) | Protocol::FeedbackControl(_)) | None => None,
+        Some(Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::RoadmapRounds(_)) | None => {
+            None
+        }
     }
 }
 
