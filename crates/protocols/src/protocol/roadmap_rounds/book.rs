@@ -158,6 +158,8 @@ pub struct Work {
     pub phase: Phase,
     /// It came back since its stage was entered, so that what lies there is its word.
     pub came_back: bool,
+    /// The commit it was first shown of what was not taken down yet. Its own commits on top of that are what it left.
+    pub shown: Option<CommitId>,
     /// What it left changed nothing, so that whatever lies there is older.
     pub left_nothing: bool,
     /// It was asked for a stage that is over, or for a round that is gone: nothing of it counts when it comes back.
@@ -200,10 +202,10 @@ pub enum Phase {
 impl Work {
     /// A new stage is entered: what was tried before is over, the conversation is kept.
     pub(super) fn begin_anew(&mut self) {
-        let (asked, session) = (self.asked, self.session.take());
+        let (asked, session, shown) = (self.asked, self.session.take(), self.shown.take());
         let outdated = self.is_under_way();
         let phase = if outdated { core::mem::take(&mut self.phase) } else { Phase::Idle };
-        *self = Self { asked, session, phase, outdated, ..Self::default() };
+        *self = Self { asked, session, shown, phase, outdated, ..Self::default() };
     }
 
     /// Nobody is at it any more.

@@ -125,7 +125,7 @@ fn to_capture(draft: &Draft) -> Option<Next> {
             let (work, kind) = (Some(work), RetryKind::Failed);
             return Some(decided(RoadmapFact::StepRetried { work, kind, why }));
         };
-        let decided_at = draft.now();
+        let (parent, decided_at) = (book.shown.clone().unwrap_or(parent), draft.now());
         Some(control(PlaneStep::CaptureWork(CaptureWork { work, branch, worktree, parent, decided_at })))
     })
 }

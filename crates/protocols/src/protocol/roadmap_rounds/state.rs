@@ -191,6 +191,7 @@ impl State {
                     let work = self.book.work(&place.work);
                     work.phase = Phase::Asked;
                     work.asked = asked.attempt;
+                    work.shown.get_or_insert_with(|| place.head.clone());
                     let known =
                         work.session.take().and_then(|last| last.with(asked.role, asked.agent.as_deref()));
                     let agent = asked.agent.clone().unwrap_or_default();
@@ -437,6 +438,7 @@ impl State {
     fn take_work(&mut self, captured: &WorkCaptured) {
         self.plane_is_old = true;
         let known = self.book.work(&captured.work);
+        known.shown = None;
         if known.outdated {
             known.is_over();
             return;
