@@ -197,7 +197,9 @@ impl Format for Evaluation {
             if evaluation.verdict == StatedVerdict::Pass && !faults.is_empty() {
                 evaluation.cause = evaluation.cause_of_lowest_score();
             } else {
-                faults.into_iter().for_each(|fault| fields.report(fault));
+                for fault in faults {
+                    fields.report(fault);
+                }
             }
         }
         Some(evaluation)

@@ -123,7 +123,7 @@ pub fn completed_verification(before: &str) -> String {
         ["Baseline Checks", "Alignment Checks", "Task-Specific Checks", "Manual Checks", "Roadmap Overrides"]
     {
         if !there.iter().any(|heading| heading.level == 2 && heading.is(title)) {
-            text.push_str(&format!("\n\n## {title}\n\nnone"));
+            text.extend(["\n\n## ", title, "\n\nnone"]);
         }
     }
     text.push('\n');

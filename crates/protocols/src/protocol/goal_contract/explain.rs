@@ -87,22 +87,11 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
             }
         }
         End::AwaitsApproval { item, proposed } => {
+            let (what, why, look) = proposal(proposed);
             commands.push(format!("windlass approve {id} --tree {}", proposed.name()));
             commands.push(format!("windlass reject {id} --reason \"…\""));
-            let what = match proposed {
-                Proposed::Change { tree } => {
-                    commands.push(format!("windlass diff {id}"));
-                    because.push(format!(
-                        "tree {tree} passed the tests and the evaluator; nothing is committed yet"
-                    ));
-                    "its change"
-                }
-                Proposed::Design { artifact } => {
-                    commands.push(format!("windlass show {id}"));
-                    because.push(format!("its design is the artifact {}", artifact.name));
-                    "its design"
-                }
-            };
+            commands.push(format!("windlass {look} {id}"));
+            because.push(why);
             format!("{} waits for your word on {what}", named(state, item))
         }
         End::Paused { iteration } => {
@@ -130,6 +119,19 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
     Explanation { now, because, commands }
 }
 
+/// What is proposed, why it is, and the command that shows it.
+fn proposal(proposed: &Proposed) -> (&'static str, String, &'static str) {
+    match proposed {
+        Proposed::Change { tree } => {
+            let why = format!("tree {tree} passed the tests and the evaluator; nothing is committed yet");
+            ("its change", why, "diff")
+        }
+        Proposed::Design { artifact } => {
+            ("its design", format!("its design is the artifact {}", artifact.name), "show")
+        }
+    }
+}
+
 /// Only ways that can help: who hears no answer is not answered, and what is verified is not thrown away.
 pub(super) fn after_escalation(cause: &Cause, answer: String, again: String, id: &str) -> Vec<String> {
     let mut ways = match cause {
@@ -139,14 +141,15 @@ pub(super) fn after_escalation(cause: &Cause, answer: String, again: String, id:
         | Cause::NoDesign { .. }
         | Cause::ScopeCreep { .. } => alloc::vec![answer, again],
         Cause::BuilderKeepsFailing { .. } => alloc::vec![again, answer],
-        Cause::NoVerdict { .. } | Cause::Hazard { .. } => alloc::vec![again],
         Cause::WorkspaceChanged { role, .. } => {
             alloc::vec![format!("windlass goal run --{role} …"), again]
         }
         Cause::NothingReady { .. } | Cause::Unreadable { .. } => {
             alloc::vec!["windlass goal check".to_string(), again]
         }
-        Cause::CommitRefused { .. }
+        Cause::NoVerdict { .. }
+        | Cause::Hazard { .. }
+        | Cause::CommitRefused { .. }
         | Cause::AgentNotStarted { .. }
         | Cause::AgentKeepsFailing { .. }
         | Cause::StepKeepsGettingLost { .. }

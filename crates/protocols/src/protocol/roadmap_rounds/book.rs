@@ -205,7 +205,7 @@ impl Work {
         let (asked, session, shown) = (self.asked, self.session.take(), self.shown.take());
         let outdated = self.is_under_way();
         let phase = if outdated { core::mem::take(&mut self.phase) } else { Phase::Idle };
-        *self = Self { asked, session, shown, phase, outdated, ..Self::default() };
+        *self = Self { asked, phase, shown, outdated, session, ..Self::default() };
     }
 
     /// Nobody is at it any more.
