@@ -73,7 +73,6 @@ pub(crate) fn believe(bug: RoadmapBug, run: &mut Run, observed: &Observation) {
         RoadmapBug::ForgetsAgentsAtWork => {
             state.in_flight.retain(|id, flight| Some(*id) == answered || !matches!(flight, Flight::Agent(_)));
         }
-        RoadmapBug::OpensARoundTooMany => state.spec.parallel = None,
         RoadmapBug::WorksWhereSomebodyWorks => {
             let busy = state.book.works.values_mut().filter(|work| work.phase == Phase::Asked);
             busy.for_each(|work| work.phase = Phase::Idle);
@@ -107,7 +106,7 @@ fn misread(bug: RoadmapBug, plane: &mut Plane) -> Option<()> {
         RoadmapBug::ReadsEveryMilestoneAsDone => {
             plane.milestones.iter_mut().for_each(|known| known.status = MilestoneStatus::Done);
         }
-        RoadmapBug::OpensARoundTooMany => plane.max_parallel = 9,
+        RoadmapBug::OpensARoundTooMany => drop(plane.rounds.pop()?),
         RoadmapBug::MergesWhileTheRoadmapIsUpdated => plane.update = None,
         RoadmapBug::MergesASecondTime => {
             plane.rounds.iter_mut().for_each(|round| round.evidence.merged = false);
