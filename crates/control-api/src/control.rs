@@ -11,7 +11,8 @@ use crate::money::{AskCost, CostReport};
 use crate::notify::NotifyReport;
 use crate::roadmap_loop::{RoadmapStatus, StartRoadmap};
 use crate::roadmap_setup::{
-    InitRoadmap, MigrateRoadmap, RoadmapInitReport, RoadmapInspection, RoadmapMigration,
+    AppliedCloseout, CloseoutRoadmap, InitRoadmap, MigrateRoadmap, RoadmapInitReport, RoadmapInspection,
+    RoadmapMigration,
 };
 use crate::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
@@ -61,6 +62,8 @@ pub trait Control {
     fn inspect_roadmap<'a>(&'a self, directory: &'a Path) -> Reply<'a, RoadmapInspection>;
     /// Brings a control plane of an older contract into a form that can be run.
     fn migrate_roadmap(&self, command: MigrateRoadmap) -> Reply<'_, RoadmapMigration>;
+    /// Applies an approved status-only closeout to a work tree.
+    fn closeout_roadmap(&self, command: CloseoutRoadmap) -> Reply<'_, AppliedCloseout>;
     /// Takes an unfinished or ended run up again and drives it.
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
     /// The unfinished runs nobody drives, as `resume` takes them.

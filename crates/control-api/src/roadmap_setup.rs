@@ -224,8 +224,23 @@ pub struct RoadmapMigration {
 /// `windlass roadmap closeout`.
 #[derive(Clone, Debug, Default)]
 pub struct CloseoutRoadmap {
-    pub repository: PathBuf,
+    /// The work tree to edit; the one that holds the review where none is named.
+    pub repository: Option<PathBuf>,
     /// `review-record.json`, or `review.md` of a plane without records.
     pub review: PathBuf,
     pub dry_run: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct AppliedCloseout {
+    pub work_tree: String,
+    pub dry_run: bool,
+    pub review: String,
+    /// Of the review's exact bytes.
+    pub review_sha256: String,
+    pub mode: String,
+    /// From the top of the work tree.
+    pub files: Vec<String>,
+    /// One line for each approved edit.
+    pub applied_edit_summary: Vec<String>,
 }

@@ -290,15 +290,19 @@ impl<'a> Driver<'a> {
         let (round, rounds) = headline::rounds(self.engine.run());
         let iteration = headline::iteration(self.engine.run());
         let runner = self.engine.runner();
-        let Some((effect, under_way)) = runner.under_way().next() else { return };
-        let step = under_way.spent();
+        // Agents that work side by side are told of in one line; a step of the controller beside them passes by.
+        let (agents, others): (Vec<_>, Vec<_>) =
+            runner.under_way().partition(|(_, step)| matches!(step.effect, Effect::RunAgent(_)));
+        let shown = if agents.is_empty() { others.into_iter().take(1).collect() } else { agents };
+        let Some((_, longest)) = shown.iter().max_by_key(|(_, step)| step.since.elapsed()) else { return };
+        let step = shown.iter().fold(Spent::default(), |spent, (_, step)| spent.plus(step.spent()));
         let progress = Progress {
             round,
             rounds,
             iteration,
-            actor: actor(&under_way.effect).to_owned(),
-            elapsed_ms: u64::try_from(under_way.since.elapsed().as_millis()).unwrap_or(u64::MAX),
-            last_line: runner.last_line(*effect),
+            actor: actors(&shown.iter().map(|(_, step)| &step.effect).collect::<Vec<_>>()),
+            elapsed_ms: u64::try_from(longest.since.elapsed().as_millis()).unwrap_or(u64::MAX),
+            last_line: shown.iter().find_map(|(effect, _)| runner.last_line(**effect)),
             step,
             run: self.spent.plus(step),
         };
@@ -323,6 +327,18 @@ async fn check_end(journal: &SqliteJournal, run: &RunId, version: u64) -> Result
     }
     let why = format!("the list says {listed} facts, the journal has {version}");
     Err(JournalError::Corrupt { run: run.clone(), version: listed.min(version), why })
+}
+
+/// Everybody at work. Of several, each is named with its round.
+fn actors(effects: &[&Effect]) -> String {
+    let named = |effect: &&Effect| match effect {
+        Effect::RunAgent(agent) if effects.len() > 1 => match &agent.work {
+            Some(asked) => format!("{} {}", asked.work.round, agent.role),
+            None => agent.role.to_string(),
+        },
+        effect => actor(effect).to_owned(),
+    };
+    effects.iter().map(named).collect::<Vec<_>>().join(", ")
 }
 
 const fn actor(effect: &Effect) -> &'static str {

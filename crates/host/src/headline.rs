@@ -102,7 +102,11 @@ pub(crate) fn iteration(run: &Run) -> Option<String> {
         Protocol::GoalContract(state) => {
             state.open.as_ref().map(|open| format!("{} ({})", open.number, open.item))
         }
-        Protocol::JudgedTask(_) | Protocol::RoadmapRounds(_) => None,
+        Protocol::RoadmapRounds(state) => {
+            let live: Vec<&str> = state.book.rounds.keys().map(String::as_str).collect();
+            (!live.is_empty()).then(|| live.join(", "))
+        }
+        Protocol::JudgedTask(_) => None,
     }
 }
 

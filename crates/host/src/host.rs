@@ -27,7 +27,8 @@ use windlass_control_api::money::{AskCost, CostReport};
 use windlass_control_api::notify::NotifyReport;
 use windlass_control_api::roadmap_loop::{RoadmapStatus, StartRoadmap};
 use windlass_control_api::roadmap_setup::{
-    InitRoadmap, MigrateRoadmap, RoadmapInitReport, RoadmapInspection, RoadmapMigration,
+    AppliedCloseout, CloseoutRoadmap, InitRoadmap, MigrateRoadmap, RoadmapInitReport, RoadmapInspection,
+    RoadmapMigration,
 };
 use windlass_control_api::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
@@ -269,6 +270,10 @@ impl Control for Host {
 
     fn migrate_roadmap(&self, command: MigrateRoadmap) -> Reply<'_, RoadmapMigration> {
         Box::pin(async move { control::roadmap_loop::migrate::migrate(self, &command).await })
+    }
+
+    fn closeout_roadmap(&self, command: CloseoutRoadmap) -> Reply<'_, AppliedCloseout> {
+        Box::pin(async move { control::roadmap_loop::closeout::closeout(&command) })
     }
 
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {

@@ -6,7 +6,7 @@ use crate::control::control_state;
 use crate::goal::goal_state;
 use crate::temper::{Capturing, Leaning, Temper};
 use crate::world::{World, place};
-use windlass_protocols::effect::{LandChange, Purpose, RunAgent, RunChecks};
+use windlass_protocols::effect::{LandChange, PlaneStep, Purpose, RunAgent, RunChecks};
 use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::outcome::{
     AgentReport, AgentSession, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff,
@@ -59,7 +59,7 @@ impl Answering<'_> {
             Effect::ReadQueue { .. } => self.read_queue(world),
             Effect::RunSuite(asked) => self.suite(world, effect, asked),
             Effect::CommitItem(asked) => self.commit_item(world, asked),
-            Effect::Plane(_) => Outcome::Refused { reason: "there is no control plane".to_owned() },
+            Effect::Plane(step) => self.plane_step(world, step),
         }
     }
 
@@ -69,7 +69,12 @@ impl Answering<'_> {
             (Season::Calm, _) => 0,
             (Season::Faulty, _)
                 if self.temper.losing_landings
-                    && matches!(request, Effect::LandChange(_) | Effect::CommitItem(_)) =>
+                    && matches!(
+                        request,
+                        Effect::LandChange(_)
+                            | Effect::CommitItem(_)
+                            | Effect::Plane(PlaneStep::FinalizeRound(_) | PlaneStep::PublishUpdate(_))
+                    ) =>
             {
                 900
             }
@@ -323,10 +328,9 @@ impl Answering<'_> {
         match (what, asked.role) {
             ("malformed", _) => Answer::Malformed { faults: vec!["line 3: no such field".to_owned()] },
             ("missing", _) => Answer::Missing,
-            (
-                "another kind",
-                Role::Doer | Role::Auditor | Role::Actuator | Role::Builder | Role::Implementer,
-            ) => Answer::Verdict(self.pass(effect)),
+            ("another kind", Role::Doer | Role::Auditor | Role::Actuator | Role::Builder) => {
+                Answer::Verdict(self.pass(effect))
+            }
             (
                 "another kind",
                 Role::Judge
@@ -334,6 +338,7 @@ impl Answering<'_> {
                 | Role::Sensor
                 | Role::Planner
                 | Role::Evaluator
+                | Role::Implementer
                 | Role::Reviewer
                 | Role::Investigator,
             )
@@ -343,10 +348,15 @@ impl Answering<'_> {
             (_, Role::Sensor) => self.sensor_answer(world, effect, asked),
             (_, Role::Controller) => self.controller_answer(world, leaning, effect, asked),
             (_, Role::Actuator) => self.actuator_answer(effect),
+            (_, Role::Planner | Role::Implementer | Role::Reviewer | Role::Investigator)
+                if self.is_of_a_roadmap() =>
+            {
+                self.round_work(world, effect, asked)
+            }
             (_, Role::Planner) => self.planner_answer(effect),
+            (_, Role::Implementer | Role::Reviewer | Role::Investigator) => Answer::Missing,
             (_, Role::Builder) => self.builder_answer(leaning, effect),
             (_, Role::Evaluator) => self.evaluator_answer(world, leaning, effect, asked),
-            (_, Role::Implementer | Role::Reviewer | Role::Investigator) => Answer::InWorktree,
         }
     }
 

@@ -4,6 +4,7 @@
 use crate::control;
 use crate::goal;
 use crate::ledger::Ledger;
+use crate::roadmap;
 use crate::world::Truth;
 use std::fmt;
 use windlass_protocols::outcome::Usage;
@@ -94,6 +95,7 @@ pub(crate) struct Checker {
     seen: usize,
     was_ended: bool,
     counters: goal::checks::Counters,
+    of_the_roadmap: roadmap::checks::Counters,
 }
 
 impl Checker {
@@ -110,9 +112,11 @@ impl Checker {
         if let Some(live) = live {
             self.budget_only_grows(live)?;
             self.counters.grow(live)?;
+            self.of_the_roadmap.grow(live)?;
         }
         self.budget_only_grows(&ledger.run)?;
         self.counters.grow(&ledger.run)?;
+        self.of_the_roadmap.grow(&ledger.run)?;
         if !new.is_empty() {
             if let Some(sentence) = invariants::violations(&ledger.facts).into_iter().next() {
                 return Err(Violation::new(Check::Invariants, sentence));
@@ -121,6 +125,7 @@ impl Checker {
             self.was_ended = ledger.run.ended;
             control::checks::hold(&ledger.facts, new, truth)?;
             goal::checks::hold(&ledger.facts, new, &ledger.run, &truth.goal)?;
+            roadmap::checks::hold(new, truth.roadmap.as_ref())?;
             for fact in new {
                 if let Fact::JudgedTask(TaskFact::Concluded { end: End::Accepted { tree } }) = fact {
                     accepted_in_truth(&ledger.facts, truth, tree)?;

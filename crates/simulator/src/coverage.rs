@@ -4,6 +4,7 @@
 use crate::control;
 use crate::goal;
 use crate::profile::Loop;
+use crate::roadmap;
 use std::collections::BTreeMap;
 use std::fmt;
 use windlass_protocols::protocol::judged_task::end::{Cause, End};
@@ -145,6 +146,7 @@ impl Coverage {
                 Fact::FeedbackControl(fact) => control::coverage::count(self, fact),
                 Fact::PersonSaid { word, .. } => self.count("said", word.name()),
                 Fact::GoalContract(fact) => goal::coverage::count(self, fact),
+                Fact::RoadmapRounds(fact) => roadmap::coverage::count(self, fact),
                 _ => {}
             }
         }
@@ -166,6 +168,7 @@ impl Coverage {
             Loop::JudgedTask => &OF_THE_TASK_LOOP,
             Loop::FeedbackControl => &control::coverage::EXPECTED,
             Loop::GoalContract => &goal::coverage::EXPECTED,
+            Loop::RoadmapRounds => &roadmap::coverage::EXPECTED,
         };
         OF_EVERY_LOOP
             .iter()
@@ -216,7 +219,7 @@ pub(crate) const fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::QueueRead(_) => "queue-read",
         Outcome::SuiteRan(_) => "suite-ran",
         Outcome::ItemCommitted { .. } => "item-committed",
-        Outcome::Plane(_) => "plane",
+        Outcome::Plane(outcome) => roadmap::coverage::outcome_name(outcome),
         Outcome::Closed => "closed",
         Outcome::Refused { .. } => "refused",
         Outcome::Interrupted { .. } => "interrupted",

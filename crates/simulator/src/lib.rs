@@ -14,6 +14,7 @@ mod misfits;
 pub mod planted;
 mod ports;
 pub mod profile;
+mod roadmap;
 mod shrink;
 mod simulation;
 mod stops;
@@ -26,6 +27,7 @@ pub use coverage::Coverage;
 pub use goal::planted::GoalBug;
 pub use planted::PlantedBug;
 pub use profile::{Loop, Profile};
+pub use roadmap::planted::RoadmapBug;
 
 use choices::Choices;
 use host::Host;

@@ -4,6 +4,7 @@
 use crate::control::control_state;
 use crate::goal::planted::{self as of_goals, GoalBug};
 use crate::ports::{FaultyJournal, Runner, SimClock};
+use crate::roadmap::planted::{self as of_roadmaps, RoadmapBug};
 use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_engine::engine::replay;
 use windlass_engine::{Append, Clock, EffectRunner, EngineError, Journal, Lease, LeaseAnswer, ready};
@@ -48,6 +49,8 @@ pub enum PlantedBug {
     AsksWithoutRoom,
     /// Of a goal loop.
     Goal(GoalBug),
+    /// Of a roadmap loop.
+    Roadmap(RoadmapBug),
 }
 
 /// Stands for a clock that does not know the seed.
@@ -81,6 +84,7 @@ impl BentEngine {
             (PlantedBug::BudgetResetAfterARestart, Some(started)) => started.budget.used = Usage::default(),
             (PlantedBug::StopForgottenAfterARestart, _) => run.stop = None,
             (PlantedBug::Goal(bug), _) => of_goals::recall(bug, &mut run),
+            (PlantedBug::Roadmap(bug), _) => of_roadmaps::recall(bug, &mut run),
             _ => {}
         }
         let mut engine = Self { journal, runner, clock, id, lease, run, bug, ids_off_by };
@@ -186,6 +190,14 @@ impl BentEngine {
                     return Ok(facts);
                 }
             }
+            (PlantedBug::Roadmap(bug), Some((effect, outcome))) => {
+                if let Some(retold) = of_roadmaps::retold(bug, outcome) {
+                    let run = self.bent_run(&observed.body);
+                    let mut facts = decide(&run, &with_outcome(observed, effect, retold))?;
+                    of_roadmaps::keep_the_record(bug, &mut facts, outcome);
+                    return Ok(facts);
+                }
+            }
             _ => {}
         }
         let mut facts = decide(&self.bent_run(&observed.body), observed)?;
@@ -198,6 +210,9 @@ impl BentEngine {
         let mut run = self.run.clone();
         if let PlantedBug::Goal(bug) = self.bug {
             of_goals::believe(bug, &mut run, observed);
+        }
+        if let PlantedBug::Roadmap(bug) = self.bug {
+            of_roadmaps::believe(bug, &mut run, observed);
         }
         if let (PlantedBug::ActsOnceMoreThanTheCap, Some(started)) = (self.bug, &mut run.started) {
             started.budget.caps.rounds += 1;
@@ -221,6 +236,9 @@ impl BentEngine {
         self.forget_the_cap(facts);
         if let PlantedBug::Goal(bug) = self.bug {
             of_goals::bend(bug, facts, self.clock.now());
+        }
+        if let PlantedBug::Roadmap(bug) = self.bug {
+            of_roadmaps::bend(bug, facts);
         }
         for fact in facts {
             let Fact::EffectRequested { effect, request } = fact else {

@@ -5,6 +5,7 @@ use crate::choices::Choices;
 use crate::control;
 use crate::goal;
 use crate::planted::PlantedBug;
+use crate::roadmap;
 use std::collections::BTreeMap;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
@@ -31,6 +32,7 @@ pub enum Loop {
     JudgedTask,
     FeedbackControl,
     GoalContract,
+    RoadmapRounds,
 }
 
 impl Loop {
@@ -43,6 +45,8 @@ impl Loop {
             Self::FeedbackControl => 3_000,
             // Fifteen iterations of a dozen steps, and as many again for a person's word.
             Self::GoalContract => 1_500,
+            // Eight rounds and their updates, each stage tried again and again, five steps for every agent.
+            Self::RoadmapRounds => 6_000,
         }
     }
 
@@ -52,6 +56,7 @@ impl Loop {
             Self::JudgedTask => "JUDGED_TASK",
             Self::FeedbackControl => "FEEDBACK_CONTROL",
             Self::GoalContract => "GOAL_CONTRACT",
+            Self::RoadmapRounds => "ROADMAP_ROUNDS",
         }
     }
 }
@@ -66,6 +71,9 @@ impl Profile {
     pub const GOAL_CONTRACT: Self =
         Self { of: Loop::GoalContract, faults_in_a_hundred: 10, moves: 240, planted: None };
 
+    pub const ROADMAP_ROUNDS: Self =
+        Self { of: Loop::RoadmapRounds, faults_in_a_hundred: 8, moves: 400, planted: None };
+
     #[must_use]
     pub const fn with_bug(mut self, bug: PlantedBug) -> Self {
         self.planted = Some(bug);
@@ -77,6 +85,7 @@ impl Profile {
             Loop::JudgedTask => Spec::JudgedTask(Box::new(task(choices))),
             Loop::FeedbackControl => Spec::FeedbackControl(Box::new(control::profile::spec(choices))),
             Loop::GoalContract => Spec::GoalContract(Box::new(goal::profile::spec(choices))),
+            Loop::RoadmapRounds => Spec::RoadmapRounds(Box::new(roadmap::profile::spec(choices))),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::control;
 use crate::goal;
 use crate::host::{Host, TurnFault, Turned};
 use crate::planted::PlantedBug;
+use crate::roadmap;
 use windlass_engine::{Journal, ready};
 use windlass_protocols::kernel::budget::CapChange;
 use windlass_protocols::protocol::Spec;
@@ -61,7 +62,7 @@ impl Host {
                     (Spec::JudgedTask(task), _) => task.checks.push("\t".to_owned()),
                     (Spec::FeedbackControl(flow), _) => control::profile::spoil(flow, how),
                     (Spec::GoalContract(goal), _) => goal::profile::spoil(goal, how),
-                    (Spec::RoadmapRounds(roadmap), _) => roadmap.caps.rounds = 0,
+                    (Spec::RoadmapRounds(spec), _) => roadmap::profile::spoil(spec, how),
                 }
                 let start = Observation::Start { run: self.id.clone(), spec };
                 self.expect_refused(start, |rejection| matches!(rejection, Rejection::InvalidSpec { .. }))

@@ -66,11 +66,11 @@ impl Temper {
             losing_landings: choices.once_in(10),
             wasteful: choices.once_in(3),
             moving: match of {
-                Loop::JudgedTask | Loop::GoalContract => Moving::Mixed,
+                Loop::JudgedTask | Loop::GoalContract | Loop::RoadmapRounds => Moving::Mixed,
                 Loop::FeedbackControl => Moving::draw(choices),
             },
             building: match of {
-                Loop::JudgedTask | Loop::FeedbackControl => Building::Mixed,
+                Loop::JudgedTask | Loop::FeedbackControl | Loop::RoadmapRounds => Building::Mixed,
                 Loop::GoalContract => Building::draw(choices),
             },
         }

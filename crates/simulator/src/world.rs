@@ -6,6 +6,7 @@ use crate::control::branch::Branch;
 use crate::control::plant::Plant;
 use crate::goal::GoalTruth;
 use crate::ledger::Ledger;
+use crate::roadmap::repo::Repo;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -56,6 +57,8 @@ pub(crate) struct Truth {
     pub(crate) plant: Plant,
     pub(crate) branch: Branch,
     pub(crate) goal: GoalTruth,
+    /// The repository of a roadmap loop; absent until somebody looks at it.
+    pub(crate) roadmap: Option<Repo>,
 }
 
 impl Truth {

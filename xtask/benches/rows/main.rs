@@ -10,6 +10,7 @@ mod control;
 mod control_by_hand;
 mod history;
 mod long_journals;
+mod planes;
 mod program;
 mod rounds;
 mod stage;
@@ -165,6 +166,12 @@ const ROWS: &[Row] = &[
         what: "`windlass ls --json` against the bare query",
         goal: Goal::RatioAtMost(10.0),
         measure: long_journals::list,
+    },
+    Row {
+        name: "inspect-3000-files",
+        what: "`windlass roadmap inspect` of 40 families and 3,000 files, against `git status` of the same",
+        goal: Goal::TimeBelow(Duration::from_secs(1)),
+        measure: planes::inspect,
     },
 ];
 

@@ -130,7 +130,14 @@ impl Scene<'_> {
 fn status_text(progress: &Progress, look: Look) -> String {
     let mut parts = vec![format!("{} {}", look.arrow(), printable(&progress.actor))];
     match &progress.iteration {
-        Some(label) => parts.push(format!("iteration {}", printable(label))),
+        // Iterations are numbers; rounds that live side by side have names.
+        Some(label) if label.starts_with(|first: char| first.is_ascii_digit()) => {
+            parts.push(format!("iteration {}", printable(label)));
+        }
+        Some(names) => parts.push(printable(names)),
+        None if progress.round > 0 && progress.rounds == u32::MAX => {
+            parts.push(format!("round {}", progress.round));
+        }
         None if progress.round > 0 => parts.push(format!("round {}/{}", progress.round, progress.rounds)),
         None => {}
     }

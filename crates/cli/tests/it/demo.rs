@@ -1,4 +1,4 @@
-//! `windlass demo` in its four plays, and the commands it offers at the end.
+//! `windlass demo` in its plays, and the commands it offers at the end.
 
 use crate::world;
 use std::path::PathBuf;
@@ -158,6 +158,26 @@ fn the_goal_demo_approves_one_item_reworks_one_and_hands_one_back() {
     assert!(place_of("F002 is committed") < place_of("ESCALATED: F003 failed twice for the same root cause"));
     let answers = paste(&world, &story);
     assert_eq!(answers.len(), 6);
+    for answer in answers {
+        assert_ne!(answer.exits_with(0).stdout, "");
+    }
+    assert!(!world.state_dir().exists(), "the user's own journal must stay clean");
+    world.assert_no_processes();
+}
+
+#[test]
+fn the_roadmap_demo_merges_a_pair_after_a_rejected_review_and_revises_the_roadmap() {
+    let world = world();
+    let (output, place) = play(&world, &["roadmap"]);
+    let story = output.exits_with(0);
+    let place_of =
+        |words: &str| story.stdout.find(words).unwrap_or_else(|| panic!("{words} in {}", story.stdout));
+    assert!(place_of("round-001 rejected (implement)") < place_of("round-001 merged as"));
+    assert!(place_of("round-002 merged as") < place_of("round-003 merged as"), "the declared order");
+    assert!(place_of("roadmap revised to rev-002") < place_of("round-004 merged as"));
+    assert!(place.join("repository/orchestrator/state.json").exists());
+    let answers = paste(&world, &story);
+    assert_eq!(answers.len(), 5);
     for answer in answers {
         assert_ne!(answer.exits_with(0).stdout, "");
     }

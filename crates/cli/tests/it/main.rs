@@ -31,6 +31,7 @@ mod reviewed_control;
 mod reviewed_keeping;
 mod reviewed_steps;
 mod roadmap_loop;
+mod roadmap_setup;
 mod scene;
 mod settings_and_trust;
 mod signals;

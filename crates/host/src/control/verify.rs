@@ -89,7 +89,7 @@ fn check_rest(
             let base = state.base.as_ref().map(|(base, _)| base);
             check_commits(context.as_ref(), base, &state.spec.place, &facts)
         }
-        Protocol::RoadmapRounds(_) => None,
+        Protocol::RoadmapRounds(_) => super::roadmap_loop::verify::check(context.as_ref(), &facts),
     });
     Ok(())
 }
@@ -118,11 +118,11 @@ fn passed(what: &str, details: String) -> VerificationCheck {
     VerificationCheck { what: what.to_owned(), holds: true, details, attention: false }
 }
 
-fn failed(what: &str, details: String) -> VerificationCheck {
+pub(crate) fn failed(what: &str, details: String) -> VerificationCheck {
     VerificationCheck { what: what.to_owned(), holds: false, details, attention: false }
 }
 
-fn judged(what: &str, wrong: &[String], good: String) -> VerificationCheck {
+pub(crate) fn judged(what: &str, wrong: &[String], good: String) -> VerificationCheck {
     if wrong.is_empty() { passed(what, good) } else { failed(what, wrong.join("; ")) }
 }
 

@@ -22,6 +22,8 @@ mod properties;
 mod refused;
 mod reopening;
 mod repetition;
+mod roadmap_facts;
+mod roadmap_planes;
 mod rows_of_the_auditor;
 mod rows_of_the_doer;
 mod rows_of_the_judge;

@@ -5,6 +5,7 @@ use crate::goal_facts;
 use crate::harness::words::{
     AUDIT_CHECK, STEP, agent_report, artifact, audit, change, full_spec, handoff, lines, taken_over, verdict,
 };
+use crate::roadmap_facts;
 use std::collections::BTreeSet;
 use windlass_protocols::effect::{
     Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks, StepLimits, Wait,
@@ -64,6 +65,7 @@ fn examples() -> Vec<Fact> {
     facts.extend(control_facts::examples());
     facts.extend(people());
     facts.extend(goal_facts::examples());
+    facts.extend(roadmap_facts::examples());
     facts
 }
 
@@ -394,18 +396,20 @@ const fn variant(fact: &Fact) -> usize {
         Fact::FeedbackControl(fact) => 20 + control_facts::variant(fact),
         Fact::PersonSaid { .. } => 20 + control_facts::COUNT,
         Fact::GoalContract(fact) => 21 + control_facts::COUNT + goal_facts::variant(fact),
-        // None is stored here.
-        Fact::RoadmapRounds(_) => usize::MAX,
+        Fact::RoadmapRounds(fact) => {
+            21 + control_facts::COUNT + goal_facts::COUNT + roadmap_facts::variant(fact)
+        }
     }
 }
 
-const COUNT: usize = 21 + control_facts::COUNT + goal_facts::COUNT;
+const COUNT: usize = 21 + control_facts::COUNT + goal_facts::COUNT + roadmap_facts::COUNT;
 
 /// Two loops may give one name to what is the same in both.
 const fn family(fact: &Fact) -> u8 {
     match fact {
         Fact::FeedbackControl(_) => 1,
         Fact::GoalContract(_) => 2,
+        Fact::RoadmapRounds(_) => 3,
         _ => 0,
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn hold(facts: &[Fact], new: &[Fact], run: &Run, truth: &GoalTruth) -
     if committed { one_commit_each(facts, truth) } else { Ok(()) }
 }
 
-fn room_to_work(effect: EffectId, request: &Effect) -> Result<(), Violation> {
+pub(crate) fn room_to_work(effect: EffectId, request: &Effect) -> Result<(), Violation> {
     let limits = match request {
         Effect::RunAgent(agent) => agent.limits,
         Effect::RunSuite(suite) => suite.limits,

@@ -7,6 +7,8 @@ mod crash;
 mod goal;
 mod goal_scripts;
 mod narration;
+mod roadmap;
+mod roadmap_scripts;
 mod scripts;
 mod stage;
 
@@ -23,8 +25,8 @@ use windlass_control_api::{Code, Control, Fault, exit_codes};
 ///
 /// Makes a small repository with a failing test and plays a run with scripted agents: the first attempt is rejected by
 /// the engine's own check, the second is accepted, audited and landed. `control` plays two control loops instead: one
-/// converges, one goes in circles and is stopped. `goal` builds a queue of three items within a contract. Ends with the
-/// commands to look at the evidence.
+/// converges, one goes in circles and is stopped. `goal` builds a queue of three items within a contract. `roadmap`
+/// works through three milestones in four rounds. Ends with the commands to look at the evidence.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -33,6 +35,7 @@ Examples:
   windlass demo --cheat
   windlass demo control
   windlass demo goal
+  windlass demo roadmap
   windlass demo --keep /tmp/windlass-demo")]
 pub(crate) struct DemoArgs {
     /// Which loop to show
@@ -57,6 +60,8 @@ enum Shown {
     Control,
     /// Builder and evaluator within a contract
     Goal,
+    /// Planner, implementer and reviewer over milestones
+    Roadmap,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +71,7 @@ enum Play {
     Cheat,
     Control,
     Goal,
+    Roadmap,
 }
 
 impl DemoArgs {
@@ -74,7 +80,8 @@ impl DemoArgs {
         match (self.shown, self.crash, self.cheat) {
             (Shown::Control, false, false) => Ok(Play::Control),
             (Shown::Goal, false, false) => Ok(Play::Goal),
-            (Shown::Control | Shown::Goal, ..) => {
+            (Shown::Roadmap, false, false) => Ok(Play::Roadmap),
+            (Shown::Control | Shown::Goal | Shown::Roadmap, ..) => {
                 let fault = Fault::new(Code::BadArgument, "this demo is played in one way only");
                 Err(fault.hint("leave `--crash` and `--cheat` out"))
             }
@@ -92,7 +99,7 @@ pub(crate) async fn run(
     output: &mut Output,
 ) -> Result<u8, Fault> {
     let play = args.play()?;
-    let of_task = !matches!(play, Play::Control | Play::Goal);
+    let of_task = !matches!(play, Play::Control | Play::Goal | Play::Roadmap);
     if of_task {
         introduce(stage, output);
     }
@@ -102,6 +109,7 @@ pub(crate) async fn run(
         Play::Cheat => cheat(stage, control, output).await?,
         Play::Control => control::play(stage, control, output).await?,
         Play::Goal => goal::play(stage, control, output).await?,
+        Play::Roadmap => roadmap::play(stage, control, output).await?,
     };
     if of_task {
         show_commands(stage, &outcome, output);

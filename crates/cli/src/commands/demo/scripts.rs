@@ -45,6 +45,8 @@ pub(super) fn script(play: Play) -> String {
         Play::Cheat => CHEAT.to_owned(),
         Play::Control => control_scripts::CONVERGING.to_owned(),
         Play::Goal => goal_scripts::first(),
+        // Written once the roadmap has its name.
+        Play::Roadmap => String::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `windlass roadmap …`: the loop that works through a roadmap in rounds of plan, implementation and review.
 
 mod ask;
+mod closeout;
 mod init;
 mod inspect;
 mod migrate;
@@ -37,6 +38,7 @@ enum RoadmapCommand {
     Migrate(migrate::MigrateArgs),
     Run(Box<run::RoadmapRunArgs>),
     Status(status::StatusArgs),
+    Closeout(closeout::CloseoutArgs),
 }
 
 impl RoadmapArgs {
@@ -53,5 +55,6 @@ pub(crate) async fn run(args: RoadmapArgs, control: &dyn Control, output: &mut O
         RoadmapCommand::Migrate(args) => migrate::run(args, control, output).await,
         RoadmapCommand::Run(args) => run::run(*args, control, output).await,
         RoadmapCommand::Status(args) => status::run(args, control, output).await,
+        RoadmapCommand::Closeout(args) => closeout::run(args, control, output).await,
     }
 }

@@ -1,6 +1,7 @@
 //! What people ask of roadmap loops: set one up, look at it, migrate it, run it.
 
 mod checkpoint;
+pub(crate) mod closeout;
 pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod look;
@@ -8,6 +9,7 @@ pub(crate) mod migrate;
 mod on_disk;
 pub(crate) mod report;
 pub(crate) mod start;
+pub(crate) mod verify;
 
 use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;

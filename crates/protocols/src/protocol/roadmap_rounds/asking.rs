@@ -26,7 +26,7 @@ pub(super) enum Asked {
 /// Branch, worktree and newest commit of a piece of work.
 pub(super) fn place(plane: &Plane, work: &RoundWork) -> Option<(String, String, CommitId)> {
     if work.kind.is_of_update() {
-        let update = plane.update.as_ref()?;
+        let update = plane.update.as_ref().filter(|update| update.source_round == work.round)?;
         return Some((update.branch.clone(), update.worktree.clone(), update.head.clone()?));
     }
     let round = plane.round(&work.round)?;

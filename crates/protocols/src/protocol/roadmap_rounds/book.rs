@@ -44,6 +44,10 @@ pub struct RoundBook {
     pub blocked_at: Option<RoundStage>,
     /// It did not fit together with the base when it was to be merged.
     pub must_combine: bool,
+    /// How often that was so.
+    pub conflicted: u32,
+    /// How often its worktree was brought back without being seen to stand since.
+    pub reopened: u32,
 }
 
 impl RoundBook {
@@ -60,6 +64,8 @@ impl RoundBook {
             gathered: Vec::new(),
             blocked_at: None,
             must_combine: false,
+            conflicted: 0,
+            reopened: 0,
         }
     }
 
@@ -90,8 +96,10 @@ pub(super) fn approval_at(round: &RoundSeen, stage: RoundStage) -> Option<(Diges
 pub(super) fn speaks_for(evidence: &Evidence, stage: RoundStage) -> bool {
     let rejected_here = matches!(
         (&evidence.review, stage),
-        (Some(ReviewSeen::Rejected { target: RetryTarget::Plan, .. }), RoundStage::Plan)
-            | (Some(ReviewSeen::Rejected { target: RetryTarget::Implement, .. }), RoundStage::Implement)
+        (
+            Some(ReviewSeen::Rejected { target: RetryTarget::Plan | RetryTarget::Blocked, .. }),
+            RoundStage::Plan
+        ) | (Some(ReviewSeen::Rejected { target: RetryTarget::Implement, .. }), RoundStage::Implement)
     );
     !rejected_here
         && match stage {
@@ -124,6 +132,10 @@ pub struct UpdateBook {
     pub approval: Option<(Digest, Option<CommitId>)>,
     pub merged: bool,
     pub told: Vec<String>,
+    /// How often what was approved could not be merged.
+    pub sent_back: u32,
+    /// How often its worktree was brought back without being seen to stand since.
+    pub reopened: u32,
 }
 
 impl UpdateBook {
@@ -134,7 +146,7 @@ impl UpdateBook {
             }
             _ => None,
         };
-        Self { status: Some(update.status), approval, merged: update.merged, told: Vec::new() }
+        Self { status: Some(update.status), approval, merged: update.merged, ..Self::default() }
     }
 }
 
@@ -146,6 +158,12 @@ pub struct Work {
     pub phase: Phase,
     /// It came back since its stage was entered, so that what lies there is its word.
     pub came_back: bool,
+    /// The commit it was first shown of what was not taken down yet. Its own commits on top of that are what it left.
+    pub shown: Option<CommitId>,
+    /// What it left changed nothing, so that whatever lies there is older.
+    pub left_nothing: bool,
+    /// It was asked for a stage that is over, or for a round that is gone: nothing of it counts when it comes back.
+    pub outdated: bool,
     pub attempts: Attempts,
     /// Tries of the present stage that came to nothing, since it was entered.
     pub failures: u32,
@@ -184,8 +202,16 @@ pub enum Phase {
 impl Work {
     /// A new stage is entered: what was tried before is over, the conversation is kept.
     pub(super) fn begin_anew(&mut self) {
-        let (asked, session) = (self.asked, self.session.take());
-        *self = Self { asked, session, ..Self::default() };
+        let (asked, session, shown) = (self.asked, self.session.take(), self.shown.take());
+        let outdated = self.is_under_way();
+        let phase = if outdated { core::mem::take(&mut self.phase) } else { Phase::Idle };
+        *self = Self { asked, session, shown, phase, outdated, ..Self::default() };
+    }
+
+    /// Nobody is at it any more.
+    pub(super) fn is_over(&mut self) {
+        self.phase = Phase::Idle;
+        self.outdated = false;
     }
 
     pub const fn is_under_way(&self) -> bool {
@@ -209,7 +235,22 @@ impl Book {
 
     pub(super) fn forget(&mut self, round: &str) {
         self.rounds.remove(round);
-        self.works.retain(|work, _| work.round != round || work.kind.is_of_update());
+        self.let_go(|work| work.round == round && !work.kind.is_of_update());
+    }
+
+    pub(super) fn forget_update(&mut self) {
+        self.update = None;
+        self.let_go(|work| work.kind.is_of_update());
+    }
+
+    /// Whoever is still at it is waited for, so that nobody else is asked where they work.
+    fn let_go(&mut self, of: impl Fn(&RoundWork) -> bool) {
+        self.works.retain(|work, known| {
+            if of(work) {
+                known.begin_anew();
+            }
+            !of(work) || known.outdated
+        });
     }
 
     pub fn is_busy(&self, round: &str, of_update: bool) -> bool {

@@ -65,6 +65,10 @@ fn stepped(draft: &mut Draft, step: &PlaneStep, outcome: &PlaneOutcome) {
             record(draft, RoadmapFact::UpdateMerged { round, commit: commit.clone(), revision });
         }
         (PlaneStep::PublishUpdate(asked), PlaneOutcome::Held(held)) => update_held(draft, asked, held),
+        (PlaneStep::WriteState(_), PlaneOutcome::StateMoved) if state(draft).is_outrun() => {
+            let why = "somebody changes the state file again and again just before it is written";
+            conclude(draft, End::NotReady { why: why.to_string() });
+        }
         // Written, or moved by somebody: the plane is read again and everything is decided anew on what is there.
         (_, _) => {}
     }
@@ -133,7 +137,7 @@ fn keeps_getting_lost(draft: &mut Draft, request: &Effect, work: Option<&RoundWo
     match work {
         Some(work) => {
             // It is over with this step: nothing of it is under way any more.
-            let (work, kind) = (work.clone(), RetryKind::Lost);
+            let (work, kind) = (work.clone(), RetryKind::Failed);
             let note = RoadmapFact::StepRetried { work: Some(work.clone()), kind, why: why.clone() };
             record(draft, note);
             give_up(draft, &work, why);
@@ -144,6 +148,10 @@ fn keeps_getting_lost(draft: &mut Draft, request: &Effect, work: Option<&RoundWo
 
 fn give_up(draft: &mut Draft, work: &RoundWork, why: String) {
     let update = work.kind.is_of_update();
+    // Nobody to look is no reason to stand still: what is known is tried.
+    if let WorkKind::Investigate { .. } = work.kind {
+        return record(draft, RoadmapFact::Diagnosed { work: work.clone(), diagnosis: None });
+    }
     record(draft, RoadmapFact::Blocked { round: Some(work.round.clone()), update, why });
 }
 
@@ -249,12 +257,7 @@ fn out(
     let known = state(draft);
     let gone = known.availability.choose(known.spec.place.chain(role), draft.now()) == Available::Never;
     if kind == OutKind::Misconfigured && gone {
-        match round_work.kind {
-            WorkKind::Investigate { .. } => {
-                record(draft, RoadmapFact::Diagnosed { work: round_work, diagnosis: None });
-            }
-            _ => give_up(draft, &round_work, format!("the {role} could not be started: {why}")),
-        }
+        give_up(draft, &round_work, format!("the {role} could not be started: {why}"));
     }
 }
 
@@ -306,7 +309,8 @@ fn combined(draft: &mut Draft, asked: &CombineWork, head: &CommitId, conflicts: 
 
 fn merged(draft: &mut Draft, asked: &FinalizeRound, commit: &CommitId, tree: &TreeId) {
     let plane = state(draft).plane.as_ref();
-    let mode = plane.and_then(|plane| plane.round(&asked.round)).and_then(closeout);
+    let seen = plane.and_then(|plane| plane.round(&asked.round));
+    let mode = seen.and_then(|round| closeout(round, Some(&asked.approval)));
     record(
         draft,
         RoadmapFact::RoundMerged {
@@ -333,6 +337,11 @@ fn held_back(draft: &mut Draft, asked: &FinalizeRound, held: &Held) {
             record(draft, RoadmapFact::StageDecided { round, from, to: RoundStage::Review, why });
         }
         Held::Conflicts { paths } => {
+            let conflicted = state(draft).book.rounds.get(&round).map_or(0, |book| book.conflicted);
+            if conflicted >= state(draft).limits().review_cycles {
+                let why = format!("it never fits together with the base in {}", paths.join(", "));
+                return block_round(draft, &round, why);
+            }
             record(draft, RoadmapFact::MergeConflicted { round, paths: paths.clone() });
         }
         Held::InTheWay { why } => block_round(draft, &round, why.clone()),
@@ -346,6 +355,10 @@ fn update_held(draft: &mut Draft, asked: &PublishUpdate, held: &Held) {
         Held::Stale { why } => why.clone(),
         Held::Conflicts { paths } => format!("the base moved in files it changes: {}", paths.join(", ")),
     };
+    let sent_back = state(draft).book.update.as_ref().map_or(0, |(_, book)| book.sent_back);
+    if sent_back >= state(draft).limits().update_rejections {
+        return block_update(draft, asked, format!("it never fits the base: {why}"));
+    }
     let round = asked.source_round.clone();
     record(draft, RoadmapFact::UpdateDecided { round, decided: UpdateStep::SentBack { why } });
 }

@@ -7,9 +7,10 @@ use super::facts::{Fact as RoadmapFact, UpdateStep, Why};
 use super::plane::{Plane, RoundStage};
 use super::spec::RoadmapSpec;
 use super::steps::{FinalizeRound, PlaneOutcome, PlaneStep};
-use crate::effect::Effect;
+use crate::effect::{Effect, RunAgent};
 use crate::fact::Fact;
-use crate::outcome::Outcome;
+use crate::kernel::budget::Budget;
+use crate::outcome::{Outcome, Usage};
 use crate::protocol::Spec;
 use crate::vocabulary::{CommitId, Digest, EffectId};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -21,7 +22,8 @@ pub(crate) fn violations(facts: &[Fact], wrong: &mut Vec<String>) {
     let Some(Fact::RunStarted { spec: Spec::RoadmapRounds(spec), .. }) = facts.first() else {
         return;
     };
-    let mut watch = Watch { spec, seen: Seen::default(), wrong };
+    let budget = Budget { caps: spec.caps, used: Usage::default() };
+    let mut watch = Watch { spec, seen: Seen::default(), budget, wrong };
     for fact in facts {
         watch.see(fact);
     }
@@ -30,48 +32,57 @@ pub(crate) fn violations(facts: &[Fact], wrong: &mut Vec<String>) {
 /// The loop as an observer sees it who knows only the facts.
 struct Watch<'a> {
     spec: &'a RoadmapSpec,
-    seen: Seen,
+    seen: Seen<'a>,
+    budget: Budget,
     wrong: &'a mut Vec<String>,
 }
 
 #[derive(Default)]
-struct Seen {
-    plane: Option<Plane>,
-    requests: BTreeMap<EffectId, Effect>,
+struct Seen<'a> {
+    plane: Option<&'a Plane>,
+    requests: BTreeMap<EffectId, &'a Effect>,
     open: BTreeSet<EffectId>,
     /// What each round's approving file is and the commit it was about, from the decisions.
     approvals: BTreeMap<String, (Digest, Option<CommitId>)>,
     merged: BTreeMap<String, CommitId>,
     stages: BTreeMap<String, RoundStage>,
+    /// Rounds that another controller left, until an agent of ours is asked about them.
+    found: BTreeSet<String>,
     update: bool,
-    update_approved: bool,
+    /// What approves the update, and the commit it was about.
+    update_approval: Option<(Digest, Option<CommitId>)>,
     /// The last look showed it in the state file.
     update_shown: bool,
     opened: u32,
+    /// Opened, and no look has shown them in the state file yet.
+    opening: BTreeSet<String>,
     more_rounds: u32,
     concluded: Option<End>,
+    stopped: bool,
 }
 
-impl Watch<'_> {
+impl<'a> Watch<'a> {
     fn say(&mut self, sentence: &str) {
-        let at = self.seen.plane.as_ref().map_or("before the first look", |_| "roadmap");
+        let at = self.seen.plane.map_or("before the first look", |_| "roadmap");
         self.wrong.push(format!("{at}: {sentence}"));
     }
 
     fn cap(&self) -> u32 {
-        let allowed = self.seen.plane.as_ref().map_or(1, |plane| plane.max_parallel);
+        let allowed = self.seen.plane.map_or(1, |plane| plane.max_parallel);
         self.spec.parallel.map_or(allowed, |fewer| allowed.min(fewer)).max(1)
     }
 
-    fn see(&mut self, fact: &Fact) {
+    fn see(&mut self, fact: &'a Fact) {
         match fact {
             Fact::EffectRequested { effect, request } => self.requested(*effect, request),
             Fact::EffectSettled { effect, outcome } => {
                 self.seen.open.remove(effect);
+                self.budget.charge(outcome.usage());
                 self.settled(*effect, outcome);
             }
             Fact::RunReopened { caps, .. } => {
-                self.seen.concluded = None;
+                (self.seen.concluded, self.seen.stopped) = (None, false);
+                self.budget.extend(*caps);
                 self.seen.more_rounds = self.seen.more_rounds.saturating_add(caps.more_rounds);
             }
             Fact::RoadmapRounds(fact) => self.roadmap(fact),
@@ -86,11 +97,12 @@ impl Watch<'_> {
                     self.say("it ended without a conclusion");
                 }
             }
-            Fact::RunStarted { .. } | Fact::StopAsked { .. } | Fact::PersonSaid { .. } => {}
+            Fact::StopAsked { .. } => self.seen.stopped = true,
+            Fact::RunStarted { .. } | Fact::PersonSaid { .. } => {}
         }
     }
 
-    fn requested(&mut self, effect: EffectId, request: &Effect) {
+    fn requested(&mut self, effect: EffectId, request: &'a Effect) {
         let is_agent = |request: &Effect| matches!(request, Effect::RunAgent(_));
         let is_control = |request: &Effect| {
             !matches!(
@@ -98,7 +110,8 @@ impl Watch<'_> {
                 Effect::RunAgent(_) | Effect::Plane(PlaneStep::CaptureWork(_)) | Effect::Wait(_)
             )
         };
-        let open: Vec<&Effect> = self.seen.open.iter().filter_map(|id| self.seen.requests.get(id)).collect();
+        let open: Vec<&Effect> =
+            self.seen.open.iter().filter_map(|id| self.seen.requests.get(id).copied()).collect();
         let (agents, control) =
             (open.iter().filter(|open| is_agent(open)).count(), open.iter().any(|open| is_control(open)));
         let same_place = open.iter().any(|open| at_same_place(open, request));
@@ -114,15 +127,27 @@ impl Watch<'_> {
         if self.seen.concluded.is_some() && is_agent(request) {
             self.say("an agent is asked after the conclusion");
         }
+        if self.seen.stopped && is_agent(request) {
+            self.say("an agent is asked after a request to stop");
+        }
+        if is_agent(request)
+            && let Some(dimension) = self.budget.exhausted()
+        {
+            self.say(&format!("an agent is asked with nothing left of the {dimension}"));
+        }
         if let Effect::Plane(PlaneStep::FinalizeRound(asked)) = request {
             self.finalizing(asked);
         }
-        if let Effect::Plane(PlaneStep::PublishUpdate(_)) = request
-            && !self.seen.update_approved
-        {
-            self.say("an update is published that no review approved");
+        if let Effect::Plane(PlaneStep::PublishUpdate(asked)) = request {
+            let exactly = Some((asked.approval.clone(), Some(asked.head.clone())));
+            if self.seen.update_approval != exactly {
+                self.say("an update is published without an approval of exactly that");
+            }
         }
-        self.seen.requests.insert(effect, request.clone());
+        if let Effect::RunAgent(RunAgent { work: Some(place), .. }) = request {
+            self.seen.found.remove(&place.work.round);
+        }
+        self.seen.requests.insert(effect, request);
         self.seen.open.insert(effect);
     }
 
@@ -139,7 +164,7 @@ impl Watch<'_> {
         if self.seen.update {
             self.say(&format!("{} is merged while the roadmap is updated", asked.round));
         }
-        let Some(plane) = &self.seen.plane else { return };
+        let Some(plane) = self.seen.plane else { return };
         let Some(plan) = plane.round(&asked.round).and_then(|round| round.evidence.plan.clone()) else {
             return self.say(&format!("{} is merged without a plan", asked.round));
         };
@@ -168,7 +193,7 @@ impl Watch<'_> {
         }
     }
 
-    fn roadmap(&mut self, fact: &RoadmapFact) {
+    fn roadmap(&mut self, fact: &'a RoadmapFact) {
         match fact {
             RoadmapFact::PlaneTaken { plane, .. } => self.plane(plane),
             RoadmapFact::RoundOpened { round, .. } => self.opened(round),
@@ -177,18 +202,21 @@ impl Watch<'_> {
                 self.seen.stages.remove(round);
                 self.seen.approvals.remove(round);
             }
+            RoadmapFact::Recovered { rounds, .. } => self.recovered(rounds),
             RoadmapFact::UpdateOpened(_) => {
                 if self.seen.update {
                     self.say("two roadmap updates at once");
                 }
                 self.seen.update = true;
-                self.seen.update_approved = false;
+                self.seen.update_approval = None;
             }
             RoadmapFact::UpdateDecided { decided, .. } => match decided {
-                UpdateStep::Approved { .. } => self.seen.update_approved = true,
+                UpdateStep::Approved { artifact, head } => {
+                    self.seen.update_approval = Some((artifact.clone(), head.clone()));
+                }
                 UpdateStep::Activated { .. } => self.seen.update = false,
                 UpdateStep::Authored | UpdateStep::Rejected { .. } | UpdateStep::SentBack { .. } => {
-                    self.seen.update_approved = false;
+                    self.seen.update_approval = None;
                 }
             },
             RoadmapFact::Concluded { end } => self.concluded(end),
@@ -196,30 +224,53 @@ impl Watch<'_> {
         }
     }
 
-    fn plane(&mut self, plane: &Plane) {
+    /// What another controller left approved goes on as that, unless somebody here decided otherwise.
+    fn recovered(&mut self, rounds: &[(String, RoundStage)]) {
+        for (round, stage) in rounds {
+            self.seen.stages.insert(round.clone(), *stage);
+            let seen = self.seen.plane.and_then(|plane| plane.round(round));
+            let untold = self.seen.found.contains(round) && !self.seen.approvals.contains_key(round);
+            if let (true, Some(seen)) = (untold, seen)
+                && let Some(approval) = super::book::approval_at(seen, *stage)
+            {
+                self.seen.approvals.insert(round.clone(), approval);
+            }
+        }
+    }
+
+    fn plane(&mut self, plane: &'a Plane) {
         for round in &plane.rounds {
             // A round another controller left approved was approved before anybody of ours came near it.
             if !self.seen.stages.contains_key(&round.id) {
                 self.seen.stages.insert(round.id.clone(), round.stage);
+                self.seen.found.insert(round.id.clone());
+                self.seen.approvals.remove(&round.id);
                 if let Some(approval) = super::book::RoundBook::found(round).approval {
                     self.seen.approvals.insert(round.id.clone(), approval);
                 }
             }
         }
-        self.seen.update = self.seen.update || plane.update.is_some();
-        if let Some(update) = &plane.update {
-            self.seen.update_approved |= update.status == super::plane::UpdateStatus::Approved;
-        } else if self.seen.update_shown {
-            self.seen.update = false;
+        match &plane.update {
+            // An update another controller left approved.
+            Some(update) if !self.seen.update => {
+                self.seen.update_approval = super::book::UpdateBook::found(update).approval;
+            }
+            None if self.seen.update_shown => self.seen.update = false,
+            Some(_) | None => {}
         }
+        self.seen.update = self.seen.update || plane.update.is_some();
         self.seen.update_shown = plane.update.is_some();
-        self.seen.plane = Some(plane.clone());
+        self.seen.plane = Some(plane);
+        let live = |id: &String| plane.round(id).is_some();
+        self.seen.stages.retain(|id, _| live(id) || self.seen.opening.contains(id));
+        self.seen.opening.retain(|id| !live(id));
     }
 
     fn opened(&mut self, round: &str) {
         self.seen.opened += 1;
+        self.seen.opening.insert(round.to_string());
         self.seen.stages.insert(round.to_string(), RoundStage::Plan);
-        let live = self.seen.plane.as_ref().map_or(0, |plane| plane.rounds.len()) as u64 + 1;
+        let live = self.seen.plane.map_or(0, |plane| plane.rounds.len()) as u64 + 1;
         if live > u64::from(self.cap()) {
             self.say(&format!("{round} is one live round too many"));
         }
@@ -252,7 +303,7 @@ impl Watch<'_> {
     }
 
     fn concluded(&mut self, end: &End) {
-        if *end == End::Complete && !self.seen.plane.as_ref().is_some_and(Plane::is_complete) {
+        if *end == End::Complete && !self.seen.plane.is_some_and(Plane::is_complete) {
             self.say("success is claimed over an open milestone, a live round, an update or an error");
         }
         self.seen.concluded = Some(end.clone());

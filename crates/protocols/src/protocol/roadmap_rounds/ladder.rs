@@ -6,6 +6,7 @@ use super::book::{Phase, Work};
 use super::facts::Fact as RoadmapFact;
 use super::next::{Next, decided, named, state};
 use super::plane::Plane;
+use super::rounds::at_capacity;
 use super::steps::{Mechanism, RoundWork, WorkKind};
 use crate::draft::Draft;
 use alloc::format;
@@ -31,6 +32,11 @@ pub(super) fn climb(draft: &Draft, work: &RoundWork, failure: Failure) -> Option
         return Some(decided(RoadmapFact::RepairAsked { work: work.clone(), faults }));
     }
     if known.failures >= LOOKED_INTO_AFTER && !known.investigated {
+        // One investigator of a round at a time.
+        if state.book.works.get(&looked_into_by(work)).is_some_and(|looking| looking.investigating.is_some())
+        {
+            return None;
+        }
         return Some(decided(RoadmapFact::InvestigationDecided {
             work: work.clone(),
             why: said,
@@ -57,10 +63,18 @@ pub(super) fn climb(draft: &Draft, work: &RoundWork, failure: Failure) -> Option
 /// An investigation that was decided is asked for before anything else of its round.
 pub(super) fn investigations(draft: &Draft, plane: &Plane) -> Option<Next> {
     let state = state(draft);
+    if at_capacity(state) {
+        return None;
+    }
+    let given_up = |work: &RoundWork| {
+        let round = (!work.kind.is_of_update()).then(|| work.round.clone());
+        state.given_up.contains_key(&round)
+    };
     let waiting = state.book.works.iter().find(|(work, known)| {
         matches!(work.kind, WorkKind::Investigate { .. })
             && known.investigating.is_some()
             && !known.is_under_way()
+            && !given_up(work)
     });
     let (work, _) = waiting?;
     match ask(draft, plane, work) {
@@ -72,11 +86,15 @@ pub(super) fn investigations(draft: &Draft, plane: &Plane) -> Option<Next> {
     }
 }
 
+fn looked_into_by(work: &RoundWork) -> RoundWork {
+    let kind = WorkKind::Investigate { update: work.kind.is_of_update() };
+    RoundWork { round: work.round.clone(), kind }
+}
+
 impl Work {
     /// Failed, and an investigator has not come back yet.
     pub(super) fn is_being_investigated(&self, draft: &Draft, about: &RoundWork) -> bool {
-        let kind = WorkKind::Investigate { update: about.kind.is_of_update() };
-        let looking = state(draft).book.works.get(&RoundWork { round: about.round.clone(), kind });
+        let looking = state(draft).book.works.get(&looked_into_by(about));
         matches!(self.phase, Phase::Failed { .. })
             && looking.is_some_and(|looking| looking.investigating.as_ref() == Some(about))
     }

@@ -3,8 +3,8 @@
 use super::book::RoundBook;
 use super::facts::Why;
 use super::next::{Next, Waiting, control, state};
-use super::plane::{DirectSeen, PlanSeen, Plane, ReviewSeen, RoundSeen, RoundStage};
-use super::rounds::{to_stage, waits};
+use super::plane::{PlanSeen, Plane, RoundSeen, RoundStage};
+use super::rounds::{approving, give_up, to_stage, waits};
 use super::steps::{CombineWork, FinalizeRound, PlaneStep};
 use crate::draft::Draft;
 use crate::vocabulary::Digest;
@@ -22,6 +22,10 @@ pub(super) fn finalize(
     waiting: &mut Waiting,
 ) -> Option<Next> {
     let stale = |why: &str| {
+        let state = state(draft);
+        if book.review_cycles > state.limits().review_cycles {
+            return give_up(state, round, format!("its approval does not last: {why}"));
+        }
         Some(to_stage(round, HERE, RoundStage::Review, Why::CloseoutStale { why: why.to_string() }))
     };
     let Some(plan) = &round.evidence.plan else {
@@ -75,13 +79,7 @@ pub(super) fn finalize(
 /// The approving file, if it is still the one that was agreed on.
 fn approval(round: &RoundSeen, book: &RoundBook) -> Option<Digest> {
     let (agreed, _) = book.approval.as_ref()?;
-    let direct = round.evidence.plan.as_ref().and_then(|plan| plan.direct.as_ref());
-    let ((Some(ReviewSeen::Approved { artifact, .. }), _) | (_, Some(DirectSeen::Proven { artifact, .. }))) =
-        (&round.evidence.review, direct)
-    else {
-        return None;
-    };
-    (artifact == agreed).then(|| agreed.clone())
+    approving(round).iter().any(|(artifact, _)| *artifact == agreed).then(|| agreed.clone())
 }
 
 /// What has to be merged before it.

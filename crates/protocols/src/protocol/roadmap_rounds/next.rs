@@ -4,7 +4,7 @@
 use super::asking::{self, Asked};
 use super::book::Phase;
 use super::end::End;
-use super::facts::Fact as RoadmapFact;
+use super::facts::{Fact as RoadmapFact, RetryKind};
 use super::ladder;
 use super::opening;
 use super::plane::{ControllerStage, Plane, RoundStage, UpdateStatus};
@@ -79,8 +79,8 @@ pub(super) fn control(effect: impl Into<Effect>) -> Next {
 
 fn next(draft: &Draft) -> Next {
     let state = state(draft);
-    if let Some(capture) = to_capture(draft) {
-        return control(PlaneStep::CaptureWork(capture));
+    if let Some(next) = to_capture(draft) {
+        return next;
     }
     if state.is_controlling() {
         return Next::Nothing;
@@ -112,15 +112,21 @@ fn write(state: &State, plane: &Plane) -> PlaneStep {
 }
 
 /// What an agent left is taken down before anybody looks at it.
-fn to_capture(draft: &Draft) -> Option<CaptureWork> {
+fn to_capture(draft: &Draft) -> Option<Next> {
     let state = state(draft);
     let plane = state.plane.as_ref()?;
     state.book.works.iter().find_map(|(work, book)| {
         if !matches!(book.phase, Phase::Left { .. }) {
             return None;
         }
-        let (branch, worktree, parent) = asking::place(plane, work)?;
-        Some(CaptureWork { work: work.clone(), branch, worktree, parent, decided_at: draft.now() })
+        let work = work.clone();
+        let Some((branch, worktree, parent)) = asking::place(plane, &work) else {
+            let why = "there is nothing any more to take it down on".to_string();
+            let (work, kind) = (Some(work), RetryKind::Failed);
+            return Some(decided(RoadmapFact::StepRetried { work, kind, why }));
+        };
+        let (parent, decided_at) = (book.shown.clone().unwrap_or(parent), draft.now());
+        Some(control(PlaneStep::CaptureWork(CaptureWork { work, branch, worktree, parent, decided_at })))
     })
 }
 
@@ -253,6 +259,8 @@ fn wind_up(state: &State, end: &End) -> Next {
         _ if at_work => Next::Nothing,
         // What is decided stands in the file before the run is over, unless the file itself is what is wrong.
         Some(_) if state.unwritten.is_empty() || matches!(end, End::NotReady { .. }) => close(state, end),
+        // Nor does a file that cannot be had keep the run from being over.
+        Some(_) if state.cannot_write() => close(state, end),
         Some(_) if state.plane_is_old => control(PlaneStep::Read { pass: state.pass }),
         Some(plane) => control(write(state, plane)),
         None => close(state, end),

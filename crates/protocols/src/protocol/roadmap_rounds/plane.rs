@@ -323,6 +323,16 @@ pub enum UpdateReview {
     Rejected { summary: String },
 }
 
+impl UpdateSeen {
+    /// The approving file and the commit it stands on.
+    pub(super) fn approval(&self) -> Option<(Digest, Option<CommitId>)> {
+        match &self.review {
+            Some(UpdateReview::Approved { artifact }) => Some((artifact.clone(), self.head.clone())),
+            Some(UpdateReview::Rejected { .. }) | None => None,
+        }
+    }
+}
+
 impl Plane {
     pub fn round(&self, id: &str) -> Option<&RoundSeen> {
         self.rounds.iter().find(|round| round.id == id)

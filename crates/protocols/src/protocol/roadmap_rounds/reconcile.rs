@@ -66,15 +66,22 @@ pub(super) fn take(state: &mut State, plane: &Plane) {
             }
             Some(book) if book.stage == seen.stage || !written => {
                 book.merged |= seen.evidence.merged;
+                if seen.worktree_stands {
+                    book.reopened = 0;
+                }
             }
             Some(book) if is_ahead(seen.stage, book.stage) => {
                 let agreed = book.stage;
                 state.unwritten.push(StateEdit::RoundStage { round: seen.id.clone(), stage: agreed });
             }
             Some(book) => {
-                book.stage = seen.stage;
-                book.approval = None;
-                book.blocked_at = None;
+                let was = core::mem::replace(&mut book.stage, seen.stage);
+                // Blocking it is no step back: it goes on where it was.
+                book.blocked_at = (seen.stage == RoundStage::Blocked).then_some(was);
+                if book.blocked_at.is_none() {
+                    book.approval = None;
+                }
+                state.given_up.remove(&Some(seen.id.clone()));
                 state.book.begin_stage(&seen.id, false);
             }
         }
@@ -97,10 +104,13 @@ fn take_update(state: &mut State, plane: &Plane) {
     match (&plane.update, &mut state.book.update) {
         (None, book) => {
             *book = None;
-            state.book.works.retain(|work, _| !work.kind.is_of_update());
+            state.book.forget_update();
         }
         (Some(seen), Some((round, book))) if *round == seen.source_round => {
             book.merged |= seen.merged;
+            if seen.worktree_stands {
+                book.reopened = 0;
+            }
             if book.status != Some(seen.status) && !is_update_ahead(seen.status, book.status) {
                 book.status = Some(seen.status);
                 book.approval = None;
@@ -111,6 +121,7 @@ fn take_update(state: &mut State, plane: &Plane) {
             }
         }
         (Some(seen), _) => {
+            state.book.forget_update();
             state.book.update = Some((seen.source_round.clone(), UpdateBook::found(seen)));
             let left = match seen.status {
                 UpdateStatus::Authoring if seen.authored => Some(WorkKind::AuthorUpdate),
@@ -124,16 +135,24 @@ fn take_update(state: &mut State, plane: &Plane) {
     }
 }
 
-/// Only an approved review makes an update approved.
+/// Only an approved review makes an update approved, and only its author makes it one to review.
 fn is_update_ahead(seen: UpdateStatus, agreed: Option<UpdateStatus>) -> bool {
-    seen == UpdateStatus::Approved && agreed != Some(UpdateStatus::Approved)
+    match seen {
+        UpdateStatus::Approved => agreed != Some(UpdateStatus::Approved),
+        UpdateStatus::Review => {
+            matches!(agreed, Some(UpdateStatus::Authoring | UpdateStatus::Rejected))
+        }
+        UpdateStatus::Authoring | UpdateStatus::Rejected | UpdateStatus::Blocked => false,
+    }
 }
 
 /// What another controller's agents left counts as their word.
 pub(super) fn speak_for_themselves(state: &mut State, round: &str) {
     let Some(seen) = state.plane.as_ref().and_then(|plane| plane.round(round)) else { return };
     let Some(agreed) = state.book.rounds.get(round).map(|book| book.stage) else { return };
-    if !speaks_for(&seen.evidence, agreed) {
+    // Of a round that agents of this run worked on, only a new review is one.
+    let old = agreed == RoundStage::Review && !state.is_untouched(round);
+    if old || !speaks_for(&seen.evidence, agreed) {
         return;
     }
     if let Some(work) = of_stage(round, agreed) {

@@ -17,10 +17,17 @@ use super::steps::{
     CombineWork, OpenWorktree, PlaneStep, RoundWork, UpdateOpened, WorkKind, WorktreePurpose,
 };
 use crate::draft::Draft;
+use crate::vocabulary::Digest;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+
+/// What a reviewer is told who left everything as it was.
+pub(super) const NOT_RENEWED: &str = "nothing was written; a review that lies there is an older one";
+
+/// A worktree is brought back so often before somebody has to look why it goes.
+pub(super) const MAX_REOPENED: u32 = 3;
 
 pub(super) fn decide(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &mut Waiting) -> Option<Next> {
     let state = state(draft);
@@ -28,6 +35,9 @@ pub(super) fn decide(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &
     if round.evidence.merged_without_closeout {
         let why = "it is on the base branch without the closeout its review approved; nothing is patched after the fact";
         return give_up(state, round, why.to_string());
+    }
+    if book.stage == RoundStage::Blocked && state.given_up.contains_key(&Some(round.id.clone())) {
+        return None;
     }
     if book.merged || round.evidence.merged {
         return close(draft, plane, round, waiting);
@@ -44,6 +54,9 @@ pub(super) fn decide(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &
         return None;
     }
     if !round.worktree_stands {
+        if book.reopened >= MAX_REOPENED {
+            return give_up(state, round, does_not_stay(&round.worktree));
+        }
         return Some(reopen(draft, plane, &round.id, (&round.branch, &round.worktree)));
     }
     match book.stage {
@@ -53,6 +66,11 @@ pub(super) fn decide(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &
         RoundStage::FinalizeRound => merging::finalize(draft, plane, round, book, waiting),
         RoundStage::Blocked => None,
     }
+}
+
+/// A worktree that is gone again each time it was brought back.
+pub(super) fn does_not_stay(worktree: &str) -> String {
+    format!("its worktree {worktree} was brought back {MAX_REOPENED} times and is gone again")
 }
 
 pub(super) fn work(round: &RoundSeen, kind: WorkKind) -> RoundWork {
@@ -110,7 +128,7 @@ pub(super) fn asked_or<T>(
 }
 
 /// No more agents at once than rounds may be live.
-fn at_capacity(state: &State) -> bool {
+pub(super) fn at_capacity(state: &State) -> bool {
     let at_work = state.in_flight.values().filter(|flight| matches!(flight, super::state::Flight::Agent(_)));
     at_work.count() >= state.cap() as usize
 }
@@ -247,6 +265,9 @@ fn fan_out(
         open |= worker.blocks_integration;
     }
     if open || state(draft).book.is_busy(&round.id, false) {
+        let unfinished = plan.workers.iter().filter(|worker| !is_complete(&worker.id));
+        let names: Vec<String> = unfinished.map(|worker| worker.id.clone()).collect();
+        waiting.reason(waits(round, "shares that are not finished:", &names));
         return Some(None);
     }
     let heads: Vec<_> = plan.workers.iter().filter(|worker| is_complete(&worker.id)).collect();
@@ -288,6 +309,9 @@ fn review(
     let evidence = &round.evidence;
     if let Err(next) = asked_or(draft, plane, &work, waiting, || ()) {
         return next;
+    }
+    if state.book.works.get(&work).is_some_and(|known| known.left_nothing) {
+        return failed(draft, &work, "there is no new review", &[NOT_RENEWED.to_string()]);
     }
     let from = RoundStage::Review;
     match &evidence.review {
@@ -346,7 +370,8 @@ fn close(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &mut Waiting)
     if state(draft).book.is_busy(&round.id, false) {
         return None;
     }
-    if closeout(round) == Some(CloseoutMode::SemanticUpdateRequired) {
+    let agreed = state(draft).book.rounds.get(&round.id).and_then(|book| book.approval.as_ref());
+    if closeout(round, agreed.map(|(artifact, _)| artifact)) == Some(CloseoutMode::SemanticUpdateRequired) {
         if plane.update.is_some() || state(draft).book.update.is_some() {
             waiting.reason(format!("{} needs a roadmap update, and one is under way", round.id));
             return None;
@@ -356,14 +381,24 @@ fn close(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &mut Waiting)
     Some(decided(RoadmapFact::RoundClosed { round: round.id.clone(), how: Closed::Merged }))
 }
 
-/// What was approved about the roadmap.
-pub(super) fn closeout(round: &RoundSeen) -> Option<CloseoutMode> {
-    match (&round.evidence.review, round.evidence.plan.as_ref().and_then(|plan| plan.direct.as_ref())) {
-        (Some(ReviewSeen::Approved { closeout, .. }), _) | (_, Some(DirectSeen::Proven { closeout, .. })) => {
-            Some(*closeout)
-        }
+/// What was approved about the roadmap: by the file that was agreed on, else by the one that is there.
+pub(super) fn closeout(round: &RoundSeen, agreed: Option<&Digest>) -> Option<CloseoutMode> {
+    let there = approving(round);
+    let chosen = there.iter().find(|(artifact, _)| Some(*artifact) == agreed).or_else(|| there.first());
+    chosen.map(|(_, closeout)| *closeout)
+}
+
+/// The files that say yes, a review before a planner's own proof.
+pub(super) fn approving(round: &RoundSeen) -> Vec<(&Digest, CloseoutMode)> {
+    let review = match &round.evidence.review {
+        Some(ReviewSeen::Approved { closeout, artifact }) => Some((artifact, *closeout)),
         _ => None,
-    }
+    };
+    let direct = match round.evidence.plan.as_ref().and_then(|plan| plan.direct.as_ref()) {
+        Some(DirectSeen::Proven { closeout, artifact }) => Some((artifact, *closeout)),
+        _ => None,
+    };
+    review.into_iter().chain(direct).collect()
 }
 
 /// Where a blocked round goes on: where it was given up if that is known, else where its artifacts put it.

@@ -3,11 +3,13 @@
 
 use super::book::{Book, Phase, RoundBook, UpdateBook};
 use super::end::End;
-use super::facts::{Closed, Fact as RoadmapFact, UpdateStep, Why};
+use super::facts::{Closed, Fact as RoadmapFact, RetryKind, UpdateStep, Why};
 use super::plane::{CloseoutMode, ControllerStage, Plane, RoundStage, UpdateStatus};
 use super::reconcile;
 use super::spec::{RoadmapSpec, RoundLimits};
-use super::steps::{PlaneOutcome, PlaneStep, RetryNote, RoundWork, StateEdit, WorkKind};
+use super::steps::{
+    PlaneOutcome, PlaneStep, RetryNote, RoundWork, StateEdit, WorkCaptured, WorkKind, WorktreePurpose,
+};
 use crate::effect::Effect;
 use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
@@ -19,6 +21,9 @@ use crate::vocabulary::{CommitId, EffectId, Millis};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+/// People edit now and then; whatever changes the file this often in a row is not a person.
+const MAX_OUTRUN: u32 = 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
@@ -35,6 +40,10 @@ pub struct State {
     pub in_flight: BTreeMap<EffectId, Flight>,
     /// Of the step the controller does itself.
     pub attempts: Attempts,
+    /// Writes in a row that somebody else was faster than.
+    pub outrun: u32,
+    /// The files were refused after the conclusion.
+    pub shut_out: bool,
     pub availability: Availability,
     pub last_outage: String,
     pub waiting_until: Option<Millis>,
@@ -86,6 +95,8 @@ impl State {
             unwritten: Vec::new(),
             in_flight: BTreeMap::new(),
             attempts: Attempts::default(),
+            outrun: 0,
+            shut_out: false,
             availability: Availability::default(),
             last_outage: String::new(),
             waiting_until: None,
@@ -117,6 +128,17 @@ impl State {
 
     pub fn is_controlling(&self) -> bool {
         self.in_flight.values().any(|flight| matches!(flight, Flight::Control { .. }))
+    }
+
+    /// Nobody gets anything into the state file any more.
+    pub(super) fn cannot_write(&self) -> bool {
+        let tried = self.attempts.may_retry_lost() && self.attempts.may_retry_interrupted();
+        self.shut_out || self.is_outrun() || !tried
+    }
+
+    /// Somebody changes the state file again and again just before it is written.
+    pub(super) const fn is_outrun(&self) -> bool {
+        self.outrun >= MAX_OUTRUN
     }
 
     pub fn works_under_way(&self) -> bool {
@@ -169,6 +191,7 @@ impl State {
                     let work = self.book.work(&place.work);
                     work.phase = Phase::Asked;
                     work.asked = asked.attempt;
+                    work.shown.get_or_insert_with(|| place.head.clone());
                     let known =
                         work.session.take().and_then(|last| last.with(asked.role, asked.agent.as_deref()));
                     let agent = asked.agent.clone().unwrap_or_default();
@@ -189,9 +212,23 @@ impl State {
                 Flight::Wait
             }
             Effect::Plane(PlaneStep::WriteState(write)) => Flight::Control { edits: write.edits.len() },
+            Effect::Plane(PlaneStep::OpenWorktree(asked)) => {
+                self.count_reopening(&asked.purpose, &asked.branch);
+                Flight::Control { edits: 0 }
+            }
             _ => Flight::Control { edits: 0 },
         };
         self.in_flight.insert(effect, flight);
+    }
+
+    fn count_reopening(&mut self, purpose: &WorktreePurpose, branch: &str) {
+        let WorktreePurpose::Reopen { round } = purpose else { return };
+        let of_update = self.plane.as_ref().and_then(|plane| plane.update.as_ref());
+        if of_update.is_some_and(|update| update.branch == branch) {
+            self.book.update.iter_mut().for_each(|(_, book)| book.reopened += 1);
+        } else if let Some(book) = self.book.rounds.get_mut(round) {
+            book.reopened += 1;
+        }
     }
 
     fn settle(&mut self, effect: EffectId, outcome: &Outcome) {
@@ -201,13 +238,22 @@ impl State {
                 self.unwritten.drain(..edits.min(self.unwritten.len()));
                 self.plane_is_old = true;
                 self.attempts = Attempts::default();
+                self.outrun = 0;
             }
             // It may have been done all the same: the next look shows it. The count of tries goes on.
             (Flight::Control { .. }, Outcome::Lost { .. } | Outcome::Interrupted { .. }) => {
                 self.plane_is_old = self.plane.is_some();
             }
-            (Flight::Control { .. }, Outcome::Plane(PlaneOutcome::Read(_))) => {
+            // What is tried again and again between two looks is counted beyond them.
+            (Flight::Control { .. }, Outcome::Plane(PlaneOutcome::Read(_))) => {}
+            (Flight::Control { .. }, Outcome::Plane(PlaneOutcome::StateMoved)) => {
+                self.plane_is_old = true;
+                self.outrun += 1;
+            }
+            (Flight::Control { .. }, Outcome::Refused { .. }) => {
+                self.plane_is_old = true;
                 self.attempts = Attempts::default();
+                self.shut_out = self.end.is_some();
             }
             (Flight::Control { .. }, _) => {
                 self.plane_is_old = true;
@@ -218,6 +264,7 @@ impl State {
                 if let Some(until) = self.waiting_until.take() {
                     self.availability.waited_until(until);
                 }
+                self.plane_is_old = true;
             }
             (Flight::Agent(_) | Flight::Capture(_) | Flight::Wait, _) => {}
         }
@@ -241,15 +288,19 @@ impl State {
         self.stuck = None;
         self.given_up.clear();
         self.attempts = Attempts::default();
+        (self.outrun, self.shut_out) = (0, false);
         self.availability.forget();
         self.plane_is_old = true;
         self.notes.extend(note.map(ToString::to_string));
         for book in self.book.rounds.values_mut() {
-            book.review_cycles = 0;
-            book.unclassified = 0;
+            (book.review_cycles, book.unclassified) = (0, 0);
+            (book.conflicted, book.reopened) = (0, 0);
+        }
+        if let Some((_, book)) = &mut self.book.update {
+            (book.sent_back, book.reopened) = (0, 0);
         }
         for work in self.book.works.values_mut().filter(|work| !work.is_under_way()) {
-            let (came_back, told) = (work.came_back, core::mem::take(&mut work.told));
+            let (came_back, told) = (work.came_back && !work.left_nothing, core::mem::take(&mut work.told));
             work.begin_anew();
             work.came_back = came_back;
             work.told = told;
@@ -279,7 +330,7 @@ impl State {
             RoadmapFact::WorkEnded { work, failed } => {
                 self.book.work(work).phase = Phase::Left { failed: failed.clone() };
             }
-            RoadmapFact::WorkTaken { captured } => self.take_work(&captured.work),
+            RoadmapFact::WorkTaken { captured } => self.take_work(captured),
             RoadmapFact::WorkCombined { round, with, conflicts, .. } => {
                 if let Some(book) = self.book.rounds.get_mut(round) {
                     book.approval = None;
@@ -291,6 +342,7 @@ impl State {
             RoadmapFact::MergeConflicted { round, .. } => {
                 if let Some(book) = self.book.rounds.get_mut(round) {
                     book.must_combine = true;
+                    book.conflicted += 1;
                 }
             }
             RoadmapFact::RoundMerged { round, commit, closeout, at, .. } => {
@@ -368,14 +420,30 @@ impl State {
             Why::Planned { .. } | Why::Implemented | Why::Proven | Why::PutBack => book.told.clear(),
         }
         self.book.begin_stage(round, false);
+        if matches!(why, Why::Planned { .. } | Why::Implemented) && self.is_untouched(round) {
+            reconcile::speak_for_themselves(self, round);
+        }
         self.write(StateEdit::RoundStage { round: round.to_string(), stage: to });
         self.write(StateEdit::RoundError { round: round.to_string(), error });
         self.write(StateEdit::Retry { retry: None });
     }
 
+    /// Another controller left it, and no agent of this run was asked about it.
+    pub(super) fn is_untouched(&self, round: &str) -> bool {
+        let found = self.book.rounds.get(round).is_some_and(|book| book.found);
+        found && !self.book.works.iter().any(|(work, known)| work.round == round && known.asked > 0)
+    }
+
     /// A sound agent's word counts from now on; a failed one's is looked at by the ladder.
-    fn take_work(&mut self, work: &RoundWork) {
-        let known = self.book.work(work);
+    fn take_work(&mut self, captured: &WorkCaptured) {
+        self.plane_is_old = true;
+        let known = self.book.work(&captured.work);
+        known.shown = None;
+        if known.outdated {
+            known.is_over();
+            return;
+        }
+        known.left_nothing = captured.files_changed == 0;
         let failed = match &known.phase {
             Phase::Capturing { failed } | Phase::Left { failed } => failed.clone(),
             Phase::Idle | Phase::Asked | Phase::Failed { .. } => None,
@@ -387,7 +455,6 @@ impl State {
         }
         known.phase = failed.map_or(Phase::Idle, |why| Phase::Failed { why });
         self.notes.clear();
-        self.plane_is_old = true;
     }
 
     fn decide_update(&mut self, round: &str, decided: &UpdateStep) {
@@ -399,8 +466,7 @@ impl State {
             }
             UpdateStep::SentBack { .. } => (UpdateStatus::Authoring, None),
             UpdateStep::Activated { revision } => {
-                self.book.update = None;
-                self.book.works.retain(|work, _| !work.kind.is_of_update());
+                self.book.forget_update();
                 self.own_roadmap_change = true;
                 self.write(StateEdit::Activate { revision: revision.clone() });
                 return self.write(StateEdit::Stage { stage: ControllerStage::DispatchRounds });
@@ -415,6 +481,7 @@ impl State {
                 UpdateStep::Rejected { summary: why } | UpdateStep::SentBack { why } => {
                     book.approval = None;
                     book.told = alloc::vec![why.clone()];
+                    book.sent_back += u32::from(matches!(decided, UpdateStep::SentBack { .. }));
                 }
                 UpdateStep::Authored | UpdateStep::Activated { .. } => book.told.clear(),
             }
@@ -453,8 +520,8 @@ impl State {
             }
             RoadmapFact::Diagnosed { work, diagnosis } => {
                 let known = self.book.work(work);
+                known.is_over();
                 known.came_back = true;
-                known.phase = Phase::Idle;
                 let about = known.investigating.take();
                 if let Some(about) = about {
                     let known = self.book.work(&about);
@@ -475,10 +542,13 @@ impl State {
                 Some(work) => {
                     let known = self.book.work(work);
                     known.attempts.retried(*kind);
-                    known.phase = match &known.phase {
-                        Phase::Capturing { failed } => Phase::Left { failed: failed.clone() },
-                        Phase::Idle | Phase::Asked | Phase::Left { .. } | Phase::Failed { .. } => Phase::Idle,
-                    };
+                    match &known.phase {
+                        // Only a capture that failed for good is not tried again.
+                        Phase::Capturing { failed } if *kind != RetryKind::Failed => {
+                            known.phase = Phase::Left { failed: failed.clone() };
+                        }
+                        _ => known.is_over(),
+                    }
                 }
                 None => self.attempts.retried(*kind),
             },
@@ -487,7 +557,7 @@ impl State {
                 self.availability.is_out(agent, *until);
                 let known = self.book.work(work);
                 known.attempts.out(*kind);
-                known.phase = Phase::Idle;
+                known.is_over();
             }
             _ => {}
         }
@@ -518,11 +588,12 @@ impl State {
         self.write(StateEdit::ClearErrors);
         self.write(StateEdit::Retry { retry: None });
         for (round, stage) in rounds {
+            let untouched = self.is_untouched(round);
             if let Some(book) = self.book.rounds.get_mut(round) {
                 book.stage = *stage;
                 book.blocked_at = None;
                 let seen = self.plane.as_ref().and_then(|plane| plane.round(round));
-                if let (true, Some(seen)) = (book.found, seen) {
+                if let (true, Some(seen)) = (untouched && book.approval.is_none(), seen) {
                     book.approval = super::book::approval_at(seen, *stage);
                 }
             }
@@ -531,10 +602,14 @@ impl State {
             self.write(StateEdit::RoundStage { round: round.clone(), stage: *stage });
         }
         if update && let Some((round, book)) = &mut self.book.update {
-            book.status = Some(UpdateStatus::Authoring);
+            // What was approved and could only not be merged is still approved.
+            let seen = self.plane.as_ref().and_then(|plane| plane.update.as_ref());
+            let stands = seen.is_some_and(|seen| book.approval.is_some() && book.approval == seen.approval());
+            let status = if stands { UpdateStatus::Approved } else { UpdateStatus::Authoring };
+            book.status = Some(status);
             let round = round.clone();
             self.book.begin_stage(&round, true);
-            self.write(StateEdit::UpdateStatus { status: UpdateStatus::Authoring });
+            self.write(StateEdit::UpdateStatus { status });
         }
         let stage = match &self.book.update {
             Some(_) => ControllerStage::UpdateRoadmap,

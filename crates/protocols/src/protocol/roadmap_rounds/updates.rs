@@ -4,7 +4,7 @@ use super::facts::{Fact as RoadmapFact, UpdateStep};
 use super::ladder::{self, Failure};
 use super::next::{Next, Waiting, control, decided, state};
 use super::plane::{Plane, UpdateReview, UpdateSeen, UpdateStatus};
-use super::rounds::{asked_or, reopen};
+use super::rounds::{MAX_REOPENED, NOT_RENEWED, asked_or, does_not_stay, reopen};
 use super::steps::{PlaneStep, PublishUpdate, RoundWork, WorkKind};
 use crate::draft::Draft;
 use alloc::format;
@@ -27,6 +27,9 @@ pub(super) fn decide(
     }
     if update.head.is_none() {
         return Some(give_up(update, format!("the branch {} of the roadmap update is gone", update.branch)));
+    }
+    if !update.worktree_stands && book.reopened >= MAX_REOPENED {
+        return Some(give_up(update, does_not_stay(&update.worktree)));
     }
     if !update.worktree_stands {
         return Some(reopen(draft, plane, &update.source_round, (&update.branch, &update.worktree)));
@@ -70,6 +73,10 @@ fn review(draft: &Draft, plane: &Plane, update: &UpdateSeen, waiting: &mut Waiti
     if let Err(next) = asked_or(draft, plane, &work, waiting, || ()) {
         return next;
     }
+    if state(draft).book.works.get(&work).is_some_and(|known| known.left_nothing) {
+        let (why, faults) = ("there is no new review".to_string(), vec![NOT_RENEWED.to_string()]);
+        return ladder::climb(draft, &work, Failure { why, faults });
+    }
     match &update.review {
         Some(UpdateReview::Approved { artifact }) if update.review_faults.is_empty() => {
             Some(step(update, UpdateStep::Approved { artifact: artifact.clone(), head: update.head.clone() }))
@@ -103,6 +110,9 @@ fn publish(draft: &Draft, plane: &Plane, update: &UpdateSeen) -> Option<Next> {
         }
         _ => {
             let why = "what was approved is not what is there any more".to_string();
+            if book.sent_back >= state(draft).limits().update_rejections {
+                return Some(give_up(update, why));
+            }
             return Some(step(update, UpdateStep::SentBack { why }));
         }
     };

@@ -1,0 +1,120 @@
+//! The plumbing command: exactly the approved edits, or none.
+
+use super::*;
+use serde_json::json;
+
+const ROUND: &str = "orchestrator/rounds/round-001";
+
+impl Place {
+    fn lineage(&self) -> Value {
+        let state = self.state();
+        json!({
+            "roadmap_id": state["roadmap_id"], "roadmap_revision": "rev-001", "roadmap_dir": state["roadmap_dir"],
+            "milestone_id": "measure", "direction_id": "direction-01-01-time-the-start", "extracted_item_id": "item",
+        })
+    }
+
+    fn write_record(&self, changes: &[(&str, Value)]) -> String {
+        let mut record = self.lineage();
+        let closeout = json!({
+            "mode": "status-only",
+            "status_changes": [{"milestone_id": "measure", "expected_current_status": "pending", "target_status": "done", "roadmap_view_anchor": "measure-status"}],
+            "completion_pointers": [{"anchor_id": "measure-completion", "text": "round-001 measured"}],
+            "history_entries": [{"anchor_id": "roadmap-history-completed-rounds", "text": "round-001: measured"}],
+            "semantic_update_required_reason": null,
+        });
+        let usual = [
+            ("schema_version", json!("review-record-v3")),
+            ("round_id", json!("round-001")),
+            ("decision", json!("approved")),
+            ("evidence_summary", json!("seen")),
+            ("roadmap_closeout", closeout),
+        ];
+        for (key, value) in usual.iter().chain(changes) {
+            record[*key] = value.clone();
+        }
+        let path = format!("{ROUND}/review-record.json");
+        self.repository.write(&path, &record.to_string());
+        self.repository.path().join(path).to_str().unwrap().to_owned()
+    }
+
+    fn closeout(&self, review: &str, more: &[&str]) -> Output {
+        self.world.windlass(&[&["roadmap", "closeout", "--review-record", review], more].concat())
+    }
+}
+
+#[test]
+fn section_12_an_approved_record_is_applied_exactly_and_only_once() {
+    let place = Place::set_up(&["--records"]);
+    let review = place.write_record(&[]);
+    let roadmap = place.roadmap_file("roadmap.md");
+    let before = place.repository.read(&roadmap);
+    let dry = place.closeout(&review, &["--dry-run", "--json"]).exits_with(0).json();
+    assert_eq!(place.repository.read(&roadmap), before);
+    let done = place.closeout(&review, &["--json"]).exits_with(0).json();
+    assert_eq!(done["files"], dry["files"]);
+    assert_eq!(done["files"].as_array().unwrap().len(), 3, "{done:#}");
+    assert_eq!(done["applied_edit_summary"].as_array().unwrap().len(), 3);
+    let after = place.repository.read(&roadmap);
+    assert!(
+        after.contains("### [done] Know where the time goes") && after.contains("- round-001 measured"),
+        "{after}"
+    );
+    assert!(place.repository.read(&place.roadmap_file("roadmap-view.json")).contains("### [done] Know"));
+    assert_eq!(place.commits(), 2, "nothing is committed");
+    assert_refused(&place.closeout(&review, &[]).exits_with(14), "WL-RUN-002", &["stale", "is done already"]);
+    assert_eq!(place.repository.read(&roadmap), after);
+}
+
+#[test]
+fn section_12_what_was_not_approved_as_status_only_edits_nothing() {
+    let place = Place::set_up(&["--records"]);
+    let rejected = [
+        ("decision", json!("rejected")),
+        ("roadmap_closeout", json!(null)),
+        ("retry_target", json!("plan")),
+        ("required_changes", json!(["x"])),
+    ];
+    let refused = place.closeout(&place.write_record(&rejected), &[]).exits_with(14);
+    assert_refused(&refused, "WL-RUN-002", &["the review rejected the round (plan)"]);
+    let bare = place.closeout(&place.write_record(&[("roadmap_closeout", json!(null))]), &[]).exits_with(2);
+    assert_refused(&bare, "WL-USAGE-001", &["an approval needs it"]);
+    let other = place.closeout(&place.write_record(&[("round_id", json!("round-002"))]), &[]).exits_with(2);
+    assert_refused(&other, "WL-USAGE-001", &["round_id"]);
+    let missing = place.closeout("nowhere.json", &["--repo", place.repository.text()]).exits_with(2);
+    assert_refused(&missing, "WL-USAGE-001", &["nowhere.json cannot be read"]);
+    assert_eq!(place.repository.git(&["status", "--porcelain", "orchestrator/roadmaps"]), "");
+}
+
+#[test]
+fn section_25_4_a_review_in_markdown_is_applied_with_the_plan_beside_it() {
+    let place = Place::set_up(&[]);
+    let state = place.state();
+    let text = |key: &str| state[key].as_str().unwrap().to_owned();
+    place.repository.write(
+        &format!("{ROUND}/plan.md"),
+        &format!(
+            "### Selected Extraction\n- Milestone: Know\n- Milestone id: measure\n- Direction id: direction-01-01-time-the-start\n\
+             - Extracted item id: item\n- Roadmap id: {}\n- Roadmap revision: rev-001\n- Roadmap dir: {}\n\n### Goal\nx\n\n\
+             ### Approach\nx\n\n### Steps\n1. x\n\n### Verification\nx\n\n### Execution Profile\n- Complexity: standard\n\
+             - Verification profile: focused\n- Reason: x\n\n### Scheduler\n- Depends on round ids: none\n\
+             - Merge after item ids: none\n- Parallel group: none\n\n### Worker Fan-Out\n- Worker mode: none\n- Workers: none\n\
+             - Integration: none\n",
+            text("roadmap_id"),
+            text("roadmap_dir")
+        ),
+    );
+    let review = format!("{ROUND}/review.md");
+    place.repository.write(
+        &review,
+        "### Checks Run\n- Command: `true`\n- Result: pass\n\n### Plan Compliance\n- Step 1: met\n\n### Findings\n- Blocking: no\n\n\
+         ### Decision\n**APPROVED**\n\n### Evidence\nseen\n\n### Retry\n- Retry target: none\n- Required changes: none\n\n\
+         ### Roadmap Closeout\n- Mode: status-only\n- Status changes:\n  - `measure`: pending -> in-progress\n\
+         - Completion pointers:\n  - `measure`: round-001 began\n- History entries: none\n- Semantic update reason: none\n",
+    );
+    let review = place.repository.path().join(review);
+    let done = place.closeout(review.to_str().unwrap(), &["--json"]).exits_with(0).json();
+    assert_eq!(done["files"], json!([place.roadmap_file("roadmap.md")]), "{done:#}");
+    let after = place.repository.read(&place.roadmap_file("roadmap.md"));
+    assert!(after.contains("### [in-progress] Know") && after.contains("- round-001 began"), "{after}");
+}

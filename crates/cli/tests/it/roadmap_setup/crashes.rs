@@ -1,0 +1,60 @@
+//! Killed at every place it comes through, a set-up is finished by the next one: one commit, never two, never half a plane.
+
+use super::*;
+use crate::crash_points::places;
+
+impl Place {
+    fn init_with(&mut self, name: &str, value: &str) -> Output {
+        self.world.set(name, value);
+        let output = self.init(ANSWERS, &[]);
+        self.world.unset(name);
+        output
+    }
+
+    fn assert_whole(&self, place: usize) {
+        assert_eq!(self.commits(), 2, "place {place}: one commit, once");
+        assert_eq!(self.repository.git(&["status", "--porcelain"]), "", "place {place}");
+        let found = self.inspect();
+        assert_eq!(found.code, Some(0), "place {place}: {} {}", found.stdout, found.stderr);
+    }
+}
+
+/// The places are shared out among so many tests, which run side by side.
+const SHARES: usize = 6;
+
+fn survives_every_place_of_share(share: usize) {
+    let mut undisturbed = Place::bare();
+    let log = undisturbed.world.shared("places.txt");
+    let _ = undisturbed.init_with("WINDLASS_CRASH_LOG", log.to_str().unwrap()).exits_with(0);
+    undisturbed.assert_whole(0);
+    let all = places(&log).len();
+    assert!(all > 20, "only {all} places");
+    for place in (1..=all).skip(share).step_by(SHARES) {
+        let mut stage = Place::bare();
+        let killed = stage.init_with("WINDLASS_CRASH_AT", &place.to_string());
+        assert_eq!(killed.signal, Some(9), "place {place} was not reached");
+        let again = stage.init(ANSWERS, &[]);
+        // Killed after the commit: there is a plane, and it is not finished.
+        let stands = again.code == Some(14) && again.stderr.contains("its roadmap is not finished");
+        assert!(again.code == Some(0) || stands, "place {place}: {}", again.stderr);
+        stage.assert_whole(place);
+    }
+}
+
+macro_rules! shares {
+    ($($name:ident = $share:literal;)+) => {
+        $(#[test]
+        fn $name() {
+            survives_every_place_of_share($share);
+        })+
+    };
+}
+
+shares! {
+    section_24_5_a_killed_set_up_is_finished_by_the_next_share_0 = 0;
+    section_24_5_a_killed_set_up_is_finished_by_the_next_share_1 = 1;
+    section_24_5_a_killed_set_up_is_finished_by_the_next_share_2 = 2;
+    section_24_5_a_killed_set_up_is_finished_by_the_next_share_3 = 3;
+    section_24_5_a_killed_set_up_is_finished_by_the_next_share_4 = 4;
+    section_24_5_a_killed_set_up_is_finished_by_the_next_share_5 = 5;
+}

@@ -1,0 +1,136 @@
+//! Section 21, bootstrap: one checkpoint commit with files of the control plane only, and no round.
+
+use super::*;
+
+#[test]
+fn section_21_bootstrap_makes_one_commit_with_the_control_plane_only() {
+    for (more, generation) in [(&[][..], "structured-markdown"), (&["--records"][..], "records")] {
+        let place = Place::bare();
+        place.repository.write("untracked.txt", "mine");
+        let report = place.init(ANSWERS, &[more, &["--json"]].concat()).exits_with(0).json();
+        assert_eq!((&report["mode"], &report["generation"]), (&"bootstrap".into(), &generation.into()));
+        assert_eq!(place.commits(), 2, "exactly one more");
+        let changed = place.repository.git(&["show", "--name-only", "--format=", "HEAD"]);
+        assert!(changed.lines().all(|path| path.starts_with("orchestrator/")), "{changed}");
+        let mut written = strings(&report["written"]);
+        written.sort_unstable();
+        assert_eq!(changed.lines().collect::<Vec<_>>(), written);
+        assert_eq!(place.repository.git(&["status", "--porcelain"]).trim(), "?? untracked.txt");
+        let state = place.state();
+        assert_eq!(state["controller_stage"], "dispatch-rounds");
+        assert_eq!(
+            (&state["base_branch"], &state["active_rounds"]),
+            (&"main".into(), &serde_json::json!([]))
+        );
+        assert_eq!(state.as_object().unwrap().len(), 11);
+        let found = place.inspect().exits_with(0).json();
+        assert_eq!(
+            (&found["valid"], &found["oddities"]),
+            (&true.into(), &serde_json::json!([])),
+            "{found:#}"
+        );
+        assert_eq!(found["next"], "open round-001 and ask its planner");
+        assert_eq!(place.world.windlass(&["ls", "--json"]).exits_with(0).json(), serde_json::json!([]));
+    }
+}
+
+#[test]
+fn section_21_the_worktrees_are_ignored_by_a_tracked_rule() {
+    let place = Place::set_up(&[]);
+    assert!(place.repository.git_succeeds(&["check-ignore", "-q", "orchestrator/worktrees/round-001/x"]));
+    let ruled = Place::bare();
+    ruled.repository.write(".gitignore", "orchestrator/worktrees/\n").commit("rule");
+    let _ = ruled.init(ANSWERS, &[]).exits_with(0);
+    assert!(!ruled.repository.path().join("orchestrator/.gitignore").exists(), "one rule is enough");
+}
+
+#[test]
+fn section_21_a_directory_without_git_becomes_a_repository_on_main() {
+    let world = world();
+    let directory = world.path().join("plain");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("notes.txt"), "mine").unwrap();
+    let answers = world.shared("answers.toml");
+    std::fs::write(&answers, ANSWERS).unwrap();
+    let words =
+        ["roadmap", "init", "--repo", directory.to_str().unwrap(), "--answers", answers.to_str().unwrap()];
+    let dry = world.windlass(&[&words[..], &["--dry-run"]].concat()).exits_with(0).stdout;
+    assert!(dry.contains("would become a repository") && !directory.join(".git").exists(), "{dry}");
+    let _ = world.windlass(&words).exits_with(0);
+    let git = |args: &[&str]| world.run(std::path::Path::new("git"), &directory, args, "").stdout;
+    assert_eq!(git(&["symbolic-ref", "HEAD"]).trim(), "refs/heads/main");
+    assert_eq!(git(&["rev-list", "--count", "HEAD"]).trim(), "1");
+    assert_eq!(git(&["status", "--porcelain"]).trim(), "?? notes.txt");
+}
+
+#[test]
+fn a_dry_run_says_everything_and_writes_nothing() {
+    let place = Place::bare();
+    let before = place.repository.record();
+    let dry = place.init(ANSWERS, &["--dry-run"]).exits_with(0).stdout;
+    for words in
+        ["would write orchestrator/state.json", "Outcome: Starts in 50 ms", "Load lazily", "bootstrap"]
+    {
+        assert!(dry.contains(words), "{words} in {dry}");
+    }
+    before.assert_holds(&place.repository);
+    assert!(!place.repository.path().join("orchestrator").exists());
+}
+
+#[test]
+fn the_printed_answers_are_answers_and_json_says_the_same() {
+    let place = Place::bare();
+    let printed = place.world.windlass(&["roadmap", "init", "--print-answers"]).exits_with(0).stdout;
+    let report = place.init(&printed, &["--dry-run", "--json"]).exits_with(0).json();
+    assert_eq!(report["milestones"].as_array().unwrap().len(), 3, "{report:#}");
+    let file = place.world.shared("answers.json");
+    let answers = r#"{"title": "T", "outcome": "O", "milestones": [{"title": "One"}]}"#;
+    std::fs::write(&file, answers).unwrap();
+    let words = ["roadmap", "init", "--repo", place.repository.text(), "--answers", file.to_str().unwrap()];
+    let _ = place.world.windlass(&words).exits_with(0);
+    assert_eq!(place.inspect().exits_with(0).json()["unfinished"], serde_json::json!(["milestone-01-one"]));
+}
+
+#[test]
+fn answers_that_make_no_roadmap_and_no_answers_at_all_are_refused() {
+    let place = Place::bare();
+    let wrong = place.init("title = 'x'\noutcom = 'y'\n", &[]).exits_with(2);
+    assert_refused(&wrong, "WL-USAGE-001", &["answers.toml", "outcom", "--print-answers"]);
+    let empty = place.init("title = 'x'\n", &[]).exits_with(2);
+    assert_refused(&empty, "WL-USAGE-001", &["`outcome` is missing", "there is no milestone"]);
+    let nobody = place.world.windlass(&["roadmap", "init", "--repo", place.repository.text()]).exits_with(2);
+    assert_refused(&nobody, "WL-USAGE-001", &["nobody said what the roadmap is to be", "--answers"]);
+    let asked = ["roadmap", "init", "--repo", place.repository.text(), "--dry-run", "--json"];
+    let asked = place.world.windlass(&asked).exits_with(0).json();
+    assert_eq!((&asked["mode"], &asked["questions"][0]["key"]), (&"bootstrap".into(), &"title".into()));
+    assert_eq!(place.commits(), 1);
+}
+
+#[test]
+fn folders_that_are_not_ours_and_staged_files_are_left_alone() {
+    let place = Place::bare();
+    place.repository.write("orchestrator/main.py", "print()\n").commit("a program of that name");
+    assert_refused(&place.init(ANSWERS, &[]).exits_with(2), "WL-ROADMAP-001", &["belongs to something else"]);
+    place.repository.write(STATE, "{\"queue\": []}\n").commit("a state of its own");
+    let foreign = place.init(ANSWERS, &[]).exits_with(2);
+    assert_refused(&foreign, "WL-ROADMAP-001", &["is not of an orchestrator loop", "queue"]);
+    assert_eq!(place.commits(), 3);
+
+    let staged = Place::bare();
+    staged.repository.write("half.txt", "half");
+    staged.repository.git(&["add", "half.txt"]);
+    let refused = staged.init(ANSWERS, &[]).exits_with(14);
+    assert_refused(&refused, "WL-RUN-002", &["staged changes: half.txt", "it finishes what it began"]);
+    assert_eq!(staged.commits(), 1);
+    staged.repository.git(&["reset", "-q"]);
+    let finished = staged.init(ANSWERS, &[]).exits_with(0).stdout;
+    assert!(finished.contains("an earlier set-up was interrupted and is finished now"), "{finished}");
+    assert_eq!((staged.commits(), staged.inspect().code), (2, Some(0)));
+}
+
+#[test]
+fn a_detached_head_has_no_base_branch() {
+    let place = Place::bare();
+    place.repository.git(&["checkout", "-q", "--detach"]);
+    assert_refused(&place.init(ANSWERS, &[]).exits_with(14), "WL-RUN-002", &["no branch is checked out"]);
+}

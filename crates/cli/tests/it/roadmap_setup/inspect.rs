@@ -1,0 +1,155 @@
+//! Looking at a control plane: everything that is wrong at once, and nothing written.
+
+use super::*;
+use serde_json::json;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+/// Path, time of change and size of everything below, git's own files included.
+fn prints(directory: &Path) -> Vec<(String, i64, i64, u64)> {
+    let mut found = Vec::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(&directory).unwrap().map(Result::unwrap) {
+            let kept = entry.metadata().unwrap();
+            found.push((entry.path().display().to_string(), kept.mtime(), kept.mtime_nsec(), kept.len()));
+            if kept.is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn writable(directory: &Path, mode: u32) {
+    for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
+        if entry.metadata().unwrap().is_dir() {
+            writable(&entry.path(), mode);
+        }
+    }
+    fs::set_permissions(directory, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn inspect_never_writes_into_the_repository() {
+    for more in [&[][..], &["--records"][..]] {
+        let place = Place::set_up(more);
+        let before = prints(place.repository.path());
+        writable(place.repository.path(), 0o555);
+        let found = place.inspect();
+        writable(place.repository.path(), 0o755);
+        let _ = found.exits_with(0);
+        assert_eq!(prints(place.repository.path()), before);
+        assert_eq!(place.repository.git(&["status", "--porcelain"]), "");
+    }
+}
+
+#[test]
+fn section_0_each_generation_is_recognised() {
+    assert_eq!(Place::set_up(&[]).inspect().exits_with(0).json()["generation"], "structured-markdown");
+    assert_eq!(Place::set_up(&["--records"]).inspect().exits_with(0).json()["generation"], "records");
+    let place = Place::set_up(&[]);
+    place.edit_state(&[("active_round_id", json!(null)), ("roadmap_style", json!("flat"))]);
+    let legacy = place.inspect().exits_with(14).json();
+    assert_eq!((&legacy["kind"], &legacy["valid"]), (&"legacy".into(), &false.into()));
+    assert!(legacy["why"][0].as_str().unwrap().contains("roadmap_style"), "{legacy:#}");
+    assert_eq!(legacy["next_steps"][0], "windlass roadmap migrate --dry-run");
+}
+
+#[test]
+fn a_foreign_state_and_no_plane_at_all_are_told_apart() {
+    let place = Place::bare();
+    let absent = place.inspect().exits_with(2).json();
+    assert_eq!(
+        (&absent["kind"], &absent["next_steps"][0]),
+        (&"absent".into(), &"windlass roadmap init".into())
+    );
+    place.repository.write(STATE, "{\"queue\": [], \"workers\": 3}\n");
+    let foreign = place.inspect().exits_with(2).json();
+    assert_eq!(foreign["kind"], "not-an-orchestrator");
+    assert!(foreign["why"][0].as_str().unwrap().contains("is not of an orchestrator loop"), "{foreign:#}");
+    let text = place.world.windlass(&["roadmap", "inspect", place.repository.text()]).exits_with(2).stdout;
+    assert!(text.contains("not an orchestrator loop") && text.contains("queue"), "{text}");
+}
+
+#[test]
+fn section_17_a_state_that_cannot_be_read_is_named_and_left_alone() {
+    let place = Place::set_up(&[]);
+    place.repository.write(STATE, "{\"contract_version\": \"orchestrator-v2\",");
+    let before = place.repository.record();
+    let broken = place.inspect().exits_with(2).json();
+    assert_eq!(broken["kind"], "unreadable");
+    assert!(broken["why"][0].as_str().unwrap().starts_with(STATE), "{broken:#}");
+    before.assert_holds(&place.repository);
+}
+
+#[test]
+fn section_4_3_and_25_2_everything_wrong_is_named_with_file_place_and_rule() {
+    let place = Place::set_up(&[]);
+    let roadmap = place.roadmap_file("roadmap.md");
+    let text = place.repository.read(&roadmap).replace("Depends on: measure", "Depends on: nowhere");
+    place.repository.write(&roadmap, &text);
+    place.edit_state(&[("max_parallel_rounds", json!(0))]);
+    fs::remove_file(place.repository.path().join("orchestrator/roles/reviewer.md")).unwrap();
+    let found = place.inspect().exits_with(2).json();
+    let rules: Vec<&str> =
+        found["problems"].as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap()).collect();
+    assert_eq!(rules, ["3.1", "17.2", "25.2"], "{found:#}");
+    assert_eq!(found["problems"][0]["pointer"], "/max_parallel_rounds");
+    assert!(found["problems"][2]["line"].as_u64().unwrap() > 1, "{found:#}");
+    let shown = place.world.windlass(&["roadmap", "inspect", place.repository.text()]).exits_with(2).stdout;
+    assert!(shown.contains("cannot be run") && shown.contains("(rule 25.2)"), "{shown}");
+
+    let records = Place::set_up(&["--records"]);
+    let view = records.roadmap_file("roadmap-view.json");
+    let text = records.repository.read(&view).replacen("\"pending\"", "\"done\"", 1);
+    records.repository.write(&view, &text);
+    let found = records.inspect().exits_with(2).json();
+    assert_eq!(found["problems"][0]["rule"], "4.3", "{found:#}");
+    assert!(
+        found["problems"][0]["message"].as_str().unwrap().contains("is done here and pending"),
+        "{found:#}"
+    );
+}
+
+#[test]
+fn edits_of_people_that_are_not_committed_are_told() {
+    let place = Place::set_up(&[]);
+    let roadmap = place.roadmap_file("roadmap.md");
+    place.repository.write(&roadmap, &(place.repository.read(&roadmap) + "\nMore words.\n"));
+    let found = place.inspect().exits_with(2).json();
+    assert!(found["edits"][0].as_str().unwrap().starts_with(&roadmap), "{found:#}");
+    place.repository.git(&["add", &roadmap]);
+    place.repository.commit("said");
+    assert_eq!(place.inspect().exits_with(0).json()["edits"], json!([]));
+}
+
+#[test]
+fn section_5_a_finished_plane_and_a_stale_done_are_told_apart() {
+    let place = Place::set_up(&[]);
+    place.edit_state(&[("controller_stage", json!("done"))]);
+    let stale = place.inspect().exits_with(0).json();
+    assert_eq!((&stale["terminal"], &stale["complete"]), (&false.into(), &false.into()));
+    assert_eq!(stale["problems"][0]["rule"], "3.3.5", "{stale:#}");
+    place.finish();
+    let done = place.inspect().exits_with(0).json();
+    assert_eq!((&done["terminal"], &done["complete"]), (&true.into(), &true.into()));
+    assert_eq!((&done["next"], &done["unfinished"]), (&"stop: every milestone is done".into(), &json!([])));
+}
+
+#[test]
+fn live_rounds_are_shown_with_what_their_files_prove() {
+    let place = Place::set_up(&[]);
+    let worktree = "orchestrator/worktrees/round-001";
+    place.repository.git(&["worktree", "add", "-q", "-b", "orchestrator/round-001", worktree]);
+    let round = json!({"round_id": "round-001", "stage": "plan", "branch": "orchestrator/round-001", "worktree_path": worktree, "resume_error": "was stuck"});
+    place.edit_state(&[("active_rounds", json!([round]))]);
+    let found = place.inspect().exits_with(0).json();
+    let round = &found["rounds"][0];
+    assert_eq!((&round["stage"], &round["proves"]), (&"plan".into(), &"plan".into()), "{found:#}");
+    assert_eq!((&round["worktree_stands"], &round["resume_error"]), (&true.into(), &"was stuck".into()));
+    let shown = place.world.windlass(&["roadmap", "inspect", place.repository.text()]).exits_with(0).stdout;
+    assert!(shown.contains("round-001") && shown.contains("was stuck"), "{shown}");
+}

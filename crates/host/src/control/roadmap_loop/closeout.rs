@@ -1,0 +1,113 @@
+//! `windlass roadmap closeout`: plumbing. Applies what a review approved for the roadmap to the files of a work tree, exactly
+//! or not at all, and says what was changed. Nothing is committed and the state is not touched.
+
+use super::on_disk::OnDisk;
+use super::unusable;
+use crate::control::goal_loop::put;
+use crate::fault::git_fault;
+use std::path::Path;
+use windlass_artifact_formats::roadmap_loop::closeout::{Closeout, CloseoutMode};
+use windlass_artifact_formats::roadmap_loop::lineage::Lineage;
+use windlass_artifact_formats::roadmap_loop::plane::{ActiveBundle, Generation, apply_closeout};
+use windlass_artifact_formats::roadmap_loop::round::{Review, ReviewDecision, Selection, files, sha256_hex};
+use windlass_control_api::roadmap_setup::{AppliedCloseout, CloseoutRoadmap};
+use windlass_control_api::{Code, Fault};
+use windlass_git_workspaces::Checkout;
+
+const NOTHING: &str = "nothing was written";
+
+pub(crate) fn closeout(command: &CloseoutRoadmap) -> Result<AppliedCloseout, Fault> {
+    let refused = |why: String| unusable(why).kept(NOTHING);
+    let folder = command.review.parent().unwrap_or(Path::new("."));
+    let place = command.repository.as_deref().unwrap_or(folder);
+    let checkout = Checkout::discover(place).map_err(git_fault)?;
+    let top = checkout.work_tree();
+    let text = std::fs::read_to_string(&command.review).map_err(|error| {
+        let message = format!("{} cannot be read: {error}", command.review.display());
+        Fault::new(Code::BadArgument, message).kept(NOTHING)
+    })?;
+    let (generation, lineage, closeout) = approved(&command.review, &text)?;
+    let bundle = ActiveBundle {
+        roadmap_id: lineage.roadmap_id,
+        revision: lineage.roadmap_revision,
+        dir: lineage.roadmap_dir.trim_end_matches('/').to_owned(),
+    };
+    let texts = OnDisk::look(top).bundle(generation, &bundle).map_err(refused)?;
+    let applied = apply_closeout(&texts.texts(), &closeout).map_err(|problems| {
+        let fault = Fault::new(
+            if problems.is_recoverable() { Code::NotAllowedNow } else { Code::PlaneUnusable },
+            problems.to_string(),
+        );
+        fault.kept(NOTHING).hint("a closeout that no longer fits goes back to its reviewer")
+    })?;
+    if !command.dry_run {
+        for (path, text) in &applied.files {
+            put(top, path, text)?;
+        }
+    }
+    Ok(AppliedCloseout {
+        work_tree: top.to_string_lossy().into_owned(),
+        dry_run: command.dry_run,
+        review: command.review.to_string_lossy().into_owned(),
+        review_sha256: sha256_hex(text.as_bytes()),
+        mode: closeout.mode.to_string(),
+        files: applied.files.into_iter().map(|(path, _)| path).collect(),
+        applied_edit_summary: applied.summary,
+    })
+}
+
+/// What was approved, for which roadmap; only a status-only approval has edits to apply.
+fn approved(review: &Path, text: &str) -> Result<(Generation, Lineage, Closeout), Fault> {
+    let refused = |why: String| Fault::new(Code::BadArgument, why).kept(NOTHING);
+    let folder = review.parent().unwrap_or(Path::new("."));
+    let is_record = review.extension().is_some_and(|ending| ending == "json");
+    let round = round_of(review, text, is_record).ok_or_else(|| {
+        refused(format!(
+            "{} does not tell its round; it belongs in orchestrator/rounds/ROUND/",
+            review.display()
+        ))
+    })?;
+    let beside = |name: &str| std::fs::read_to_string(folder.join(name));
+    let (generation, lineage, review) = if is_record {
+        let prose = beside(files::REVIEW).ok();
+        let read = Review::from_record(&round, text, prose.as_deref());
+        let read = read.map_err(|faults| refused(faults.to_string()))?;
+        (Generation::Records, read.lineage.clone().unwrap_or_default(), read)
+    } else {
+        let plan =
+            beside(files::PLAN).map_err(|error| refused(format!("{} beside it: {error}", files::PLAN)))?;
+        let selection = Selection::from_plan(&round, &plan).map_err(|faults| refused(faults.to_string()))?;
+        let read = Review::from_markdown(text, &selection.lineage.milestone_id);
+        let read = read.map_err(|faults| refused(faults.to_string()))?;
+        (Generation::StructuredMarkdown, selection.lineage, read)
+    };
+    match review.decision {
+        ReviewDecision::Approved { closeout } if closeout.mode == CloseoutMode::StatusOnly => {
+            Ok((generation, lineage, closeout))
+        }
+        ReviewDecision::Approved { closeout } => Err(Fault::new(
+            Code::NotAllowedNow,
+            format!("the review approved a closeout of mode {}, which edits nothing in place", closeout.mode),
+        )
+        .kept(NOTHING)),
+        ReviewDecision::Rejected { retry_target, .. } => {
+            Err(Fault::new(Code::NotAllowedNow, format!("the review rejected the round ({retry_target})"))
+                .kept(NOTHING))
+        }
+        ReviewDecision::Unclassified { why } => Err(refused(why)),
+    }
+}
+
+/// The folder's name, or what the record says of itself.
+fn round_of(review: &Path, text: &str, is_record: bool) -> Option<String> {
+    let folder = review.parent()?;
+    let in_rounds = folder.parent().and_then(Path::file_name).is_some_and(|name| name == "rounds");
+    if in_rounds {
+        return Some(folder.file_name()?.to_str()?.to_owned());
+    }
+    if !is_record {
+        return None;
+    }
+    let record: serde_json::Value = serde_json::from_str(text).ok()?;
+    Some(record["round_id"].as_str()?.to_owned())
+}

@@ -1,0 +1,175 @@
+//! Section 11: when an approved round may be merged, and that it is merged exactly as it was approved.
+
+use crate::desk::{approved, implemented, rejected, reviewed, update, with_round};
+use crate::script::{Script, is_finalizing, of};
+use windlass_protocols::effect::Effect;
+use windlass_protocols::outcome::{Outcome, Usage};
+use windlass_protocols::protocol::roadmap_rounds::plane::{
+    CloseoutMode, Plane, RetryTarget, RoundStage, UpdateStatus,
+};
+use windlass_protocols::protocol::roadmap_rounds::steps::{FinalizeRound, Held, PlaneStep, WorkKind};
+use windlass_protocols::{CommitId, Digest};
+
+const ROUND: &str = "round-001";
+
+fn approvable() -> Plane {
+    with_round(RoundStage::Review, implemented())
+}
+
+fn approved_on(plane: Plane) -> Script {
+    Script::on(plane).reviews(ROUND, approved("r1", CloseoutMode::StatusOnly))
+}
+
+fn finalizing(script: &Script) -> FinalizeRound {
+    match script.expect("merge", is_finalizing).1 {
+        Effect::Plane(PlaneStep::FinalizeRound(asked)) => asked,
+        _ => unreachable!("looked for it"),
+    }
+}
+
+#[test]
+fn the_merge_names_the_approving_file_the_head_and_the_base() {
+    let script = approved_on(approvable());
+    let asked = finalizing(&script);
+    assert_eq!(asked.approval, Digest::new("r1"));
+    assert_eq!(Some(asked.head), script.desk.plane.rounds[0].head.clone());
+    assert_eq!((asked.base, asked.refreshed), (script.desk.plane.base.clone(), false));
+}
+
+#[test]
+fn rounds_it_depends_on_are_merged_first() {
+    let mut waits = approvable();
+    let chosen = waits.rounds[0].evidence.plan.as_mut().expect("a plan");
+    chosen.depends_on_rounds = vec!["round-000".to_owned()];
+    approved_on(waits.clone()).blocked_by("round-001 waits for rounds that are not merged: round-000");
+    waits.merged_rounds = vec!["round-000".to_owned()];
+    finalizing(&approved_on(waits));
+}
+
+#[test]
+fn items_it_comes_after_are_merged_first() {
+    let mut waits = approvable();
+    let chosen = waits.rounds[0].evidence.plan.as_mut().expect("a plan");
+    chosen.merge_after_items = vec!["item-9".to_owned()];
+    approved_on(waits.clone()).blocked_by("round-001 waits for items that are not merged: item-9");
+    waits.merged_items = vec!["item-9".to_owned()];
+    finalizing(&approved_on(waits));
+}
+
+#[test]
+fn a_base_that_moved_in_the_control_plane_only_is_a_refresh() {
+    let script = Script::on(approvable()).edited(|desk| desk.plane.base = CommitId::new("base-9"));
+    let script = script.reviews(ROUND, approved("r1", CloseoutMode::StatusOnly));
+    assert!(finalizing(&script).refreshed);
+}
+
+#[test]
+fn a_base_that_moved_meanwhile_is_looked_at_again() {
+    let mut script = approved_on(approvable());
+    script.desk.plane.base = CommitId::new("base-9");
+    let script = script.held(Held::BaseMoved);
+    assert_eq!(finalizing(&script).base, CommitId::new("base-9"));
+}
+
+#[test]
+fn nothing_is_merged_while_the_roadmap_is_updated() {
+    let mut both = approvable();
+    both.update = Some(update(UpdateStatus::Authoring));
+    both.update.as_mut().expect("just put there").source_round = "round-000".to_owned();
+    both.max_parallel = 2;
+    let script = Script::on(both).reviews(ROUND, approved("r1", CloseoutMode::SemanticUpdateRequired));
+    script.asks(&[of("round-000", WorkKind::AuthorUpdate)]);
+}
+
+#[test]
+fn another_review_than_the_agreed_one_is_reviewed_again() {
+    let mut script = approved_on(approvable());
+    script.desk.round(ROUND).evidence.review = Some(approved("forged", CloseoutMode::StatusOnly));
+    let script = script.held(Held::BaseMoved);
+    script.is_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+}
+
+#[test]
+fn a_branch_that_moved_since_the_approval_is_reviewed_again() {
+    let mut script = approved_on(approvable());
+    script.desk.round(ROUND).head = Some(CommitId::new("by-hand"));
+    let script = script.held(Held::BaseMoved);
+    script.is_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+}
+
+#[test]
+fn a_review_that_vanished_is_asked_for_again() {
+    let mut script = approved_on(approvable());
+    script.desk.round(ROUND).evidence.review = None;
+    script.held(Held::BaseMoved).is_at(ROUND, RoundStage::Review);
+}
+
+#[test]
+fn a_merge_in_the_way_of_a_person_blocks_the_round_until_they_say_so() {
+    let script = approved_on(approvable()).held(Held::InTheWay { why: "lib.rs has local edits".to_owned() });
+    let script = script.blocked_by("lib.rs has local edits");
+    finalizing(&script.reopened(0));
+}
+
+#[test]
+fn what_does_not_fit_the_base_is_combined_and_reviewed_again() {
+    let script = approved_on(approvable()).held(Held::Conflicts { paths: vec!["src/lib.rs".to_owned()] });
+    let script = script.combines(&["src/lib.rs"]).is_at(ROUND, RoundStage::Implement);
+    let script = script.implements(ROUND).reviews(ROUND, approved("r2", CloseoutMode::StatusOnly));
+    assert_eq!(finalizing(&script).approval, Digest::new("r2"));
+}
+
+#[test]
+fn a_closeout_that_stays_stale_is_given_up_in_the_end() {
+    let mut script = Script::on(approvable());
+    for number in 0..9 {
+        script = script.reviews(ROUND, approved(&format!("r{number}"), CloseoutMode::StatusOnly));
+        script = script.held(Held::Stale { why: "the anchor is gone".to_owned() });
+        if script.at_work().is_empty() {
+            script.blocked_by("its closeout cannot be applied: the anchor is gone");
+            return;
+        }
+    }
+    panic!("it is reviewed for ever");
+}
+
+#[test]
+fn a_merge_whose_answer_was_lost_is_found_on_the_base_and_not_made_again() {
+    let mut script = approved_on(approvable());
+    let (effect, _) = script.expect("merge", is_finalizing);
+    script.desk.round(ROUND).evidence.merged = true;
+    script.answer(
+        effect,
+        Outcome::Lost { reason: "the machine went down".to_owned(), usage: Usage::default() },
+    );
+    let script = script.keep_house();
+    assert!(script.desk.plane.round(ROUND).is_none());
+    script.asks(&[of("round-002", WorkKind::Plan)]);
+}
+
+#[test]
+fn a_rejected_round_at_finalize_is_not_merged() {
+    let evidence = reviewed(rejected(RetryTarget::Implement));
+    let script = Script::on(with_round(RoundStage::FinalizeRound, evidence));
+    script.is_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+}
+
+#[test]
+fn a_merged_round_without_its_closeout_is_an_error_and_never_patched() {
+    let mut evidence = reviewed(approved("r1", CloseoutMode::StatusOnly));
+    (evidence.merged, evidence.merged_without_closeout) = (true, true);
+    let script = Script::on(with_round(RoundStage::FinalizeRound, evidence));
+    script.blocked_by("without the closeout its review approved");
+}
+
+#[test]
+fn a_merged_round_that_waits_for_another_update_keeps_its_place() {
+    let mut both =
+        with_round(RoundStage::FinalizeRound, reviewed(approved("r1", CloseoutMode::SemanticUpdateRequired)));
+    both.rounds[0].evidence.merged = true;
+    let mut other = update(UpdateStatus::Authoring);
+    other.source_round = "round-000".to_owned();
+    both.update = Some(other);
+    let script = Script::on(both).asks(&[of("round-000", WorkKind::AuthorUpdate)]);
+    assert!(script.desk.plane.round(ROUND).is_some());
+}

@@ -1,0 +1,18 @@
+//! Every decision of the roadmap loop, by theme, through one script. Modules named after sections follow the tables of the
+//! original's description.
+
+mod desk;
+mod fan_out;
+mod finalizing;
+mod ladder;
+mod livelocks;
+mod parallel_rounds;
+mod people;
+mod properties;
+mod resuming;
+mod round_stages;
+mod script;
+mod simple_rounds;
+mod stages;
+mod stops;
+mod updates;

@@ -1,0 +1,146 @@
+//! Section 14: what is found on a plane that somebody else's controller, or an earlier run, left in the middle.
+
+use crate::desk::{
+    approved, implemented, plan, planned, rejected, reviewed, update, update_approved, update_rejected,
+    with_round, with_update, worker,
+};
+use crate::script::{Script, is_finalizing, is_publishing, of};
+use windlass_protocols::CommitId;
+use windlass_protocols::protocol::roadmap_rounds::plane::{
+    CloseoutMode, Evidence, Plane, RetryTarget, RoundStage, UpdateStatus, WorkerState,
+};
+use windlass_protocols::protocol::roadmap_rounds::steps::WorkKind;
+
+const ROUND: &str = "round-001";
+
+fn gone(mut plane: Plane) -> Plane {
+    plane.rounds[0].worktree_stands = false;
+    plane
+}
+
+#[test]
+fn row_5_a_live_round_goes_on_at_its_recorded_stage() {
+    Script::on(with_round(RoundStage::Implement, planned())).asks(&[of(ROUND, WorkKind::Implement)]);
+}
+
+#[test]
+fn row_6_a_missing_worktree_is_made_again_from_its_branch() {
+    let script = Script::on(gone(with_round(RoundStage::Implement, planned())));
+    assert!(script.desk.plane.rounds[0].worktree_stands);
+    script.asks(&[of(ROUND, WorkKind::Implement)]).is_at(ROUND, RoundStage::Implement);
+}
+
+#[test]
+fn row_7_a_missing_branch_is_a_blockage() {
+    let mut lost = with_round(RoundStage::Implement, planned());
+    lost.rounds[0].head = None;
+    Script::on(lost).blocked_by("its branch orchestrator/round-001-walls is gone");
+}
+
+#[test]
+fn row_7_a_worktree_that_cannot_be_made_is_a_blockage() {
+    let mut script =
+        Script::unprepared(crate::script::spec(), gone(with_round(RoundStage::Implement, planned())));
+    script.refusing = Some(("open-worktree", "the directory is not empty"));
+    script.keep_house().blocked_by("the directory is not empty");
+}
+
+#[test]
+fn row_8_a_plan_stage_without_a_selection_asks_the_planner() {
+    Script::on(with_round(RoundStage::Plan, Evidence::default())).asks(&[of(ROUND, WorkKind::Plan)]);
+}
+
+#[test]
+fn row_9_a_plan_stage_with_a_request_only_becomes_an_update() {
+    let request = Evidence { request: true, ..Evidence::default() };
+    let script = Script::on(with_round(RoundStage::Plan, request)).asks(&[of(ROUND, WorkKind::AuthorUpdate)]);
+    assert!(script.desk.plane.rounds.is_empty());
+}
+
+#[test]
+fn row_11_artifacts_that_prove_a_later_stage_are_taken_stage_by_stage() {
+    Script::on(with_round(RoundStage::Plan, planned())).asks(&[of(ROUND, WorkKind::Implement)]);
+    Script::on(with_round(RoundStage::Plan, implemented())).asks(&[of(ROUND, WorkKind::Review)]);
+    let approved = reviewed(approved("r1", CloseoutMode::StatusOnly));
+    let script = Script::on(with_round(RoundStage::Plan, approved));
+    script.expect("merge", is_finalizing);
+}
+
+#[test]
+fn row_11_a_rejected_review_proves_no_implementation() {
+    let rejected = reviewed(rejected(RetryTarget::Implement));
+    Script::on(with_round(RoundStage::Plan, rejected)).asks(&[of(ROUND, WorkKind::Implement)]);
+}
+
+#[test]
+fn row_12_an_update_is_resumed_where_its_files_say() {
+    let on = |bend: &dyn Fn(&mut windlass_protocols::protocol::roadmap_rounds::plane::UpdateSeen)| {
+        let mut seen = update(UpdateStatus::Authoring);
+        bend(&mut seen);
+        Script::on(with_update(seen))
+    };
+    let (author, reviewer) = (of(ROUND, WorkKind::AuthorUpdate), of(ROUND, WorkKind::ReviewUpdate));
+    on(&|_| {}).asks(&[author.clone()]);
+    on(&|seen| seen.worktree_stands = false).asks(&[author.clone()]);
+    on(&|seen| seen.authored = true).asks(&[reviewer.clone()]);
+    on(&|seen| (seen.status, seen.authored) = (UpdateStatus::Review, true)).asks(&[reviewer]);
+    on(&|seen| {
+        (seen.status, seen.authored, seen.review) = (UpdateStatus::Rejected, true, Some(update_rejected()));
+    })
+    .asks(&[author]);
+    let script = on(&|seen| {
+        (seen.status, seen.authored, seen.review) =
+            (UpdateStatus::Approved, true, Some(update_approved("r1")));
+    });
+    script.expect("publication", is_publishing);
+    assert_eq!(on(&|seen| seen.merged = true).desk.plane.revision, "rev-002");
+}
+
+#[test]
+fn row_14_finalizing_without_a_review_goes_back_to_review() {
+    let script = Script::on(with_round(RoundStage::FinalizeRound, implemented()));
+    script.is_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+}
+
+#[test]
+fn rows_15_and_16_an_approved_round_is_finalized() {
+    let evidence = reviewed(approved("r1", CloseoutMode::StatusOnly));
+    let script = Script::on(with_round(RoundStage::FinalizeRound, evidence));
+    script.expect("merge", is_finalizing);
+}
+
+#[test]
+fn row_19_a_fanned_out_round_goes_on_with_its_incomplete_worker() {
+    let mut fanned = plan("M1", "D1");
+    fanned.workers = vec![worker("w1"), worker("w2")];
+    fanned.workers[0].state = WorkerState::Complete;
+    fanned.workers[0].head = Some(CommitId::new("w1@1"));
+    let evidence = Evidence { plan: Some(fanned), ..Evidence::default() };
+    let script = Script::on(with_round(RoundStage::Implement, evidence));
+    script.asks(&[of(ROUND, WorkKind::Worker { worker: "w2".to_owned() })]);
+}
+
+#[test]
+fn row_20_a_conversation_is_gone_on_with() {
+    let script = Script::on(with_round(RoundStage::Review, implemented()));
+    let work = of(ROUND, WorkKind::Review);
+    let script = script.reports(&work, |report| {
+        report.session = Some(windlass_protocols::outcome::AgentSession {
+            id: "session-1".to_owned(),
+            so_far: windlass_protocols::outcome::Usage::default(),
+        });
+    });
+    let session = script.asked(&work).session.map(|session| session.id);
+    assert_eq!(session.as_deref(), Some("session-1"));
+}
+
+#[test]
+fn row_21_a_recorded_blockage_is_tried_again_when_the_run_is() {
+    let work = of(ROUND, WorkKind::Review);
+    let script = Script::on(with_round(RoundStage::Review, implemented()));
+    let script = script.reviews(ROUND, rejected(RetryTarget::Blocked)).blocked_by("no lawful retry");
+    let script = script.reopened(0);
+    assert!(script.desk.plane.errors.is_empty());
+    assert!(!script.at_work().contains(&work), "what no retry could help is planned anew");
+    script.asks(&[of(ROUND, WorkKind::Plan)]);
+}
