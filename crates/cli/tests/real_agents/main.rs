@@ -35,6 +35,7 @@ mod actuators;
 mod checkers;
 mod crashes;
 mod items;
+mod rounds;
 mod script;
 mod stage;
 mod troubles;

@@ -247,25 +247,19 @@ fn fan_out(
         let ready = worker.depends_on.iter().all(is_complete);
         match &worker.state {
             WorkerState::Complete | WorkerState::Integrated => continue,
-            WorkerState::Pending | WorkerState::Running if !ready => {}
-            WorkerState::Pending | WorkerState::Running if worker.head.is_none() => {
+            _ if !ready => {}
+            _ if worker.head.is_none() => {
                 return Some(Some(open_worker(draft, round, (&worker.id, &worker.branch, &worker.worktree))));
             }
-            WorkerState::Pending | WorkerState::Running => {
-                match asked_or(draft, plane, &share, waiting, || ()) {
-                    Err(None) => {}
-                    Err(next) => return Some(next),
-                    Ok(()) => {
-                        let faults = vec!["the share was left without a finished handoff".to_string()];
-                        return Some(failed(draft, &share, "the worker did not finish its share", &faults));
-                    }
+            // What a blocked one left is old until it was asked again: the blocker may be gone by now.
+            state => match (asked_or(draft, plane, &share, waiting, || ()), state) {
+                (Err(None), _) => {}
+                (Err(next), _) => return Some(next),
+                (Ok(()), WorkerState::Blocked { why }) => return Some(failed(draft, &share, why, &[])),
+                (Ok(()), _) => {
+                    let faults = vec!["the share was left without a finished handoff".to_string()];
+                    return Some(failed(draft, &share, "the worker did not finish its share", &faults));
                 }
-            }
-            // Its word is old until it was asked again: what blocked it may be mended by now.
-            WorkerState::Blocked { why } => match asked_or(draft, plane, &share, waiting, || ()) {
-                Err(None) => {}
-                Err(next) => return Some(next),
-                Ok(()) => return Some(failed(draft, &share, why, &[])),
             },
         }
         open |= worker.blocks_integration;
