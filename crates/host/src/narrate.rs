@@ -77,10 +77,9 @@ impl Narrator {
             Fact::RunStarted { spec, by, .. } => {
                 let (task, most) = (spec.task(), spec.caps().rounds);
                 let what = match spec {
-                    Spec::JudgedTask(_) => "round",
+                    Spec::JudgedTask(_) | Spec::RoadmapRounds(_) => "round",
                     Spec::FeedbackControl(_) => "actuation",
                     Spec::GoalContract(_) => "iteration",
-                    Spec::RoadmapRounds(_) => "round",
                 };
                 let most = match most {
                     1 => format!("one {what}"),

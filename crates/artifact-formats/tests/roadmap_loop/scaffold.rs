@@ -30,7 +30,7 @@ fn outline() -> Outline {
              "directions": [{"summary": "Sessions", "preconditions": ["measure"], "parallel-hints": "lane-safe-only"}]},
         ],
     }))
-    .unwrap()
+    .expect("the scaffold has it")
 }
 
 fn bundle() -> ActiveBundle {
@@ -50,7 +50,8 @@ impl Plane {
         let bundle = bundle();
         let mut files = contract_files(generation, family);
         files.extend(family_files(generation, &bundle, family));
-        let state = StateFile::scaffold("main", &bundle, family.max_parallel_rounds).unwrap();
+        let state =
+            StateFile::scaffold("main", &bundle, family.max_parallel_rounds).expect("the scaffold has it");
         files.push(ScaffoldFile { path: STATE_FILE.to_owned(), text: state.text().to_owned() });
         Self { generation, bundle, files }
     }
@@ -64,7 +65,7 @@ impl Plane {
         BundleTexts {
             generation: self.generation,
             bundle: &self.bundle,
-            roadmap: at("roadmap.md").unwrap(),
+            roadmap: at("roadmap.md").expect("the scaffold has it"),
             view: at("roadmap-view.json"),
             history: self.text(&names::history_file(&self.bundle.roadmap_id)),
         }
@@ -73,7 +74,7 @@ impl Plane {
     /// Everything any reader has to say against it.
     fn complaints(&self) -> Vec<String> {
         let mut found = Vec::new();
-        let state = StateFile::recognise(self.text(STATE_FILE).unwrap());
+        let state = StateFile::recognise(self.text(STATE_FILE).expect("the scaffold has it"));
         let paths: Vec<&str> = self.files.iter().map(|file| file.path.as_str()).collect();
         match PlaneKind::of(&state, &paths, Some(self.texts().roadmap)) {
             PlaneKind::Runs(files) => {
@@ -82,17 +83,19 @@ impl Plane {
             }
             other => found.push(format!("{other:?}")),
         }
-        let state = StateFile::parse(self.text(STATE_FILE).unwrap()).unwrap();
+        let state = StateFile::parse(self.text(STATE_FILE).expect("the scaffold has it"))
+            .expect("the scaffold has it");
         found.extend(state.problems().iter().map(ToString::to_string));
         found.extend(self.texts().roadmap().err().map(|problems| problems.to_string()));
         let verification = format!("{}/verification.md", self.bundle.dir);
-        let parsed = Verification::parse(&verification, self.text(&verification).unwrap());
+        let parsed =
+            Verification::parse(&verification, self.text(&verification).expect("the scaffold has it"));
         match parsed {
             Ok(verification) => found.extend(verification.overrides.prose),
             Err(problems) => found.push(problems.to_string()),
         }
         let contract = "orchestrator/project-contract.md";
-        let blank = blank_contract_sections(contract, self.text(contract).unwrap());
+        let blank = blank_contract_sections(contract, self.text(contract).expect("the scaffold has it"));
         found.extend(blank.iter().map(ToString::to_string));
         found
     }
@@ -101,9 +104,9 @@ impl Plane {
 #[test]
 fn section_21_what_is_scaffolded_is_read_without_a_warning_in_both_generations() {
     for generation in BOTH {
-        let plane = Plane::of(generation, &outline().settle().unwrap());
+        let plane = Plane::of(generation, &outline().settle().expect("the scaffold has it"));
         assert_eq!(plane.complaints(), Vec::<String>::new(), "{generation:?}");
-        let roadmap = plane.texts().roadmap().unwrap();
+        let roadmap = plane.texts().roadmap().expect("the scaffold has it");
         let ids: Vec<&str> = roadmap.milestones.iter().map(|milestone| milestone.id.as_str()).collect();
         assert_eq!(ids, ["measure", "milestone-02-load-lazily"]);
         assert_eq!(roadmap.milestones[1].depends_on, ["measure"]);
@@ -118,9 +121,9 @@ fn section_21_what_is_scaffolded_is_read_without_a_warning_in_both_generations()
 #[test]
 fn section_21_the_ledger_is_persisted_where_every_role_reads() {
     for generation in BOTH {
-        let plane = Plane::of(generation, &outline().settle().unwrap());
+        let plane = Plane::of(generation, &outline().settle().expect("the scaffold has it"));
         let all = |path: &str, words: &[&str]| {
-            let text = plane.text(path).unwrap();
+            let text = plane.text(path).expect("the scaffold has it");
             for words in words {
                 assert!(text.contains(words), "{words} in {path}: {text}");
             }
@@ -135,15 +138,15 @@ fn section_21_the_ledger_is_persisted_where_every_role_reads() {
     let mut bare = outline();
     bare.compatibility_promises.clear();
     bare.baseline_checks.clear();
-    let plane = Plane::of(Generation::StructuredMarkdown, &bare.settle().unwrap());
-    let contract = plane.text("orchestrator/project-contract.md").unwrap();
+    let plane = Plane::of(Generation::StructuredMarkdown, &bare.settle().expect("the scaffold has it"));
+    let contract = plane.text("orchestrator/project-contract.md").expect("the scaffold has it");
     assert_eq!(contract.matches("none discovered yet").count(), 2, "{contract}");
 }
 
 #[test]
 fn section_12_the_first_closeout_finds_its_places() {
     for generation in BOTH {
-        let plane = Plane::of(generation, &outline().settle().unwrap());
+        let plane = Plane::of(generation, &outline().settle().expect("the scaffold has it"));
         let records = generation == Generation::Records;
         let anchor = |name: &str| records.then(|| name.to_owned());
         let closeout = Closeout {
@@ -164,7 +167,7 @@ fn section_12_the_first_closeout_finds_its_places() {
             }],
             reason: None,
         };
-        let applied = apply_closeout(&plane.texts(), &closeout).unwrap();
+        let applied = apply_closeout(&plane.texts(), &closeout).expect("the scaffold has it");
         assert_eq!(applied.files.len(), if records { 3 } else { 2 }, "{:?}", applied.summary);
         let roadmap = &applied.files[0].1;
         assert!(roadmap.contains("### [done] Know where the time goes"), "{roadmap}");
@@ -174,23 +177,31 @@ fn section_12_the_first_closeout_finds_its_places() {
 
 /// The first block of Markdown below a heading, with the first of several alternatives.
 fn example(text: &str, heading: &str) -> String {
-    let below = text.split_once(heading).unwrap().1.split_once("```markdown\n").unwrap().1;
-    let block = below.split_once("```").unwrap().0;
+    let below = text
+        .split_once(heading)
+        .expect("the scaffold has it")
+        .1
+        .split_once("```markdown\n")
+        .expect("the scaffold has it")
+        .1;
+    let block = below.split_once("```").expect("the scaffold has it").0;
     let lines = block.lines().map(|line| line.split_once(" | ").map_or(line, |(first, _)| first));
     lines.collect::<Vec<_>>().join("\n").replace("<milestone-id>", "measure")
 }
 
 #[test]
 fn section_25_the_forms_shown_to_the_roles_are_the_forms_that_are_read() {
-    let plane = Plane::of(Generation::StructuredMarkdown, &outline().settle().unwrap());
-    let manifest = plane.text("orchestrator/artifact-manifest.md").unwrap();
-    let plan = RoundPlan::from_plan("round-001", &example(manifest, "## `plan.md`")).unwrap();
+    let plane = Plane::of(Generation::StructuredMarkdown, &outline().settle().expect("the scaffold has it"));
+    let manifest = plane.text("orchestrator/artifact-manifest.md").expect("the scaffold has it");
+    let plan =
+        RoundPlan::from_plan("round-001", &example(manifest, "## `plan.md`")).expect("the scaffold has it");
     assert!(plan.is_simple());
     let direct = example(manifest, "## `implementation-notes.md`");
     let notes = format!("### Changes Made\n- a: b\n\n{direct}");
-    let direct = DirectEvidence::parse(&notes, "measure").unwrap();
+    let direct = DirectEvidence::parse(&notes, "measure").expect("the scaffold has it");
     assert_eq!(direct.closeout.status_changes[0].milestone_id, "measure");
-    let review = Review::from_markdown(&example(manifest, "## `review.md`"), "measure").unwrap();
+    let review =
+        Review::from_markdown(&example(manifest, "## `review.md`"), "measure").expect("the scaffold has it");
     assert!(matches!(review.decision, ReviewDecision::Approved { .. }), "{review:?}");
 }
 
@@ -206,7 +217,7 @@ fn answers_that_make_no_roadmap_are_refused_with_every_reason() {
             {"id": "c", "title": "C"},
         ],
     }))
-    .unwrap();
+    .expect("the scaffold has it");
     let faults = outline.settle().unwrap_err().to_string();
     for words in [
         "`title` is missing",
@@ -258,11 +269,11 @@ proptest! {
                     {"summary": visible(&words[1]), "why-now": words[2], "preconditions": [words[3], words[4]], "boundary-notes": words[6]},
                 ]},
             ],
-        })).unwrap();
+        })).expect("the scaffold has it");
         for generation in BOTH {
-            let plane = Plane::of(generation, &outline.settle().unwrap());
+            let plane = Plane::of(generation, &outline.settle().expect("the scaffold has it"));
             prop_assert_eq!(plane.complaints(), Vec::<String>::new());
-            prop_assert_eq!(plane.texts().roadmap().unwrap().milestones.len(), 2);
+            prop_assert_eq!(plane.texts().roadmap().expect("the scaffold has it").milestones.len(), 2);
         }
     }
 }

@@ -269,7 +269,7 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
         }
         Protocol::RoadmapRounds(state) => {
             if let Some(end) = &state.end {
-                outcome.final_verdict = end.word().to_owned();
+                end.word().clone_into(&mut outcome.final_verdict);
             }
             outcome.rounds_completed = u32::try_from(state.merged.len()).unwrap_or(u32::MAX);
             outcome.roadmap = Some(super::roadmap_loop::report::of(run, state));

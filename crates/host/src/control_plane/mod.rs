@@ -138,7 +138,7 @@ impl<'a> Reading<'a> {
         repository.import(&base).map_err(git_fault)?;
         let paths = repository.paths_of(&base.tree, Part::Within(names::PLANE_DIR)).map_err(git_fault)?;
         let files: Vec<String> = paths.iter().map(ToString::to_string).collect();
-        Ok(Self::of_bundle((repository, top, base), state, files)?)
+        Self::of_bundle((repository, top, base), state, files)
     }
 
     fn of_bundle(

@@ -76,18 +76,7 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             (format!("the loop begins at {}", short(commit.as_str())), Tone::Quiet)
         }
         Fact::QueueTaken { queue } => queue_taken(run, queue),
-        Fact::BaselineTaken { suite: None, .. } => {
-            ("no test command: nothing but the evaluator can say no".to_owned(), Tone::Attention)
-        }
-        Fact::BaselineTaken { flaky, .. } if !flaky.is_empty() => {
-            (format!("the baseline is flaky: {}", flaky.join(", ")), Tone::Attention)
-        }
-        Fact::BaselineTaken { suite: Some(suite), .. } if suite.total == 0 => (
-            "the baseline is green, but no tests can be read from what the command prints: only its exit code counts"
-                .to_owned(),
-            Tone::Attention,
-        ),
-        Fact::BaselineTaken { .. } => ("the baseline is green".to_owned(), Tone::Good),
+        Fact::BaselineTaken { suite, flaky } => baseline(suite.as_ref(), flaky),
         Fact::IterationOpened { iteration, item, work, .. } => {
             let what = match work {
                 Work::Build => "",
@@ -150,6 +139,21 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::SummaryCommitted { why_not, .. } => {
             (format!("the summary could not be committed: {why_not}"), Tone::Attention)
         }
+    }
+}
+
+fn baseline(suite: Option<&SuiteReport>, flaky: &[String]) -> (String, Tone) {
+    match suite {
+        None => ("no test command: nothing but the evaluator can say no".to_owned(), Tone::Attention),
+        Some(_) if !flaky.is_empty() => {
+            (format!("the baseline is flaky: {}", flaky.join(", ")), Tone::Attention)
+        }
+        Some(suite) if suite.total == 0 => (
+            "the baseline is green, but no tests can be read from what the command prints: only its exit code counts"
+                .to_owned(),
+            Tone::Attention,
+        ),
+        Some(_) => ("the baseline is green".to_owned(), Tone::Good),
     }
 }
 

@@ -68,11 +68,10 @@ pub(super) fn stepped(outcome: &PlaneOutcome) -> (String, Tone) {
 fn held_words(held: &Held) -> String {
     match held {
         Held::BaseMoved => "not merged: the base branch moved meanwhile".to_owned(),
-        Held::Stale { why } => format!("not merged: {why}"),
         Held::Conflicts { paths } => {
             format!("not merged: it does not fit the base in {}", paths.join(", "))
         }
-        Held::InTheWay { why } => format!("not merged: {why}"),
+        Held::Stale { why } | Held::InTheWay { why } => format!("not merged: {why}"),
     }
 }
 
@@ -85,7 +84,6 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::WorkEnded { work, failed: Some(why) } => {
             (format!("{}: {} came to nothing: {why}", work.round, work.kind.words()), Tone::Bad)
         }
-        Fact::WorkEnded { failed: None, .. } => quiet(),
         Fact::WorkTaken { captured } => captured_words(captured),
         Fact::WorkCombined { round, conflicts, .. } if conflicts.is_empty() => {
             (format!("{round}: brought together"), Tone::Quiet)
@@ -99,7 +97,7 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::RoundMerged { round, commit, .. } => {
             (format!("{round} merged as {}", short(commit.as_str())), Tone::Good)
         }
-        Fact::RoundClosed { how: Closed::Merged, .. } => quiet(),
+        Fact::WorkEnded { failed: None, .. } | Fact::RoundClosed { how: Closed::Merged, .. } => quiet(),
         Fact::RoundClosed { round, how: Closed::Cancelled } => {
             (format!("{round} cancelled: its planner asks for another roadmap"), Tone::Attention)
         }

@@ -106,7 +106,7 @@ fn plan(repo: &mut Repo, choices: &mut Choices, deed: Deed, work: &RoundWork, br
     };
     match (deed, choices.below(5)) {
         (Deed::Odd, 0) => {
-            plan.depends_on_rounds = others.into_iter().filter(|id| *id != work.round).collect()
+            plan.depends_on_rounds = others.into_iter().filter(|id| *id != work.round).collect();
         }
         (Deed::Odd, 1) => plan.merge_after_items = vec!["item-1".to_owned()],
         (Deed::Odd, 2) => "rev-000".clone_into(&mut plan.revision),
@@ -124,8 +124,8 @@ fn plan(repo: &mut Repo, choices: &mut Choices, deed: Deed, work: &RoundWork, br
         let direct = if deed == Deed::Strange {
             DirectSeen::Unproven { faults: faults(Deed::Faulty, "implementation-notes.md: no result") }
         } else {
-            let mode = choices.weighted(&[(3, CloseoutMode::StatusOnly), (1, CloseoutMode::None)]);
-            DirectSeen::Proven { closeout: mode, artifact: artifact.clone() }
+            let closeout = choices.weighted(&[(3, CloseoutMode::StatusOnly), (1, CloseoutMode::None)]);
+            DirectSeen::Proven { closeout, artifact: artifact.clone() }
         };
         plan.direct = Some(direct);
         made.evidence.notes = true;

@@ -99,7 +99,7 @@ pub(crate) fn count(coverage: &mut Coverage, fact: &RoadmapFact) {
         RoadmapFact::RoundClosed { how, .. } => coverage.count("closed", closed_name(*how)),
         RoadmapFact::UpdateDecided { decided, .. } => coverage.count("update", update_name(decided)),
         RoadmapFact::RetryDecided { mechanism, .. } => {
-            coverage.count("mechanism", mechanism_name(*mechanism))
+            coverage.count("mechanism", mechanism_name(*mechanism));
         }
         RoadmapFact::Concluded { end } => coverage.count("end", end.word()),
         _ => {}

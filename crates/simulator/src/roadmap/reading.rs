@@ -26,7 +26,7 @@ pub(crate) fn draw(choices: &mut Choices) -> Repo {
     if choices.once_in(12) {
         errors.insert("controller".to_owned(), "it did not get on".to_owned());
     }
-    let state = StateFile {
+    let file = StateFile {
         stage,
         revision: "rev-001".to_owned(),
         max_parallel: choices.weighted(&[(2, 1), (2, 2), (2, 3)]),
@@ -36,7 +36,7 @@ pub(crate) fn draw(choices: &mut Choices) -> Repo {
         retry: None,
     };
     let limits = if choices.once_in(5) { profile::limits(choices) } else { RoundLimits::default() };
-    let mut repo = Repo::new(generation, state, bundle(choices), limits);
+    let mut repo = Repo::new(generation, file, bundle(choices), limits);
     if choices.once_in(3) {
         found(&mut repo, choices, "round-007-slugged");
     }

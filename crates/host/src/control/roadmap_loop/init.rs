@@ -47,12 +47,11 @@ pub(crate) async fn init(host: &Host, command: &InitRoadmap) -> Result<RoadmapIn
         return Ok(plan.report(&top, checkout.is_none(), None));
     }
     let begins = checkout.is_none();
-    let checkout = match checkout {
-        Some(checkout) => checkout,
-        None => {
-            host.git()?.begin_repository(&top).map_err(git_fault)?;
-            Checkout::discover(&top).map_err(git_fault)?
-        }
+    let checkout = if let Some(checkout) = checkout {
+        checkout
+    } else {
+        host.git()?.begin_repository(&top).map_err(git_fault)?;
+        Checkout::discover(&top).map_err(git_fault)?
     };
     let repository = host.repository(checkout)?;
     hold_briefly(host, &repository, "windlass roadmap init", || {
@@ -210,8 +209,8 @@ fn unfinished(
     let fatal = state.problems().iter().filter(|problem| problem.severity == Severity::Fatal);
     let mut found: Vec<String> = fatal.map(ToString::to_string).collect();
     if state.controller_stage != Some(ControllerStage::Done) {
-        let stage = state.controller_stage.map_or("unknown", ControllerStage::as_str);
-        found.push(format!("`controller_stage` is {stage}, not done"));
+        let now = state.controller_stage.map_or("unknown", ControllerStage::as_str);
+        found.push(format!("`controller_stage` is {now}, not done"));
     }
     let live: Vec<&str> = state.live_rounds().map(|round| round.round_id.as_str()).collect();
     if !live.is_empty() {

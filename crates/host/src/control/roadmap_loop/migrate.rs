@@ -153,7 +153,7 @@ impl Proposal {
             unchanged: Vec::new(),
         };
         let Some(view) = view else {
-            proposal.open = proposal.not_carried_over.clone();
+            proposal.open.clone_from(&proposal.not_carried_over);
             return Ok(proposal);
         };
         let family = Family::of_view(&title(state), old, &view, state.max_parallel_rounds.unwrap_or(1));

@@ -146,8 +146,8 @@ fn content(
     if !left.is_empty() {
         edited_as_approved(site, ground, approved, plane)?;
     }
-    let side = |tree, name| Side { tree, name };
-    let (ours, theirs) = (side(base, plane.base_branch.as_str()), side(&taken.tree, asked.round.as_str()));
+    let named = |tree, name| Side { tree, name };
+    let (ours, theirs) = (named(base, plane.base_branch.as_str()), named(&taken.tree, asked.round.as_str()));
     let merged = site.repository.merge_trees(fork, ours, theirs)?;
     if !merged.conflicts.is_empty() {
         return held(Held::Conflicts { paths: merged.conflicts.iter().map(ToString::to_string).collect() });

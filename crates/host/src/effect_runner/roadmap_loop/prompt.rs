@@ -336,7 +336,7 @@ impl Told<'_> {
         let (reason, commit) = (self.reason(update), self.merged_commit());
         Ok(UpdatePlannerPrompt {
             assignment: self.assignment(),
-            names: self.update_names(update, &new_dir, commit.as_deref()),
+            names: self.update_names(update, &new_dir, Some(&commit)),
             prior_dir: &self.looked.bundle.dir,
             source: source(update, &reason),
             attempt: update.attempt,
@@ -351,7 +351,7 @@ impl Told<'_> {
         let (reason, commit) = (self.reason(update), self.merged_commit());
         Ok(UpdateReviewerPrompt {
             assignment: self.assignment(),
-            names: self.update_names(update, &new_dir, commit.as_deref()),
+            names: self.update_names(update, &new_dir, Some(&commit)),
             prior_dir: &self.looked.bundle.dir,
             source: source(update, &reason),
             attempt: update.attempt,
@@ -378,10 +378,10 @@ impl Told<'_> {
     }
 
     /// The squash commit of the round that the update follows; the base branch as it is, where somebody else made it.
-    fn merged_commit(&self) -> Option<String> {
+    fn merged_commit(&self) -> String {
         let merged = self.state.merged.iter().rev().find(|merged| merged.round == self.asked.work.round);
         let commit = merged.map_or(&self.looked.plane.base, |merged| &merged.commit);
-        Some(commit.to_string())
+        commit.to_string()
     }
 
     /// What asks for the update, from the artifacts of its round, which the update's branch has.
@@ -427,7 +427,7 @@ impl Told<'_> {
                 let update = self.update()?;
                 let new_dir = names::roadmap_dir(&self.looked.bundle.roadmap_id, &update.proposed_revision);
                 let commit = self.merged_commit();
-                render(Expected::Update(self.update_names(update, &new_dir, commit.as_deref())))
+                render(Expected::Update(self.update_names(update, &new_dir, Some(&commit))))
             }
             WorkKind::ReviewUpdate => render(Expected::UpdateReview { source_round_id: round_id }),
             WorkKind::Investigate { .. } => render(Expected::Recovery { subject_id: round_id }),

@@ -54,9 +54,9 @@ fn squash(
             bundle.active.dir
         ));
     }
-    let side = |tree, name| Side { tree, name };
+    let named = |tree, name| Side { tree, name };
     let (ours, theirs) =
-        (side(&base.tree, plane.base_branch.as_str()), side(&content, asked.revision.as_str()));
+        (named(&base.tree, plane.base_branch.as_str()), named(&content, asked.revision.as_str()));
     let merged = site.repository.merge_trees(&fork.tree, ours, theirs)?;
     if !merged.conflicts.is_empty() {
         return held(Held::Conflicts { paths: merged.conflicts.iter().map(ToString::to_string).collect() });

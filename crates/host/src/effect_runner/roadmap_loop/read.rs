@@ -29,7 +29,7 @@ fn keep_state(context: &RunContext) -> Result<(), Fault> {
     let path = context.repository.checkout().work_tree().join(STATE_FILE);
     let plain = path.symlink_metadata().is_ok_and(|found| found.is_file());
     match std::fs::read(&path) {
-        Ok(content) if plain => ensure(&context.run_dir().join(KEPT_STATE), &content),
+        Ok(bytes) if plain => ensure(&context.run_dir().join(KEPT_STATE), &bytes),
         _ => Ok(()),
     }
 }

@@ -45,17 +45,17 @@ fn apply(state: &StateFile, edit: &StateEdit) -> Result<StateFile, Faults> {
     let same = || Ok(state.clone());
     match edit {
         StateEdit::Stage { stage } => {
-            let stage = stage_to_file(*stage);
-            if state.controller_stage == Some(stage) { same() } else { state.set_stage(stage) }
+            let word = stage_to_file(*stage);
+            if state.controller_stage == Some(word) { same() } else { state.set_stage(word) }
         }
         StateEdit::AddRound { round, branch, worktree } => match state.round(round) {
             Some(_) => same(),
             None => state.add_round(&new_round(round, branch, worktree)),
         },
         StateEdit::RoundStage { round, stage } => {
-            let stage = control_plane::round_stage_to_file(*stage);
+            let word = control_plane::round_stage_to_file(*stage);
             match state.round(round) {
-                Some(known) if known.stage != stage => state.set_round_stage(round, stage),
+                Some(known) if known.stage != word => state.set_round_stage(round, word),
                 _ => same(),
             }
         }
