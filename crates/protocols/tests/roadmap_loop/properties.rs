@@ -90,7 +90,9 @@ fn outcome(script: &mut Script, request: &Effect, how: u8) -> Outcome {
             }
             Outcome::from(report)
         }
-        Effect::Plane(PlaneStep::FinalizeRound(_) | PlaneStep::PublishUpdate(_)) if how % 5 > 0 => {
+        Effect::Plane(PlaneStep::FinalizeRound(_) | PlaneStep::PublishUpdate(_))
+            if !how.is_multiple_of(5) =>
+        {
             Outcome::Plane(PlaneOutcome::Held(match how % 5 {
                 1 => Held::BaseMoved,
                 2 => Held::Stale { why: "old".to_owned() },

@@ -42,7 +42,7 @@ pub(super) struct InitArgs {
 pub(super) async fn run(args: InitArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
     if args.print_answers {
         for line in control.roadmap_answers().lines() {
-            output.line(line.to_owned());
+            output.line(line);
         }
         return Ok(exit_codes::ACCEPTED);
     }
