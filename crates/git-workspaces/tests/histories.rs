@@ -18,7 +18,9 @@ fn parted() -> (World, Repository, [Commit; 3]) {
     world.commit_all("On main\n\nSome words.\n\nWindlass-Round: round-001");
     let repository = world.open();
     let commits = ["main~1", "main", "side"].map(|name| repository.resolve_commit(name).unwrap());
-    commits.iter().for_each(|commit| repository.import(commit).unwrap());
+    for commit in &commits {
+        repository.import(commit).unwrap();
+    }
     (world, repository, commits)
 }
 

@@ -67,7 +67,7 @@ fn the_shares_are_combined_and_integrated_and_then_reviewed() {
     let script = script.combines(&[]).asks(&[of(ROUND, WorkKind::Integrate)]);
     let script =
         script.leaves(&of(ROUND, WorkKind::Integrate), |desk| desk.round(ROUND).evidence.notes = true);
-    script.is_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+    script.stands_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn another_review_than_the_agreed_one_is_reviewed_again() {
     let mut script = approved_on(approvable());
     script.desk.round(ROUND).evidence.review = Some(approved("forged", CloseoutMode::StatusOnly));
     let script = script.held(Held::BaseMoved);
-    script.is_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+    script.stands_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
 }
 
 #[test]
@@ -94,14 +94,14 @@ fn a_branch_that_moved_since_the_approval_is_reviewed_again() {
     let mut script = approved_on(approvable());
     script.desk.round(ROUND).head = Some(CommitId::new("by-hand"));
     let script = script.held(Held::BaseMoved);
-    script.is_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+    script.stands_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
 }
 
 #[test]
 fn a_review_that_vanished_is_asked_for_again() {
     let mut script = approved_on(approvable());
     script.desk.round(ROUND).evidence.review = None;
-    script.held(Held::BaseMoved).is_at(ROUND, RoundStage::Review);
+    script.held(Held::BaseMoved).stands_at(ROUND, RoundStage::Review);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_merge_in_the_way_of_a_person_blocks_the_round_until_they_say_so() {
 #[test]
 fn what_does_not_fit_the_base_is_combined_and_reviewed_again() {
     let script = approved_on(approvable()).held(Held::Conflicts { paths: vec!["src/lib.rs".to_owned()] });
-    let script = script.combines(&["src/lib.rs"]).is_at(ROUND, RoundStage::Implement);
+    let script = script.combines(&["src/lib.rs"]).stands_at(ROUND, RoundStage::Implement);
     let script = script.implements(ROUND).reviews(ROUND, approved("r2", CloseoutMode::StatusOnly));
     assert_eq!(finalizing(&script).approval, Digest::new("r2"));
 }
@@ -151,7 +151,7 @@ fn a_merge_whose_answer_was_lost_is_found_on_the_base_and_not_made_again() {
 fn a_rejected_round_at_finalize_is_not_merged() {
     let evidence = reviewed(rejected(RetryTarget::Implement));
     let script = Script::on(with_round(RoundStage::FinalizeRound, evidence));
-    script.is_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+    script.stands_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
 }
 
 #[test]

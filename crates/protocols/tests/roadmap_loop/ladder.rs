@@ -118,7 +118,7 @@ fn too_many_rejections_are_a_pattern_that_is_looked_into_once() {
         script = script.reviews(ROUND, rejected(RetryTarget::Implement)).implements(ROUND);
     }
     let script = script.reviews(ROUND, rejected(RetryTarget::Implement)).asks(&[investigator()]);
-    let script = script.diagnoses(&investigator(), false).is_at(ROUND, RoundStage::Implement);
+    let script = script.diagnoses(&investigator(), false).stands_at(ROUND, RoundStage::Implement);
     let told = script.told(&implementer());
     assert!(told.contains(&"read again".to_owned()), "{told:?}");
     let script = script.implements(ROUND).reviews(ROUND, rejected(RetryTarget::Implement));

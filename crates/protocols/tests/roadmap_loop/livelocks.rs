@@ -100,7 +100,7 @@ fn work_of_a_round_that_somebody_took_out_is_let_go() {
 fn an_update_that_somebody_took_out_lets_its_author_go() {
     let script = Script::on(with_update(update(UpdateStatus::Authoring)));
     let author = of(ROUND, WorkKind::AuthorUpdate);
-    let script = script.asks(&[author.clone()]).edited(|desk| desk.plane.update = None);
+    let script = script.asks(core::slice::from_ref(&author)).edited(|desk| desk.plane.update = None);
     let script = script.reports(&author, |_| {}).asks(&[of("round-002", WorkKind::Plan)]);
     script.stop_asked().plans("round-002", "D1").ends(|end| matches!(end, End::Stopped { .. }));
 }
@@ -167,7 +167,7 @@ fn a_review_that_was_not_renewed_approves_nothing() {
     let mut script = script.held(Held::BaseMoved).combines(&[]).asks(&[of(ROUND, WorkKind::Review)]);
     script.files_changed = 0;
     let script = script.reports(&of(ROUND, WorkKind::Review), |_| {});
-    script.asks(&[of(ROUND, WorkKind::Review)]).is_at(ROUND, RoundStage::Review);
+    script.asks(&[of(ROUND, WorkKind::Review)]).stands_at(ROUND, RoundStage::Review);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_simple_round_with_an_old_review_beside_it_is_merged_by_its_own_proof() {
     let script = script.leaves(&of(ROUND, WorkKind::Plan), |desk| {
         desk.round(ROUND).evidence.plan = Some(direct("d1"));
     });
-    script.is_at(ROUND, RoundStage::FinalizeRound).merges();
+    script.stands_at(ROUND, RoundStage::FinalizeRound).merges();
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn an_investigator_whose_provider_is_out_is_no_reason_to_stand_still() {
     let script = Script::with(impatient, with_round(RoundStage::Implement, planned()));
     let script = script.fails(&work).fails(&work).fails(&work);
     let looks = of(ROUND, WorkKind::Investigate { update: false });
-    let script = script.asks(&[looks.clone()]);
+    let script = script.asks(core::slice::from_ref(&looks));
     script.has(&looks, Trouble::Unavailable { why: "down".to_owned() }).asks(&[work]);
 }
 
@@ -306,7 +306,7 @@ fn a_found_approval_does_not_cover_what_came_after_our_own_decision() {
     let script = script.blocked_by("lib.rs").edited(|desk| {
         desk.round(ROUND).head = Some(windlass_protocols::CommitId::new("by-hand"));
     });
-    script.reopened(0).is_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+    script.reopened(0).stands_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
 }
 
 /// Two rounds that are implemented side by side.

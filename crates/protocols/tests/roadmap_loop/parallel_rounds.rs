@@ -100,7 +100,7 @@ fn a_declared_order_is_kept_when_the_later_one_is_ready_first() {
     let script = script.leaves(&planner("round-002"), |desk| {
         desk.round("round-002").evidence.plan = Some(after);
     });
-    let script = merge_approved(script, "round-002").is_at("round-002", RoundStage::FinalizeRound);
+    let script = merge_approved(script, "round-002").stands_at("round-002", RoundStage::FinalizeRound);
     let script = script.asks(&[implementer("round-001")]);
     let script = merge_approved(script, "round-001").merges();
     assert_eq!(script.desk.plane.merged_rounds, ["round-001"]);
@@ -112,7 +112,7 @@ fn a_round_whose_base_moved_by_the_other_is_combined_and_reviewed_again() {
     let script = merge_approved(merge_approved(two(), "round-001").merges(), "round-002");
     let script = script.edited(|desk| desk.round("round-002").code_drifted = true);
     let script = script.held(windlass_protocols::protocol::roadmap_rounds::steps::Held::BaseMoved);
-    let script = script.combines(&[]).is_at("round-002", RoundStage::Review);
+    let script = script.combines(&[]).stands_at("round-002", RoundStage::Review);
     assert!(script.at_work().contains(&of("round-002", WorkKind::Review)));
 }
 
@@ -124,7 +124,7 @@ fn only_one_update_at_a_time_and_the_other_round_waits() {
             .reviews(round, approved(&format!("r-{round}"), CloseoutMode::SemanticUpdateRequired))
     };
     let script = semantic(semantic(two(), "round-001").merges(), "round-002");
-    let script = script.is_at("round-002", RoundStage::FinalizeRound);
+    let script = script.stands_at("round-002", RoundStage::FinalizeRound);
     script.asks(&[of("round-001", WorkKind::AuthorUpdate)]);
 }
 

@@ -40,7 +40,7 @@ fn a_step_back_is_taken_up() {
 fn a_skip_ahead_is_put_back() {
     let script = implementing().edited(|desk| desk.round(ROUND).stage = RoundStage::FinalizeRound);
     let script = script.reports(&of(ROUND, WorkKind::Implement), |_| {});
-    script.is_at(ROUND, RoundStage::Implement).asks(&[of(ROUND, WorkKind::Implement)]);
+    script.stands_at(ROUND, RoundStage::Implement).asks(&[of(ROUND, WorkKind::Implement)]);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_round_that_somebody_blocked_goes_on_where_it_was() {
     let script = Script::on(with_round(RoundStage::Review, implemented())).marked();
     let script = script.edited(|desk| desk.round(ROUND).stage = RoundStage::Blocked);
     let script = script.reviews(ROUND, approved("r1", CloseoutMode::StatusOnly));
-    script.is_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+    script.stands_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
 }
 
 #[test]
@@ -59,7 +59,8 @@ fn a_round_that_was_given_up_and_set_back_by_hand_is_tried_again() {
     second.evidence.plan = Some(crate::desk::plan("M2", "D2"));
     two.rounds.push(second);
     let script = Script::on(two).edited(|desk| desk.round(ROUND).head = None);
-    let script = script.reports(&of(ROUND, WorkKind::Implement), |_| {}).is_at(ROUND, RoundStage::Blocked);
+    let script =
+        script.reports(&of(ROUND, WorkKind::Implement), |_| {}).stands_at(ROUND, RoundStage::Blocked);
     let script = script.edited(|desk| {
         desk.round(ROUND).head = Some(CommitId::new("mended"));
         desk.round(ROUND).stage = RoundStage::Implement;
@@ -120,7 +121,7 @@ fn an_update_that_is_not_authored_is_not_reviewed_because_somebody_says_so() {
 fn a_state_file_that_moved_under_a_write_is_read_again_and_nothing_is_lost() {
     let script = Script::unprepared(crate::script::spec(), plane()).prepared().reads().opens().reads();
     let script = script.moves_the_state().keep_house();
-    script.is_at(ROUND, RoundStage::Plan).asks(&[of(ROUND, WorkKind::Plan)]);
+    script.stands_at(ROUND, RoundStage::Plan).asks(&[of(ROUND, WorkKind::Plan)]);
 }
 
 #[test]

@@ -81,7 +81,9 @@ fn outcome(script: &mut Script, request: &Effect, how: u8) -> Outcome {
     match request {
         Effect::RunAgent(asked) => {
             let work = asked.work.as_ref().map(|place| place.work.clone());
-            work.iter().for_each(|work| leave(script, work, how));
+            if let Some(work) = &work {
+                leave(script, work, how);
+            }
             let mut report = Script::sound(asked);
             report.trouble = trouble(how);
             report.end = StepEnd::Exited { code: i32::from(how % 13 == 5) };

@@ -27,7 +27,7 @@ fn row_5_a_live_round_goes_on_at_its_recorded_stage() {
 fn row_6_a_missing_worktree_is_made_again_from_its_branch() {
     let script = Script::on(gone(with_round(RoundStage::Implement, planned())));
     assert!(script.desk.plane.rounds[0].worktree_stands);
-    script.asks(&[of(ROUND, WorkKind::Implement)]).is_at(ROUND, RoundStage::Implement);
+    script.asks(&[of(ROUND, WorkKind::Implement)]).stands_at(ROUND, RoundStage::Implement);
 }
 
 #[test]
@@ -80,9 +80,9 @@ fn row_12_an_update_is_resumed_where_its_files_say() {
         Script::on(with_update(seen))
     };
     let (author, reviewer) = (of(ROUND, WorkKind::AuthorUpdate), of(ROUND, WorkKind::ReviewUpdate));
-    on(&|_| {}).asks(&[author.clone()]);
-    on(&|seen| seen.worktree_stands = false).asks(&[author.clone()]);
-    on(&|seen| seen.authored = true).asks(&[reviewer.clone()]);
+    on(&|_| {}).asks(core::slice::from_ref(&author));
+    on(&|seen| seen.worktree_stands = false).asks(core::slice::from_ref(&author));
+    on(&|seen| seen.authored = true).asks(core::slice::from_ref(&reviewer));
     on(&|seen| (seen.status, seen.authored) = (UpdateStatus::Review, true)).asks(&[reviewer]);
     on(&|seen| {
         (seen.status, seen.authored, seen.review) = (UpdateStatus::Rejected, true, Some(update_rejected()));
@@ -99,7 +99,7 @@ fn row_12_an_update_is_resumed_where_its_files_say() {
 #[test]
 fn row_14_finalizing_without_a_review_goes_back_to_review() {
     let script = Script::on(with_round(RoundStage::FinalizeRound, implemented()));
-    script.is_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+    script.stands_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
 }
 
 #[test]

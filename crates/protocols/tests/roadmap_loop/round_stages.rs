@@ -27,7 +27,7 @@ fn edges(script: &Script) -> Vec<(RoundStage, RoundStage)> {
 
 #[test]
 fn a_valid_plan_leads_to_implementing() {
-    let script = Script::on(plane()).plans(ROUND, "D1").is_at(ROUND, RoundStage::Implement);
+    let script = Script::on(plane()).plans(ROUND, "D1").stands_at(ROUND, RoundStage::Implement);
     assert_eq!(edges(&script), [(RoundStage::Plan, RoundStage::Implement)]);
     script.asks(&[of(ROUND, WorkKind::Implement)]);
 }
@@ -35,26 +35,26 @@ fn a_valid_plan_leads_to_implementing() {
 #[test]
 fn notes_lead_to_the_review() {
     let script = Script::on(plane()).plans(ROUND, "D1").implements(ROUND);
-    script.is_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+    script.stands_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
 }
 
 #[test]
 fn an_approval_leads_to_finalizing() {
     let script = at_review().reviews(ROUND, approved("r1", CloseoutMode::StatusOnly));
-    let script = script.is_at(ROUND, RoundStage::FinalizeRound);
+    let script = script.stands_at(ROUND, RoundStage::FinalizeRound);
     assert_eq!(script.waiting(), ["finalize-round"]);
 }
 
 #[test]
 fn a_rejection_for_the_implementer_leads_back_to_it_with_what_to_change() {
     let script = at_review().reviews(ROUND, rejected(RetryTarget::Implement));
-    let script = script.is_at(ROUND, RoundStage::Implement);
+    let script = script.stands_at(ROUND, RoundStage::Implement);
     assert_eq!(script.told(&of(ROUND, WorkKind::Implement)), ["name it better"]);
 }
 
 #[test]
 fn a_rejection_for_the_planner_leads_back_to_it_in_the_same_round() {
-    let script = at_review().reviews(ROUND, rejected(RetryTarget::Plan)).is_at(ROUND, RoundStage::Plan);
+    let script = at_review().reviews(ROUND, rejected(RetryTarget::Plan)).stands_at(ROUND, RoundStage::Plan);
     assert_eq!(script.told(&of(ROUND, WorkKind::Plan)), ["name it better"]);
     assert_eq!(
         script.asked(&of(ROUND, WorkKind::Plan)).work.map(|place| place.branch).as_deref(),
@@ -65,7 +65,8 @@ fn a_rejection_for_the_planner_leads_back_to_it_in_the_same_round() {
 
 #[test]
 fn a_reviewer_who_sees_no_retry_blocks_the_round() {
-    let script = at_review().reviews(ROUND, rejected(RetryTarget::Blocked)).is_at(ROUND, RoundStage::Blocked);
+    let script =
+        at_review().reviews(ROUND, rejected(RetryTarget::Blocked)).stands_at(ROUND, RoundStage::Blocked);
     script.blocked_by("its reviewer sees no lawful retry: name it better");
 }
 
@@ -74,7 +75,7 @@ fn a_review_that_is_no_decision_is_blocked_by_the_book_and_reviewed_again_at_onc
     let unclear = || ReviewSeen::Unclassified { why: "approved without a closeout".to_owned() };
     let script = at_review().reviews(ROUND, unclear());
     assert_eq!(edges(&script), [(RoundStage::Review, RoundStage::Blocked)]);
-    let script = script.is_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+    let script = script.stands_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
     let script = script.reviews(ROUND, unclear()).reviews(ROUND, unclear()).reviews(ROUND, unclear());
     script.blocked_by("its reviews are no decisions");
 }
@@ -86,7 +87,7 @@ fn code_drift_brings_the_base_in_and_the_round_back_to_review() {
         desk.round(ROUND).code_drifted = true;
     });
     let script = script.reviews(ROUND, approved("r1", CloseoutMode::StatusOnly));
-    let script = script.combines(&[]).is_at(ROUND, RoundStage::Review);
+    let script = script.combines(&[]).stands_at(ROUND, RoundStage::Review);
     script.asks(&[of(ROUND, WorkKind::Review)]);
 }
 
@@ -97,7 +98,7 @@ fn code_drift_with_conflicts_brings_it_back_to_the_implementer() {
         desk.round(ROUND).code_drifted = true;
     });
     let script = script.reviews(ROUND, approved("r1", CloseoutMode::StatusOnly)).combines(&["src/lib.rs"]);
-    let script = script.is_at(ROUND, RoundStage::Implement);
+    let script = script.stands_at(ROUND, RoundStage::Implement);
     assert!(script.told(&of(ROUND, WorkKind::Implement))[0].contains("src/lib.rs"));
 }
 
@@ -105,7 +106,7 @@ fn code_drift_with_conflicts_brings_it_back_to_the_implementer() {
 fn a_closeout_that_cannot_be_applied_any_more_goes_back_to_review() {
     let script = at_review().reviews(ROUND, approved("r1", CloseoutMode::StatusOnly));
     let script = script.held(Held::Stale { why: "the status is another".to_owned() });
-    let script = script.is_at(ROUND, RoundStage::Review);
+    let script = script.stands_at(ROUND, RoundStage::Review);
     assert!(script.told(&of(ROUND, WorkKind::Review))[0].contains("the status is another"));
 }
 
@@ -113,7 +114,7 @@ fn a_closeout_that_cannot_be_applied_any_more_goes_back_to_review() {
 fn a_roadmap_that_was_revised_sends_a_finished_round_back_to_plan() {
     let script = at_review().edited(|desk| "rev-002".clone_into(&mut desk.plane.revision));
     let script = script.reviews(ROUND, approved("r1", CloseoutMode::StatusOnly));
-    let script = script.is_at(ROUND, RoundStage::Plan);
+    let script = script.stands_at(ROUND, RoundStage::Plan);
     let revised = script.facts().any(|fact| {
         matches!(fact, RoadmapFact::StageDecided { why: Why::RoadmapRevised { revision }, .. } if revision == "rev-002")
     });
@@ -155,7 +156,7 @@ fn sends_back(bend: impl FnOnce(&mut PlanSeen), fault: &str) {
     let script = Script::on(later).leaves(&of(ROUND, WorkKind::Plan), |desk| {
         desk.round(ROUND).evidence.plan = Some(chosen);
     });
-    let script = script.is_at(ROUND, RoundStage::Plan);
+    let script = script.stands_at(ROUND, RoundStage::Plan);
     let told = script.told(&of(ROUND, WorkKind::Plan));
     assert!(told.iter().any(|said| said.contains(fault)), "{told:?}");
 }

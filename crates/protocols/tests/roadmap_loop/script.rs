@@ -468,7 +468,7 @@ impl Script {
         self
     }
 
-    pub(crate) fn is_at(self, round: &str, stage: RoundStage) -> Self {
+    pub(crate) fn stands_at(self, round: &str, stage: RoundStage) -> Self {
         let shown = self.desk.plane.round(round).map(|seen| seen.stage);
         assert_eq!(shown, Some(stage), "{:#?}", self.names());
         self

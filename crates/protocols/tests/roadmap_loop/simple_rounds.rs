@@ -19,7 +19,7 @@ fn planned(plan: PlanSeen) -> Script {
 
 #[test]
 fn a_proven_simple_round_is_finalized_without_implementer_and_reviewer() {
-    let script = planned(direct("d1")).is_at(ROUND, RoundStage::FinalizeRound);
+    let script = planned(direct("d1")).stands_at(ROUND, RoundStage::FinalizeRound);
     let Effect::Plane(PlaneStep::FinalizeRound(asked)) = script.expect("merge", is_finalizing).1 else {
         unreachable!("looked for it")
     };
@@ -31,7 +31,7 @@ fn a_proven_simple_round_is_finalized_without_implementer_and_reviewer() {
 fn an_unproven_simple_round_goes_back_to_its_planner() {
     let faults = vec!["implementation-notes.md: no result".to_owned()];
     let script = planned(PlanSeen { direct: Some(DirectSeen::Unproven { faults }), ..plan("M1", "D1") });
-    let script = script.is_at(ROUND, RoundStage::Plan);
+    let script = script.stands_at(ROUND, RoundStage::Plan);
     assert_eq!(script.told(&of(ROUND, WorkKind::Plan)), ["implementation-notes.md: no result"]);
 }
 
@@ -39,11 +39,11 @@ fn an_unproven_simple_round_goes_back_to_its_planner() {
 fn a_simple_round_whose_proof_changed_is_planned_again() {
     let mut script = planned(direct("d1"));
     script.desk.round(ROUND).evidence.plan = Some(direct("forged"));
-    let script = script.held(Held::BaseMoved).is_at(ROUND, RoundStage::Plan);
+    let script = script.held(Held::BaseMoved).stands_at(ROUND, RoundStage::Plan);
     script.asks(&[of(ROUND, WorkKind::Plan)]);
 }
 
 #[test]
 fn a_standard_round_of_that_generation_has_all_its_stages() {
-    planned(plan("M1", "D1")).is_at(ROUND, RoundStage::Implement).asks(&[of(ROUND, WorkKind::Implement)]);
+    planned(plan("M1", "D1")).stands_at(ROUND, RoundStage::Implement).asks(&[of(ROUND, WorkKind::Implement)]);
 }

@@ -23,7 +23,7 @@ fn merges(script: Script, closeout: CloseoutMode) -> Script {
 
 #[test]
 fn nothing_live_and_open_milestones_open_one_round_and_ask_its_planner() {
-    let script = Script::on(plane()).asks(&[of(ROUND, WorkKind::Plan)]).is_at(ROUND, RoundStage::Plan);
+    let script = Script::on(plane()).asks(&[of(ROUND, WorkKind::Plan)]).stands_at(ROUND, RoundStage::Plan);
     assert_eq!(script.desk.plane.stage, ControllerStage::DispatchRounds);
     assert_eq!(script.times("round-opened"), 1);
 }

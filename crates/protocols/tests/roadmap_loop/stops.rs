@@ -40,7 +40,7 @@ fn interrupted_agents_are_asked_again_when_the_run_is_taken_up() {
 fn a_stopped_run_leaves_what_it_decided_in_the_file() {
     let script = Script::on(parallel(1)).stop_asked().plans(ROUND, "D1");
     let script = script.ends(|end| matches!(end, End::Stopped { .. }));
-    script.is_at(ROUND, RoundStage::Plan).reopened(0).asks(&[of(ROUND, WorkKind::Implement)]);
+    script.stands_at(ROUND, RoundStage::Plan).reopened(0).asks(&[of(ROUND, WorkKind::Implement)]);
 }
 
 #[test]

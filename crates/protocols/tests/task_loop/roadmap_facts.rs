@@ -296,13 +296,11 @@ fn diagnosis() -> Diagnosis {
 fn decisions() -> Vec<RoadmapFact> {
     let rejected = update_seen(UpdateReview::Rejected { summary: why() });
     let plane = Box::new(Plane { update: Some(rejected), ..bare_plane() });
-    let captured = match outcomes().into_iter().find_map(|outcome| match outcome {
+    let found = outcomes().into_iter().find_map(|outcome| match outcome {
         Outcome::Plane(PlaneOutcome::WorkCaptured(captured)) => Some(captured),
         _ => None,
-    }) {
-        Some(captured) => captured,
-        None => unreachable!("one is among them"),
-    };
+    });
+    let Some(captured) = found else { unreachable!("one is among them") };
     let closed = |how| RoadmapFact::RoundClosed { round: round(), how };
     let updates = [
         UpdateStep::Authored,

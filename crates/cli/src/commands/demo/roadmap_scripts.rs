@@ -106,7 +106,7 @@ impl Round<'_> {
 
     fn step(&self, role: &str, label: &str, attempt: Option<u32>, actions: &[String]) -> String {
         let attempt = attempt.map(|attempt| format!("attempt = {attempt}\n")).unwrap_or_default();
-        let actions: String = actions.iter().map(|action| format!("  {action},\n")).collect();
+        let actions = actions.iter().map(|action| format!("  {action},\n")).collect::<Vec<_>>().concat();
         format!(
             "[[step]]\nrole = \"{role}\"\nlabel = \"{label}\"\nround = {}\n{attempt}do = [\n{actions}]\n\n",
             self.number
@@ -153,8 +153,8 @@ impl Round<'_> {
                 "**APPROVED**".to_owned()
             }
             Said::Semantic(reason) => {
-                closeout[0] = "semantic-update-required".to_owned();
-                closeout[4] = (*reason).to_owned();
+                "semantic-update-required".clone_into(&mut closeout[0]);
+                (*reason).clone_into(&mut closeout[4]);
                 "**APPROVED**".to_owned()
             }
             Said::Rejected(change) => {

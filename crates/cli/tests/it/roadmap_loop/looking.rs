@@ -82,11 +82,11 @@ fn a_stop_in_the_middle_leaves_a_state_to_go_on_from() {
 fn a_cap_in_the_middle_of_a_round_leaves_it_for_the_next_run() {
     let scene = Scene::small(Style::Markdown);
     let cut = scene.cut("round-001", "m-1");
-    let mut plan = writes(&cut.plan());
-    plan.push(
+    let mut planned = writes(&cut.plan());
+    planned.push(
         "{ say = '{\"windlass_signal\":{\"kind\":\"usage\",\"input\":900,\"output\":200}}' }".to_owned(),
     );
-    let play = Play::default().step(Work("plan", 1, None), &plan).implements(&cut).reviews(
+    let play = Play::default().step(Work("plan", 1, None), &planned).implements(&cut).reviews(
         &cut,
         None,
         &Decision::Approved(super::play::Closeout::Done { from: "pending" }),

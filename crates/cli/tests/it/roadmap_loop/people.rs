@@ -166,10 +166,10 @@ fn a_state_that_breaks_in_the_middle_is_kept_and_the_run_goes_on_once_it_is_mend
     let cut = scene.cut("round-001", "m-1");
     let kept = scene.world.shared("kept.json");
     let breaks = format!("{TOP}cp {STATE} {} && printf '{{' > {STATE}", kept.display());
-    let mut plan = writes(&cut.plan());
-    plan.push(shell(&breaks));
+    let mut planned = writes(&cut.plan());
+    planned.push(shell(&breaks));
     let play = Play::default()
-        .step(Work("plan", 1, Some(1)), &plan)
+        .step(Work("plan", 1, Some(1)), &planned)
         .plans(&cut)
         .implements(&cut)
         .reviews(&cut, None, &DONE);

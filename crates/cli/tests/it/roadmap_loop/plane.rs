@@ -78,8 +78,7 @@ pub(crate) fn files(style: Style, milestones: &[Milestone]) -> Vec<(String, Stri
         put(&format!("roles/{role}.md"), format!("# The {role}\n\nYou are the {role} of this repository.\n"));
     }
     let contract = ["Stable Interfaces", "Alignment Invariants", "Verification Anchors", "Update Rule"];
-    let contract: String =
-        contract.iter().map(|title| format!("## {title}\n\nnone discovered yet\n\n")).collect();
+    let contract = contract.map(|title| format!("## {title}\n\nnone discovered yet\n\n")).concat();
     put("project-contract.md", format!("# Project contract\n\n{contract}"));
     let history = "# History\n\n## Completed Rounds\n\n- none yet\n\n## Superseded Revisions\n\n- none yet\n";
     put(&format!("roadmaps/{}/roadmap-history.md", style.family()), history.to_owned());
@@ -104,14 +103,14 @@ pub(crate) fn bundle(style: Style, revision: &str, milestones: &[Milestone]) -> 
 
 pub(crate) fn verification(overrides: &str) -> String {
     let sections = ["Baseline Checks", "Alignment Checks", "Task-Specific Checks", "Manual Checks"];
-    let sections: String = sections.iter().map(|title| format!("## {title}\n\n- `make test`\n\n")).collect();
+    let sections = sections.map(|title| format!("## {title}\n\n- `make test`\n\n")).concat();
     format!("# Verification\n\n{sections}## Roadmap Overrides\n\n{overrides}\n")
 }
 
 fn roadmap(style: Style, milestones: &[Milestone]) -> String {
     let sections =
         ["Goal", "Alignment Summary", "Outcome Boundaries", "Global Sequencing Rules", "Parallel Lanes"];
-    let sections: String = sections.iter().map(|title| format!("## {title}\n\nAs agreed.\n\n")).collect();
+    let sections = sections.map(|title| format!("## {title}\n\nAs agreed.\n\n")).concat();
     let mut text = format!("# Roadmap\n\n{sections}## Milestones\n");
     for (number, milestone) in (1..).zip(milestones) {
         let Milestone { id, status, depends_on, lane, hint } = *milestone;

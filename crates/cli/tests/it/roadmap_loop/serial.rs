@@ -158,12 +158,12 @@ fn an_approval_that_classifies_nothing_is_reviewed_again() {
 fn malformed_artifacts_are_sent_back_once_with_their_faults() {
     let scene = Scene::small(Style::Records);
     let cut = scene.cut("round-001", "m-1");
-    let mut plan = cut.plan();
-    plan[1].1 = plan[1].1.replace("\"m-1-a\"", "\"m-9-z\"");
+    let mut planned = cut.plan();
+    planned[1].1 = planned[1].1.replace("\"m-1-a\"", "\"m-9-z\"");
     let mut review = cut.review(&DONE);
     review[1].1 = review[1].1.replace("review-record-v3", "review-record-v9");
     let play = Play::default()
-        .step(Work("plan", 1, Some(1)), &writes(&plan))
+        .step(Work("plan", 1, Some(1)), &writes(&planned))
         .step(Work("plan", 1, None), &writes(&cut.plan()))
         .step(Work("implement", 1, Some(1)), &[write("src/round-001.txt", "m-1 works\n")])
         .step(Work("implement", 1, None), &[write(&cut.file("implementation-notes.md"), NOTES)])
