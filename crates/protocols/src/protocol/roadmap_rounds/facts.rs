@@ -7,7 +7,7 @@ pub use crate::kernel::trouble::{OutKind, RetryKind};
 use crate::outcome::Diagnosis;
 use crate::vocabulary::{CommitId, Digest, Millis, Role, TreeId};
 use alloc::boxed::Box;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -241,6 +241,45 @@ impl Fact {
             Self::ControllerSet { .. } => "controller-set",
             Self::Blocked { .. } => "blocked",
             Self::Concluded { .. } => "concluded",
+        }
+    }
+}
+
+impl Why {
+    /// What the next agent is told, and what the log says.
+    pub fn words(&self) -> String {
+        use alloc::format;
+        match self {
+            Self::Planned { milestone, direction, item } => {
+                format!("planned: {item} of {direction}, milestone {milestone}")
+            }
+            Self::Direct { .. } => "the planner did and proved it itself".to_string(),
+            Self::Implemented => "implemented".to_string(),
+            Self::Approved { .. } => "approved".to_string(),
+            Self::Rejected { changes } => format!("rejected: {}", changes.join("; ")),
+            Self::Unclassified { why } => format!("the review is no decision: {why}"),
+            Self::BaseMoved { conflicts } if conflicts.is_empty() => {
+                "the base branch moved and was merged into the round: it is looked at again".to_string()
+            }
+            Self::BaseMoved { conflicts } => format!(
+                "the base branch moved; merging it left conflicts to resolve in {}",
+                conflicts.join(", ")
+            ),
+            Self::CloseoutStale { why } => format!("the approved closeout cannot be applied: {why}"),
+            Self::RoadmapRevised { revision } => {
+                format!("the roadmap was revised to {revision} since this round was planned")
+            }
+            Self::Proven => "its artifacts prove it".to_string(),
+            Self::PutBack => "the stage in the state file is not one it has reached".to_string(),
+        }
+    }
+}
+
+impl Closed {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Merged => "merged",
+            Self::Cancelled => "cancelled",
         }
     }
 }

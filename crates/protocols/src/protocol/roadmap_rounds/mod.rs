@@ -17,6 +17,7 @@ pub mod outlook;
 pub(crate) mod person;
 pub mod plane;
 mod reconcile;
+mod retrying;
 mod rounds;
 pub mod spec;
 pub mod state;

@@ -3,13 +3,11 @@
 
 use super::book::{Book, Phase, RoundBook, UpdateBook};
 use super::end::End;
-use super::facts::{Closed, Fact as RoadmapFact, RetryKind, UpdateStep, Why};
+use super::facts::{Fact as RoadmapFact, UpdateStep, Why};
 use super::plane::{CloseoutMode, ControllerStage, Plane, RoundStage, UpdateStatus};
 use super::reconcile;
 use super::spec::{RoadmapSpec, RoundLimits};
-use super::steps::{
-    PlaneOutcome, PlaneStep, RetryNote, RoundWork, StateEdit, WorkCaptured, WorkKind, WorktreePurpose,
-};
+use super::steps::{PlaneOutcome, PlaneStep, RoundWork, StateEdit, WorkCaptured, WorktreePurpose};
 use crate::effect::Effect;
 use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
@@ -386,7 +384,7 @@ impl State {
         }
     }
 
-    fn write(&mut self, edit: StateEdit) {
+    pub(super) fn write(&mut self, edit: StateEdit) {
         self.unwritten.push(edit);
     }
 
@@ -492,201 +490,9 @@ impl State {
         self.write(StateEdit::Retry { retry: None });
     }
 
-    fn try_again(&mut self, fact: &RoadmapFact) {
-        match fact {
-            RoadmapFact::RetryDecided { work, mechanism, attempt, why } => {
-                let cycles = self.book.rounds.get(&work.round).map_or(0, |book| book.review_cycles);
-                let known = self.book.work(work);
-                known.failures += 1;
-                known.came_back = false;
-                known.phase = Phase::Idle;
-                known.afresh = *mechanism != super::steps::Mechanism::SameHandle;
-                known.repairing = None;
-                known.told = alloc::vec![why.clone()];
-                self.note_retry(work, *mechanism, *attempt, cycles, why);
-            }
-            RoadmapFact::InvestigationDecided { work, why, pattern } => {
-                let known = self.book.work(work);
-                known.failures += u32::from(!pattern);
-                known.investigated = true;
-                known.came_back = *pattern;
-                known.phase = Phase::Failed { why: why.clone() };
-                let kind = WorkKind::Investigate { update: work.kind.is_of_update() };
-                let asked = self.book.work(&RoundWork { round: work.round.clone(), kind });
-                asked.begin_anew();
-                asked.session = None;
-                asked.told = alloc::vec![why.clone()];
-                asked.investigating = Some(work.clone());
-            }
-            RoadmapFact::Diagnosed { work, diagnosis } => {
-                let known = self.book.work(work);
-                known.is_over();
-                known.came_back = true;
-                let about = known.investigating.take();
-                if let Some(about) = about {
-                    let known = self.book.work(&about);
-                    known.phase = Phase::Idle;
-                    known.told.extend(diagnosis.iter().map(|diagnosis| diagnosis.advice.clone()));
-                }
-                self.plane_is_old = true;
-            }
-            RoadmapFact::RepairAsked { work, faults } => {
-                let known = self.book.work(work);
-                known.attempts.repairs += 1;
-                known.failures += 1;
-                known.came_back = false;
-                known.phase = Phase::Idle;
-                known.repairing = Some(faults.clone());
-            }
-            RoadmapFact::StepRetried { work, kind, .. } => match work {
-                Some(work) => {
-                    let known = self.book.work(work);
-                    known.attempts.retried(*kind);
-                    match &known.phase {
-                        // Only a capture that failed for good is not tried again.
-                        Phase::Capturing { failed } if *kind != RetryKind::Failed => {
-                            known.phase = Phase::Left { failed: failed.clone() };
-                        }
-                        _ => known.is_over(),
-                    }
-                }
-                None => self.attempts.retried(*kind),
-            },
-            RoadmapFact::AgentOut { agent, until, kind, why, work, .. } => {
-                self.last_outage.clone_from(why);
-                self.availability.is_out(agent, *until);
-                let known = self.book.work(work);
-                known.attempts.out(*kind);
-                known.is_over();
-            }
-            _ => {}
-        }
-    }
-
-    fn note_retry(
-        &mut self,
-        work: &RoundWork,
-        mechanism: super::steps::Mechanism,
-        attempt: u32,
-        review_cycles: u32,
-        why: &str,
-    ) {
-        let of_update = work.kind.is_of_update();
-        let stage = work.kind.words().to_string();
-        let id = work.round.clone();
-        let error = Some(why.to_string());
-        self.write(if of_update {
-            StateEdit::UpdateError { error }
-        } else {
-            StateEdit::RoundError { round: id.clone(), error }
-        });
-        let retry = RetryNote { of_update, id, stage, mechanism, attempt, review_cycles };
-        self.write(StateEdit::Retry { retry: Some(retry) });
-    }
-
-    fn recover(&mut self, rounds: &[(String, RoundStage)], update: bool) {
-        self.write(StateEdit::ClearErrors);
-        self.write(StateEdit::Retry { retry: None });
-        for (round, stage) in rounds {
-            let untouched = self.is_untouched(round);
-            if let Some(book) = self.book.rounds.get_mut(round) {
-                book.stage = *stage;
-                book.blocked_at = None;
-                let seen = self.plane.as_ref().and_then(|plane| plane.round(round));
-                if let (true, Some(seen)) = (untouched && book.approval.is_none(), seen) {
-                    book.approval = super::book::approval_at(seen, *stage);
-                }
-            }
-            self.book.begin_stage(round, false);
-            reconcile::speak_for_themselves(self, round);
-            self.write(StateEdit::RoundStage { round: round.clone(), stage: *stage });
-        }
-        if update && let Some((round, book)) = &mut self.book.update {
-            // What was approved and could only not be merged is still approved.
-            let seen = self.plane.as_ref().and_then(|plane| plane.update.as_ref());
-            let stands = seen.is_some_and(|seen| book.approval.is_some() && book.approval == seen.approval());
-            let status = if stands { UpdateStatus::Approved } else { UpdateStatus::Authoring };
-            book.status = Some(status);
-            let round = round.clone();
-            self.book.begin_stage(&round, true);
-            self.write(StateEdit::UpdateStatus { status });
-        }
-        let stage = match &self.book.update {
-            Some(_) => ControllerStage::UpdateRoadmap,
-            None => ControllerStage::DispatchRounds,
-        };
-        self.write(StateEdit::Stage { stage });
-    }
-
-    fn block(&mut self, round: Option<&String>, update: bool, why: &str) {
-        match round {
-            Some(round) if !update => {
-                if let Some(book) = self.book.rounds.get_mut(round) {
-                    book.blocked_at = Some(book.stage);
-                    book.stage = RoundStage::Blocked;
-                }
-                self.given_up.insert(Some(round.clone()), why.to_string());
-                self.write(StateEdit::RoundStage { round: round.clone(), stage: RoundStage::Blocked });
-                self.write(StateEdit::RoundError { round: round.clone(), error: Some(why.to_string()) });
-            }
-            _ if update => {
-                if let Some((_, book)) = &mut self.book.update {
-                    book.status = Some(UpdateStatus::Blocked);
-                }
-                self.given_up.insert(None, why.to_string());
-                self.write(StateEdit::UpdateStatus { status: UpdateStatus::Blocked });
-                self.write(StateEdit::UpdateError { error: Some(why.to_string()) });
-            }
-            _ => {
-                self.stuck = Some(why.to_string());
-                self.write(StateEdit::ControllerError { error: why.to_string() });
-                self.write(StateEdit::Stage { stage: ControllerStage::Blocked });
-            }
-        }
-    }
-
     /// Rounds that were merged in this run or before it, for whoever waits for them.
     pub fn merged_rounds(&self) -> BTreeSet<&str> {
         let before = self.plane.iter().flat_map(|plane| plane.merged_rounds.iter());
         before.chain(self.merged.iter().map(|merged| &merged.round)).map(String::as_str).collect()
-    }
-}
-
-impl Why {
-    /// What the next agent is told, and what the log says.
-    pub fn words(&self) -> String {
-        use alloc::format;
-        match self {
-            Self::Planned { milestone, direction, item } => {
-                format!("planned: {item} of {direction}, milestone {milestone}")
-            }
-            Self::Direct { .. } => "the planner did and proved it itself".to_string(),
-            Self::Implemented => "implemented".to_string(),
-            Self::Approved { .. } => "approved".to_string(),
-            Self::Rejected { changes } => format!("rejected: {}", changes.join("; ")),
-            Self::Unclassified { why } => format!("the review is no decision: {why}"),
-            Self::BaseMoved { conflicts } if conflicts.is_empty() => {
-                "the base branch moved and was merged into the round: it is looked at again".to_string()
-            }
-            Self::BaseMoved { conflicts } => format!(
-                "the base branch moved; merging it left conflicts to resolve in {}",
-                conflicts.join(", ")
-            ),
-            Self::CloseoutStale { why } => format!("the approved closeout cannot be applied: {why}"),
-            Self::RoadmapRevised { revision } => {
-                format!("the roadmap was revised to {revision} since this round was planned")
-            }
-            Self::Proven => "its artifacts prove it".to_string(),
-            Self::PutBack => "the stage in the state file is not one it has reached".to_string(),
-        }
-    }
-}
-
-impl Closed {
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Merged => "merged",
-            Self::Cancelled => "cancelled",
-        }
     }
 }
