@@ -94,6 +94,13 @@ fn a_base_and_a_roadmap_that_somebody_moved_are_told() {
 }
 
 #[test]
+fn a_round_that_makes_way_for_its_update_is_not_told_as_somebodys() {
+    let script = Script::on(with_round(RoundStage::Review, implemented())).marked();
+    let script = script.reviews(ROUND, approved("r1", CloseoutMode::SemanticUpdateRequired)).merges();
+    assert_eq!(noticed(&script), Vec::<String>::new());
+}
+
+#[test]
 fn our_own_merge_is_not_told_as_somebodys() {
     let script = Script::on(with_round(RoundStage::Review, implemented())).marked();
     let script = script.reviews(ROUND, approved("r1", CloseoutMode::StatusOnly)).merges();

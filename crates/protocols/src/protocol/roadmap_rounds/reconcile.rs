@@ -28,7 +28,10 @@ pub(super) fn noticed(state: &State, plane: &Plane) -> Vec<String> {
     }
     for seen in &plane.rounds {
         match state.book.rounds.get(&seen.id) {
-            None if state.pass > 0 => told.push(format!("somebody added {} to the state", seen.id)),
+            // One that is about to go is still in the file.
+            None if state.pass > 0 && !state.is_unwritten(&seen.id) => {
+                told.push(format!("somebody added {} to the state", seen.id));
+            }
             Some(book) if book.stage != seen.stage && !state.is_unwritten(&seen.id) => told.push(format!(
                 "somebody set {} from {} to {}",
                 seen.id,
