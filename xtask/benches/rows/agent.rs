@@ -11,6 +11,8 @@ use xtask::commands::{Repository, environment};
 use xtask::console;
 use xtask::stopwatch::wall_clock;
 
+use crate::roadmap_plane;
+
 /// The first argument of an agent; the second one is how many rounds its judge or controller rejects, and a third one a file where it
 /// leaves the moments of its first and its last instruction.
 pub(crate) const PLAY: &str = "--play-agent";
@@ -61,6 +63,13 @@ fn act(rejected_rounds: &str) -> Result<()> {
     let mut prompt = Vec::new();
     std::io::stdin().read_to_end(&mut prompt)?;
     let role = variable("WINDLASS_ROLE")?;
+    if let Some((path, text)) = roadmap_plane::artifact(&role, round) {
+        if role == "implementer" {
+            std::fs::write(CHANGED_FILE, format!("round {round}\n"))?;
+        }
+        std::fs::create_dir_all(path.parent().context("a round has a folder")?)?;
+        return Ok(std::fs::write(path, text)?);
+    }
     let text = match role.as_str() {
         "doer" => {
             std::fs::write(CHANGED_FILE, format!("round {round}\n"))?;

@@ -12,6 +12,9 @@ mod history;
 mod long_journals;
 mod planes;
 mod program;
+mod roadmap;
+mod roadmap_by_hand;
+mod roadmap_plane;
 mod rounds;
 mod stage;
 
@@ -112,6 +115,18 @@ const ROWS: &[Row] = &[
         what: "calls of git of one iteration of a control loop",
         goal: Goal::None,
         measure: control::git_calls,
+    },
+    Row {
+        name: "roadmap-round-20-files",
+        what: "one merged round of a roadmap among ten, against the same agents, worktree, commits, squash and state by hand",
+        goal: Goal::RatioAtMost(1.5),
+        measure: roadmap::small,
+    },
+    Row {
+        name: "roadmap-round-2000-files",
+        what: "the same with 2,000 files",
+        goal: Goal::RatioAtMost(1.5),
+        measure: roadmap::large,
     },
     Row {
         name: "between-agents-20-files",

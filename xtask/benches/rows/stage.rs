@@ -12,6 +12,7 @@ use xtask::bench::Bench;
 use xtask::commands::{self, Repository, environment};
 
 use crate::agent;
+use crate::roadmap_plane;
 
 /// Where files cost no disk, on systems that have such a place.
 const IN_MEMORY: &str = "/dev/shm";
@@ -89,6 +90,34 @@ impl Stage {
             "--yes",
         ])
         .map(drop)
+    }
+
+    /// The same with a control plane in it.
+    pub(crate) fn with_roadmap(bench: &Bench, files: usize) -> Result<Self> {
+        let stage = Self::with_files(bench, files)?;
+        for (path, text) in roadmap_plane::files() {
+            let path = stage.repository().join(path);
+            std::fs::create_dir_all(path.parent().context("a file of the plane has a folder")?)?;
+            std::fs::write(path, text)?;
+        }
+        for words in [&["add", "--all"][..], &["commit", "--quiet", "--message=set up"], &["gc", "--quiet"]] {
+            commands::capture(stage.git().arg("-C").arg(stage.repository()).args(words))?.expect_success()?;
+        }
+        Ok(stage)
+    }
+
+    /// A roadmap loop that merges so many rounds more.
+    pub(crate) fn roadmap(&self, rounds: u32) -> Result<()> {
+        let agent = format!("command:{} {} 0", own_program()?.display(), agent::PLAY);
+        let repository = self.repository();
+        let repository = repository.to_str().context("the repository has a plain path")?;
+        let rounds = rounds.to_string();
+        let words = ["roadmap", "run", "--repo", repository, "--agent", &agent, "--rounds", &rounds];
+        let mut command = self.start(&self.program);
+        command.env("WINDLASS_STATE_DIR", self.state_directory()).args(words);
+        let ended = commands::capture(&mut command)?;
+        // The milestone stays open, so that the run ends with its rounds used up, which is no success.
+        if ended.stdout.contains("rounds-used") { Ok(()) } else { ended.expect_success().map(drop) }
     }
 
     fn make_repository(&self, files: usize) -> Result<()> {

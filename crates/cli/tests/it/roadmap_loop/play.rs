@@ -278,22 +278,24 @@ impl Play {
 
     pub(crate) fn plans(self, cut: &Cut) -> Self {
         let number = number(&cut.round);
-        self.step(Work("plan", number, None), &writes(&cut.plan()))
+        self.step(Work("plan", number, None), &said_anew(&cut.file("plan.md"), writes(&cut.plan())))
     }
 
     /// An implementer that writes `src/<round>.txt` and its notes.
     pub(crate) fn implements(self, cut: &Cut) -> Self {
         let number = number(&cut.round);
         let code = write(&format!("src/{}.txt", cut.round), &format!("{} works\n", cut.milestone));
-        self.step(
-            Work("implement", number, None),
-            &[code, write(&cut.file("implementation-notes.md"), NOTES)],
-        )
+        let notes = cut.file("implementation-notes.md");
+        let made = vec![code, write(&notes, NOTES)];
+        self.step(Work("implement", number, None), &said_anew(&notes, made))
     }
 
     pub(crate) fn reviews(self, cut: &Cut, attempt: Option<u32>, decision: &Decision) -> Self {
         let number = number(&cut.round);
-        self.step(Work("review", number, attempt), &writes(&cut.review(decision)))
+        self.step(
+            Work("review", number, attempt),
+            &said_anew(&cut.file("review.md"), writes(&cut.review(decision))),
+        )
     }
 
     /// A whole round that is made well and finishes its milestone.
@@ -338,8 +340,8 @@ impl Play {
     ) -> Self {
         let mut files = bundle(style, "rev-002", milestones);
         let path = format!("orchestrator/roadmap-updates/{source}-roadmap-update.md");
-        files.push((path, update(style, source, trigger)));
-        self.step(Work("author-update", number(source), attempt), &writes(&files))
+        files.push((path.clone(), update(style, source, trigger)));
+        self.step(Work("author-update", number(source), attempt), &said_anew(&path, writes(&files)))
     }
 
     /// The decision line of the review of a roadmap update.
@@ -349,7 +351,10 @@ impl Play {
             "### Checks Run\n- Command: `make test`\n  Result: pass\n\n### Roadmap Compliance\n- It is whole.\n\n\
              ### Decision\n{decision}\n"
         );
-        self.step(Work("review-update", number(source), attempt), &[write(&path, &text)])
+        self.step(
+            Work("review-update", number(source), attempt),
+            &said_anew(&path, vec![write(&path, &text)]),
+        )
     }
 
     pub(crate) fn investigates(self, round: &str, action: &str) -> Self {
@@ -404,6 +409,12 @@ fn update(style: Style, source: &str, trigger: &str) -> String {
 
 pub(crate) fn write(path: &str, text: &str) -> String {
     format!("{{ write = \"{path}\", text = '''\n{text}''' }}")
+}
+
+/// Whoever is asked again says something new: a file that lies there as it was is nobody's answer.
+fn said_anew(path: &str, mut actions: Vec<String>) -> Vec<String> {
+    actions.push(shell(&format!("echo '<!-- attempt {{attempt}} -->' >> {path}")));
+    actions
 }
 
 pub(crate) fn writes(files: &[(String, String)]) -> Vec<String> {
