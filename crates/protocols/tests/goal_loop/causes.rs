@@ -2,7 +2,7 @@
 //! tried again opens a new count beside the old one.
 
 use crate::script::Script;
-use crate::words::{NO_MORE, fail, one, parking, pass, queue, spec, two, with_status};
+use crate::words::{NO_MORE, ONE_MORE, fail, one, parking, pass, queue, spec, two, with_status};
 use windlass_protocols::Role;
 use windlass_protocols::protocol::goal_contract::end::{Cap, Cause, End};
 use windlass_protocols::protocol::goal_contract::queue::{Autonomy, Queue, Status};
@@ -93,11 +93,16 @@ fn a_persons_retry_gives_a_fresh_count_and_keeps_the_old_one() {
 }
 
 #[test]
-fn a_retry_after_the_cap_on_rework_gives_a_fresh_count() {
-    let script = Script::of(one()).judged("tree-1", fail("a:b", "one")).read();
-    let script = script.judged("tree-2", fail("c:d", "two"));
-    let script = script.killed_by(Cap::Rework { item: "F001".to_owned() }).resumed().read();
-    script.asks(Role::Builder, "F001").accepted("tree-3").read().ends(&End::Success);
+fn the_cap_on_rework_counts_on_until_somebody_answers_or_gives_room() {
+    let cap = || Cap::Rework { item: "F001".to_owned() };
+    let worked_up = || {
+        let script = Script::of(one()).judged("tree-1", fail("a:b", "one")).read();
+        script.judged("tree-2", fail("c:d", "two")).killed_by(cap())
+    };
+    worked_up().resumed().read().killed_by(cap());
+    for script in [worked_up().reopened(ONE_MORE, None), worked_up().reopened(NO_MORE, Some("like this"))] {
+        script.read().asks(Role::Builder, "F001").accepted("tree-3").read().ends(&End::Success);
+    }
 }
 
 #[test]
@@ -129,7 +134,7 @@ fn what_was_put_aside_is_tried_again_when_a_person_takes_the_run_up() {
     let script = Script::of(parking(two())).judged("tree-1", fail("a:b", "one")).read();
     let script = script.judged("tree-2", fail("a:b", "two")).read().accepted("tree-3").read();
     let waiting = vec!["F001: it is blocked".to_owned()];
-    let script = script.escalates(Cause::NothingReady { waiting }).resumed().read();
+    let script = script.escalates(Cause::NothingReady { waiting }).reopened(ONE_MORE, None).read();
     script.asks(Role::Builder, "F001").accepted("tree-4").read().ends(&End::Success);
 }
 
@@ -144,7 +149,8 @@ fn a_cause_that_a_recheck_found_counts_for_the_build_that_follows() {
 #[test]
 fn an_escalation_keeps_what_was_half_built_for_the_next_try() {
     let script = Script::of(one()).judged("tree-1", fail("a:b", "one")).read();
-    let script = script.judged("tree-2", fail("a:b", "two")).escalates(twice("two")).resumed().read();
+    let script =
+        script.judged("tree-2", fail("a:b", "two")).escalates(twice("two")).reopened(ONE_MORE, None).read();
     // The closing commit that stands between the two changed nothing of the content.
     let start = script.state().open.as_ref().map(|open| open.start.as_str().to_owned());
     assert_eq!(start.as_deref(), Some("tree-2"));

@@ -2,7 +2,9 @@
 //! those are.
 
 use crate::script::Script;
-use crate::words::{after, built, fail, finding, item, lines, one, pass, queue, spec, two, with_status};
+use crate::words::{
+    ONE_MORE, after, built, fail, finding, item, lines, one, pass, queue, spec, two, with_status,
+};
 use windlass_protocols::effect::SuitePurpose;
 use windlass_protocols::outcome::{Answer, BuildReport, FindingKind};
 use windlass_protocols::protocol::goal_contract::end::{Cap, Cause, End};
@@ -150,6 +152,6 @@ fn w21_half_built_work_is_not_gone_on_with_when_something_else_was_committed_sin
     let script = Script::of(crate::words::parking(two())).judged("tree-1", fail("a:b", "one")).read();
     let script = script.judged("tree-2", fail("a:b", "two")).read().accepted("tree-3").read();
     let waiting = lines(&["F001: it is blocked"]);
-    let script = script.escalates(Cause::NothingReady { waiting }).resumed().read();
+    let script = script.escalates(Cause::NothingReady { waiting }).reopened(ONE_MORE, None).read();
     assert_eq!(script.asked().tree, Some(TreeId::new("tree-3")), "on the head, not on the old try");
 }

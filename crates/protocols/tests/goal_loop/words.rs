@@ -34,6 +34,8 @@ pub(crate) const NO_MORE: CapChange = CapChange {
     more_output_bytes: 0,
 };
 
+pub(crate) const ONE_MORE: CapChange = CapChange { more_rounds: 1, ..NO_MORE };
+
 pub(crate) fn artifact(name: &str) -> ArtifactRef {
     ArtifactRef { name: name.to_owned(), digest: Digest::new(format!("digest of {name}")), bytes: 7 }
 }

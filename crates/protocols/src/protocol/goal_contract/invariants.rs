@@ -164,6 +164,7 @@ impl<'a> Watch<'a> {
             }
             Word::HandBack { .. } => {
                 self.handed_back = true;
+                self.rework.clear();
                 if let Some((_, work)) = &mut self.at_work {
                     *work = Work::Rework;
                 }

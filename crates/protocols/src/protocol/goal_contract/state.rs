@@ -363,6 +363,10 @@ impl State {
     fn hear(&mut self, word: &Word) {
         match word {
             Word::HandBack { tree, .. } => {
+                // Whoever worked on it has looked: it is tried afresh from here.
+                if let Some(item) = super::person::at_hand(self) {
+                    self.items.entry(item).or_default().rework_since = 0;
+                }
                 self.handed_back = Some(tree.clone());
                 self.go_on_with_handed_back();
             }
