@@ -253,7 +253,7 @@ mod tests {
         let error = "juge".parse::<Role>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "unknown role `juge`: did you mean `judge`? (known: doer, judge, auditor, sensor, controller, actuator, planner, builder, evaluator)"
+            "unknown role `juge`: did you mean `judge`? (known: doer, judge, auditor, sensor, controller, actuator, planner, builder, evaluator, implementer, reviewer, recovery-investigator)"
         );
     }
 }

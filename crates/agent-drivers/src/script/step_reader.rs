@@ -58,7 +58,7 @@ mod tests {
             ),
             (
                 "[[step]]\nrole = 'dooer'",
-                "line 2: unknown role `dooer`: did you mean `doer`? (known: doer, judge, auditor, sensor, controller, actuator, planner, builder, evaluator)",
+                "line 2: unknown role `dooer`: did you mean `doer`? (known: doer, judge, auditor, sensor, controller, actuator, planner, builder, evaluator, implementer, reviewer, recovery-investigator)",
             ),
             ("[[step]]\nrole = 3", "line 2: `role` must be text, but is the number 3"),
             ("[[step]]\nround = 0", "line 2: `round` must be a whole number from 1 up, but is the number 0"),

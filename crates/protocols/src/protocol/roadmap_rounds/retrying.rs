@@ -122,7 +122,14 @@ impl State {
             // What was approved and could only not be merged is still approved.
             let seen = self.plane.as_ref().and_then(|plane| plane.update.as_ref());
             let stands = seen.is_some_and(|seen| book.approval.is_some() && book.approval == seen.approval());
-            let status = if stands { UpdateStatus::Approved } else { UpdateStatus::Authoring };
+            // A draft that nobody judged yet waits for its reviewer, not for another draft.
+            let unjudged = seen
+                .is_some_and(|seen| seen.authored && seen.author_faults.is_empty() && seen.review.is_none());
+            let status = match (stands, unjudged) {
+                (true, _) => UpdateStatus::Approved,
+                (false, true) => UpdateStatus::Review,
+                (false, false) => UpdateStatus::Authoring,
+            };
             book.status = Some(status);
             let round = round.clone();
             self.book.begin_stage(&round, true);
