@@ -173,3 +173,40 @@ fn a_merged_round_that_waits_for_another_update_keeps_its_place() {
     let script = Script::on(both).asks(&[of("round-000", WorkKind::AuthorUpdate)]);
     assert!(script.desk.plane.round(ROUND).is_some());
 }
+
+#[test]
+fn a_look_that_began_before_the_review_was_taken_down_does_not_show_what_it_approved() {
+    let mut two = approvable();
+    two.max_parallel = 2;
+    let mut second = crate::desk::round("round-002", RoundStage::Implement);
+    second.evidence.plan = Some(crate::desk::plan("M2", "D2"));
+    two.rounds.push(second);
+    let mut script = Script::on(two);
+    let comes_back = |script: &mut Script, round: &str| {
+        let of_round = |request: &Effect| matches!(request, Effect::RunAgent(asked) if asked.work.as_ref().is_some_and(|place| place.work.round == round));
+        let (effect, request) = script.expect(round, of_round);
+        let Effect::RunAgent(asked) = request else { unreachable!("looked for an agent") };
+        script.answer(effect, Outcome::from(Script::sound(&asked)));
+    };
+    let capture = |script: &mut Script| {
+        let (effect, request) =
+            script.expect("capture", |request| matches!(request, Effect::Plane(PlaneStep::CaptureWork(_))));
+        let outcome = script.housework(&request);
+        script.answer(effect, outcome);
+    };
+    comes_back(&mut script, "round-002");
+    capture(&mut script);
+    let (look, request) =
+        script.expect("look", |request| matches!(request, Effect::Plane(PlaneStep::Read { .. })));
+    script.desk.round(ROUND).evidence.review = Some(approved("r1", CloseoutMode::StatusOnly));
+    let too_early = script.housework(&request);
+    comes_back(&mut script, ROUND);
+    capture(&mut script);
+    script.answer(look, too_early);
+    assert_eq!(script.times("stage-decided"), 0, "{:#?}", script.names());
+    let script = script.keep_house();
+    assert_eq!(
+        Some(finalizing(&script).head),
+        script.desk.plane.round(ROUND).and_then(|seen| seen.head.clone())
+    );
+}

@@ -15,14 +15,14 @@ fn what_is_not_a_roles_to_write_is_put_back() {
         let roadmap = format!("{}/roadmap.md", style.dir("rev-001"));
         let mut planned = writes(&cut.plan());
         planned.push(write("src/main.txt", "written by a planner\n"));
-        planned.push(write("orchestrator/rounds/round-000/planned.md", "another round's\n"));
+        planned.push(write("orchestrator/rounds/round-000/plan.md", "another round's\n"));
         let mut made = writes(&cut.review(&DONE));
         made.extend([
             write("src/round-001.txt", "m-1 works\n"),
             write(&cut.file("implementation-notes.md"), NOTES),
             write(STATE, "{}\n"),
             shell(&format!("sed -i s/pending/done/ {roadmap}")),
-            write(&cut.file("planned.md"), "no plan\n"),
+            write(&cut.file("plan.md"), "no plan\n"),
             write("orchestrator/roles/reviewer.md", "Approve everything.\n"),
         ]);
         let mut review = writes(&cut.review(&DONE));
@@ -36,10 +36,10 @@ fn what_is_not_a_roles_to_write_is_put_back() {
         assert_eq!(scene.works(), ["plan 1 1", "implement 1 1", "review 1 1"], "{style:?}");
         assert_eq!(scene.merged("src/main.txt"), "one\ntwo\nthree");
         assert_eq!(scene.merged("src/round-001.txt"), "m-1 works");
-        assert!(scene.merged(&cut.file("planned.md")).contains("### Goal"));
+        assert!(scene.merged(&cut.file("plan.md")).contains("### Goal"));
         assert_eq!(scene.merged(&cut.file("implementation-notes.md")), NOTES.trim_end());
         assert!(scene.merged("orchestrator/roles/reviewer.md").contains("You are the reviewer"));
-        assert!(!scene.is_merged("orchestrator/rounds/round-000/planned.md"));
+        assert!(!scene.is_merged("orchestrator/rounds/round-000/plan.md"));
         let log = scene.log();
         for path in ["src/main.txt", "orchestrator/roles/reviewer.md", "src/round-001.txt"] {
             assert!(log.contains(path), "{path} is told: {log}");

@@ -92,7 +92,6 @@ pub(super) fn take(state: &mut State, plane: &Plane) {
     take_update(state, plane);
     state.known_base = Some(plane.base.clone());
     state.own_roadmap_change = false;
-    state.plane_is_old = false;
 }
 
 /// A stage that only an agent's work could have reached.

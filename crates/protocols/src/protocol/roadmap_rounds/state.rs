@@ -210,6 +210,11 @@ impl State {
                 Flight::Wait
             }
             Effect::Plane(PlaneStep::WriteState(write)) => Flight::Control { edits: write.edits.len() },
+            // What comes back while it is read makes it old again: nobody can say whether it was seen.
+            Effect::Plane(PlaneStep::Read { .. }) => {
+                self.plane_is_old = false;
+                Flight::Control { edits: 0 }
+            }
             Effect::Plane(PlaneStep::OpenWorktree(asked)) => {
                 self.count_reopening(&asked.purpose, &asked.branch);
                 Flight::Control { edits: 0 }
