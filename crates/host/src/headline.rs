@@ -143,9 +143,9 @@ pub(crate) fn status_of(run: &Run) -> Option<Status> {
             GoalEnd::NotReady { .. } => Status::Failed,
         },
         Protocol::RoadmapRounds(state) => match state.end.as_ref()? {
-            RoadmapEnd::Complete => Status::Accepted,
+            RoadmapEnd::Complete | RoadmapEnd::RoundsUsed => Status::Accepted,
             RoadmapEnd::Blocked { .. } => Status::NeedsHuman,
-            RoadmapEnd::RoundsUsed | RoadmapEnd::Spent { .. } => Status::Exhausted,
+            RoadmapEnd::Spent { .. } => Status::Exhausted,
             RoadmapEnd::Stopped { .. } => Status::Stopped,
             RoadmapEnd::NotReady { .. } => Status::Failed,
         },

@@ -253,9 +253,9 @@ fn tried_again(fact: &Fact) -> (String, Tone) {
 
 fn concluded(end: &End) -> (String, Tone) {
     match end {
-        End::Complete => (end.words(), Tone::Good),
+        End::Complete | End::RoundsUsed => (end.words(), Tone::Good),
         End::NotReady { .. } => (format!("it cannot go on: {}", end.words()), Tone::Bad),
         End::Blocked { .. } => (end.words(), Tone::Bad),
-        End::RoundsUsed | End::Spent { .. } | End::Stopped { .. } => (end.words(), Tone::Attention),
+        End::Spent { .. } | End::Stopped { .. } => (end.words(), Tone::Attention),
     }
 }

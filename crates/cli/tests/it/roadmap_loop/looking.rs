@@ -12,7 +12,7 @@ fn once_merges_one_round_and_every_view_tells_the_same_story() {
     let scene = Scene::of(Style::Records, &[milestone("m-1"), milestone("m-2")]);
     let first = scene.cut("round-001", "m-1");
     let play = Play::default().well(&first).well(&scene.cut("round-002", "m-2"));
-    let output = scene.run(&play, &["--once"]);
+    let output = scene.run(&play, &["--once"]).exits_with(0);
     let outcome = super::scene::outcome(&output);
     assert_eq!(outcome["roadmap"]["outcome"], "rounds-used", "{outcome:#}");
     assert_eq!(scene.merged_rounds(), ["round-001"]);
