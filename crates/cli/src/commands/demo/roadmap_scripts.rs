@@ -175,7 +175,10 @@ impl Round<'_> {
             // Writing to a string cannot fail.
             let _ = writeln!(review, "- {label}: {value}");
         }
-        self.step("reviewer", "review", attempt, &[write(&self.file("review.md"), &review)])
+        // A reviewer that is asked again says something of its own time: a file as it was is nobody's answer.
+        let path = self.file("review.md");
+        let dated = shell(&format!("sed -i 's/of the script\\./of the script, look {{attempt}}./' {path}"));
+        self.step("reviewer", "review", attempt, &[write(&path, &review), dated])
     }
 
     /// The author copies the revision in force and changes one sentence; the reviewer agrees.
