@@ -51,8 +51,9 @@ pub(crate) fn inspect(host: &Host, directory: &Path) -> Result<RoadmapInspection
         (PlaneKind::Runs(files), Recognised::Ours(state)) => {
             of_plane(&mut view, &disk, &state, files);
             if !has_fatal(&view) {
+                let top = checkout.work_tree().to_owned();
                 let looked = control_plane::look(&host.repository(checkout)?)?;
-                add_what_was_seen(&mut view, looked);
+                add_what_was_seen(&mut view, &top, looked);
             }
         }
         (kind, _) => refused(&mut view, kind),
@@ -184,12 +185,12 @@ fn recorded(round: &windlass_artifact_formats::roadmap_loop::plane::RoundRecord)
 }
 
 /// What git and the worktrees tell besides.
-fn add_what_was_seen(view: &mut RoadmapInspection, looked: Result<Looked, Trouble>) {
+fn add_what_was_seen(view: &mut RoadmapInspection, top: &Path, looked: Result<Looked, Trouble>) {
     match looked {
         Ok(Looked { plane, .. }) => {
             view.valid = true;
             view.next = Some(outlook(&plane));
-            view.rounds = plane.rounds.iter().map(seen).collect();
+            view.rounds = plane.rounds.iter().map(|round| seen(top, round)).collect();
             add_oddities(view, &plane);
             let next = if view.complete { "windlass roadmap init" } else { "windlass roadmap run" };
             view.next_steps.push(next.to_owned());
@@ -213,7 +214,9 @@ fn add_oddities(view: &mut RoadmapInspection, plane: &Plane) {
     }
 }
 
-fn seen(round: &RoundSeen) -> LiveRound {
+fn seen(top: &Path, round: &RoundSeen) -> LiveRound {
+    // One that another controller made is there as well; a run takes it over before it works in it.
+    let linked = control_plane::worktree_path(top, &round.worktree).join(".git").is_file();
     let evidence = &round.evidence;
     let proves = match evidence {
         evidence if evidence.merged => "merged",
@@ -227,7 +230,7 @@ fn seen(round: &RoundSeen) -> LiveRound {
         proves: proves.to_owned(),
         branch: round.branch.clone(),
         worktree: round.worktree.clone(),
-        worktree_stands: round.worktree_stands,
+        worktree_stands: round.worktree_stands || linked,
         resume_error: round.resume_error.clone(),
         faults: faults.into_iter().flatten().cloned().collect(),
     }
