@@ -24,7 +24,7 @@ pub(crate) fn files() -> Vec<(String, String)> {
         files.push((format!("orchestrator/{name}"), format!("# {name}\n\nAs agreed.\n")));
     }
     let sections = |titles: &[&str], text: &str| -> String {
-        titles.iter().map(|title| format!("## {title}\n\n{text}\n\n")).collect()
+        titles.iter().map(|title| format!("## {title}\n\n{text}\n\n")).collect::<Vec<_>>().concat()
     };
     let contract = ["Stable Interfaces", "Alignment Invariants", "Verification Anchors", "Update Rule"];
     files.push(("orchestrator/project-contract.md".to_owned(), sections(&contract, "none discovered yet")));
