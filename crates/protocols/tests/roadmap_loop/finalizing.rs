@@ -210,3 +210,18 @@ fn a_look_that_began_before_the_review_was_taken_down_does_not_show_what_it_appr
         script.desk.plane.round(ROUND).and_then(|seen| seen.head.clone())
     );
 }
+
+#[test]
+fn an_approval_is_of_what_was_taken_down_and_not_of_what_somebody_put_on_top() {
+    let mut script = Script::on(approvable());
+    let (effect, request) = script.expect("reviewer", |request| matches!(request, Effect::RunAgent(_)));
+    let Effect::RunAgent(asked) = request else { unreachable!("looked for an agent") };
+    script.desk.round(ROUND).evidence.review = Some(approved("r1", CloseoutMode::StatusOnly));
+    script.answer(effect, Outcome::from(Script::sound(&asked)));
+    let (effect, request) =
+        script.expect("capture", |request| matches!(request, Effect::Plane(PlaneStep::CaptureWork(_))));
+    let outcome = script.housework(&request);
+    script.desk.round(ROUND).head = Some(CommitId::new("by-hand"));
+    script.answer(effect, outcome);
+    script.keep_house().stands_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
+}

@@ -182,6 +182,18 @@ fn rule_3_3_2_the_cap_holds_and_rounds_are_unique() {
 }
 
 #[test]
+fn rule_3_2_a_round_has_a_branch_and_a_folder_of_its_own() {
+    let mut on_base = round("round-1", "plan");
+    on_base["branch"] = json!("main");
+    let found = fatal(&with(&[("active_rounds", json!([on_base]))]));
+    assert_eq!(found, [("3.2", "/active_rounds/0/branch".to_owned())]);
+    let mut elsewhere = round("round-1", "plan");
+    elsewhere["round_id"] = json!("../../escaped");
+    let found = fatal(&with(&[("active_rounds", json!([elsewhere]))]));
+    assert_eq!(found, [("3.2", "/active_rounds/0/round_id".to_owned())]);
+}
+
+#[test]
 fn rule_3_3_3_there_is_room_for_one_update_only() {
     let found = fatal(&with(&[("roadmap_update", json!([update(), update()]))]));
     assert_eq!(found, [("13.2", "/roadmap_update".to_owned())]);

@@ -160,6 +160,8 @@ pub struct Work {
     pub came_back: bool,
     /// The commit it was first shown of what was not taken down yet. Its own commits on top of that are what it left.
     pub shown: Option<CommitId>,
+    /// The commit that what it left became: its word is about exactly that.
+    pub taken: Option<CommitId>,
     /// What it left changed nothing, so that whatever lies there is older.
     pub left_nothing: bool,
     /// It was asked for a stage that is over, or for a round that is gone: nothing of it counts when it comes back.
@@ -220,6 +222,12 @@ impl Work {
 }
 
 impl Book {
+    /// The commit a sound agent's word is about; for work that somebody else's agent left, what is there.
+    pub(super) fn judged(&self, work: &RoundWork, there: Option<&CommitId>) -> Option<CommitId> {
+        let taken = self.works.get(work).and_then(|known| known.taken.clone());
+        taken.or_else(|| there.cloned())
+    }
+
     pub(super) fn work(&mut self, work: &RoundWork) -> &mut Work {
         self.works.entry(work.clone()).or_default()
     }

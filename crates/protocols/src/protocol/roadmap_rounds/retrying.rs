@@ -115,7 +115,9 @@ impl State {
                 }
             }
             self.book.begin_stage(round, false);
-            reconcile::speak_for_themselves(self, round);
+            if *stage != RoundStage::Review {
+                reconcile::speak_for_themselves(self, round);
+            }
             self.write(StateEdit::RoundStage { round: round.clone(), stage: *stage });
         }
         if update && let Some((round, book)) = &mut self.book.update {

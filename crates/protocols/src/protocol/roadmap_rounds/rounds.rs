@@ -157,7 +157,8 @@ fn plan(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &mut Waiting) 
     }
     match &plan.direct {
         Some(DirectSeen::Proven { artifact, .. }) => {
-            let why = Why::Direct { artifact: artifact.clone(), head: round.head.clone() };
+            let head = state(draft).book.judged(&work, round.head.as_ref());
+            let why = Why::Direct { artifact: artifact.clone(), head };
             Some(to_stage(round, RoundStage::Plan, RoundStage::FinalizeRound, why))
         }
         Some(DirectSeen::Unproven { faults }) => {
@@ -325,7 +326,8 @@ fn review(
             failed(draft, &work, "the review cannot be read", &evidence.review_faults)
         }
         Some(ReviewSeen::Approved { artifact, .. }) => {
-            let why = Why::Approved { artifact: artifact.clone(), head: round.head.clone() };
+            let head = state.book.judged(&work, round.head.as_ref());
+            let why = Why::Approved { artifact: artifact.clone(), head };
             Some(to_stage(round, from, RoundStage::FinalizeRound, why))
         }
         Some(ReviewSeen::Rejected { target, changes }) => rejected(draft, round, book, (*target, changes)),
@@ -412,9 +414,8 @@ pub(super) fn lawful_position(state: &State, round: &RoundSeen) -> RoundStage {
         // A person looked: what no retry could help is planned anew.
         Some(RoundStage::Review) if is_hopeless(round) => RoundStage::Plan,
         Some(at) if at <= proven => at,
-        _ if proven == RoundStage::FinalizeRound
-            && book.is_none_or(|book| book.approval.is_none() && !book.found) =>
-        {
+        // An approval that lies beside a blockage may be older than what blocked it: it is looked at again.
+        _ if proven == RoundStage::FinalizeRound && book.is_none_or(|book| book.approval.is_none()) => {
             RoundStage::Review
         }
         _ => proven,

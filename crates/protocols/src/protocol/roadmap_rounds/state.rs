@@ -442,6 +442,7 @@ impl State {
         self.plane_is_old = true;
         let known = self.book.work(&captured.work);
         known.shown = None;
+        known.taken = Some(captured.commit.clone());
         if known.outdated {
             known.is_over();
             return;

@@ -78,9 +78,13 @@ fn review(draft: &Draft, plane: &Plane, update: &UpdateSeen, waiting: &mut Waiti
         return ladder::climb(draft, &work, Failure { why, faults });
     }
     match &update.review {
-        Some(UpdateReview::Approved { artifact }) if update.review_faults.is_empty() => {
-            Some(step(update, UpdateStep::Approved { artifact: artifact.clone(), head: update.head.clone() }))
-        }
+        Some(UpdateReview::Approved { artifact }) if update.review_faults.is_empty() => Some(step(
+            update,
+            UpdateStep::Approved {
+                artifact: artifact.clone(),
+                head: state(draft).book.judged(&work, update.head.as_ref()),
+            },
+        )),
         Some(UpdateReview::Rejected { summary }) if update.review_faults.is_empty() => {
             if update.attempt >= state(draft).limits().update_rejections {
                 return Some(give_up(

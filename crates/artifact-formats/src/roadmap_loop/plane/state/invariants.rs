@@ -78,6 +78,14 @@ fn rounds(state: &StateFile) -> Vec<Problem> {
             let message = format!("the worktree {} leaves the repository", excerpt(&round.worktree_path));
             found.push(fatal("3.2", place("worktree_path"), message));
         }
+        if state.base_branch.as_ref() == Some(&round.branch) {
+            let message = "a round works on a branch of its own, never on the base branch".to_owned();
+            found.push(fatal("3.2", place("branch"), message));
+        }
+        if round.round_id.contains(['/', '\\']) || matches!(round.round_id.as_str(), "." | "..") {
+            let message = format!("the id {} is no name of a folder", excerpt(&round.round_id));
+            found.push(fatal("3.2", place("round_id"), message));
+        }
         let earlier = &state.rounds[..index];
         let mut twice = |key: &str, same: &dyn Fn(&RoundRecord) -> bool| {
             if let Some(other) = earlier.iter().find(|other| same(other)) {
