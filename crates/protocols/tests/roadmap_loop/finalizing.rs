@@ -225,3 +225,24 @@ fn an_approval_is_of_what_was_taken_down_and_not_of_what_somebody_put_on_top() {
     script.answer(effect, outcome);
     script.keep_house().stands_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
 }
+
+#[test]
+fn what_an_agent_committed_itself_is_taken_down_against_what_it_was_shown() {
+    let mut two = with_round(RoundStage::Implement, crate::desk::planned());
+    two.max_parallel = 2;
+    let mut second = crate::desk::round("round-002", RoundStage::Implement);
+    second.evidence.plan = Some(crate::desk::plan("M2", "D2"));
+    two.rounds.push(second);
+    let shown = two.round(ROUND).and_then(|seen| seen.head.clone());
+    // The look after the other round's work shows the commit that the agent made in the middle of its own.
+    let script = Script::on(two).edited(|desk| desk.round(ROUND).head = Some(CommitId::new("its-own")));
+    let mut script = script.implements("round-002");
+    let of_round = |request: &Effect| matches!(request, Effect::RunAgent(asked) if asked.work.as_ref().is_some_and(|place| place.work.round == ROUND));
+    let (effect, request) = script.expect("implementer", of_round);
+    let Effect::RunAgent(asked) = request else { unreachable!("looked for an agent") };
+    script.answer(effect, Outcome::from(Script::sound(&asked)));
+    let (_, request) =
+        script.expect("capture", |request| matches!(request, Effect::Plane(PlaneStep::CaptureWork(_))));
+    let Effect::Plane(PlaneStep::CaptureWork(capture)) = request else { unreachable!("looked for it") };
+    assert_eq!(Some(capture.parent), shown);
+}
