@@ -192,6 +192,15 @@ pub(super) fn text(given: &mut Given, key: &str, value: &str) {
     given.push((key.to_owned(), SettingValue::Text(value.to_owned())));
 }
 
+/// Those of the texts that were given.
+pub(super) fn texts(given: &mut Given, named: &[(&str, &Option<String>)]) {
+    for (key, value) in named {
+        if let Some(value) = value {
+            text(given, key, value);
+        }
+    }
+}
+
 pub(super) fn number(given: &mut Given, key: &str, value: Option<u64>) {
     given.extend(value.map(|value| (key.to_owned(), SettingValue::Number(value))));
 }

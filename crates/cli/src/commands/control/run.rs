@@ -1,6 +1,6 @@
 //! `windlass control run`: a task, worked on until its sensors pass and the controller says so.
 
-use crate::commands::work_flags::{Given, amount, list, number, text};
+use crate::commands::work_flags::{Given, amount, list, number, texts};
 use crate::commands::{absolute, outcome, task_text};
 use crate::output::{LiveView, Output, Story};
 use clap::{Args, ValueEnum};
@@ -147,7 +147,7 @@ fn meant(args: ControlRunArgs) -> Result<StartControl, Fault> {
 
 fn given(args: &ControlRunArgs) -> Given {
     let mut given = Given::new();
-    let texts = [
+    let named = [
         ("agent", &args.agent),
         ("controller", &args.controller),
         ("actuator", &args.actuator),
@@ -156,11 +156,7 @@ fn given(args: &ControlRunArgs) -> Given {
         ("idle-limit", &args.idle_limit),
         ("max-cost", &args.max_cost),
     ];
-    for (key, value) in texts {
-        if let Some(value) = value {
-            text(&mut given, key, value);
-        }
-    }
+    texts(&mut given, &named);
     list(&mut given, "controller-fallback", &args.controller_fallback);
     list(&mut given, "actuator-fallback", &args.actuator_fallback);
     if args.distinct_vendors {

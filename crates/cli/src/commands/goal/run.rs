@@ -2,7 +2,7 @@
 
 use super::ask;
 use super::flags::GoalFlags;
-use crate::commands::work_flags::{Given, list, text};
+use crate::commands::work_flags::{Given, list, texts};
 use crate::commands::{absolute, outcome};
 use crate::output::{LiveView, Output, Story};
 use clap::Args;
@@ -102,7 +102,7 @@ pub(super) async fn run(args: GoalRunArgs, control: &dyn Control, output: &mut O
 
 fn given(args: &GoalRunArgs) -> Given {
     let mut given = args.flags.given();
-    let texts = [
+    let named = [
         ("agent", &args.agent),
         ("builder", &args.builder),
         ("evaluator", &args.evaluator),
@@ -110,11 +110,7 @@ fn given(args: &GoalRunArgs) -> Given {
         ("step-limit", &args.step_limit),
         ("idle-limit", &args.idle_limit),
     ];
-    for (key, value) in texts {
-        if let Some(value) = value {
-            text(&mut given, key, value);
-        }
-    }
+    texts(&mut given, &named);
     list(&mut given, "builder-fallback", &args.builder_fallback);
     list(&mut given, "evaluator-fallback", &args.evaluator_fallback);
     if args.distinct_vendors {

@@ -1,6 +1,6 @@
 //! `windlass roadmap run`: rounds opened, worked on, reviewed and merged until every milestone is done.
 
-use crate::commands::work_flags::{Given, amount, list, number, text};
+use crate::commands::work_flags::{Given, amount, list, number, texts};
 use crate::commands::{absolute, outcome};
 use crate::output::{LiveView, Output, Story};
 use clap::Args;
@@ -114,7 +114,7 @@ pub(super) async fn run(
 
 fn given(args: &RoadmapRunArgs) -> Given {
     let mut given = Given::new();
-    let texts = [
+    let named = [
         ("agent", &args.agent),
         ("planner", &args.planner),
         ("implementer", &args.implementer),
@@ -124,11 +124,7 @@ fn given(args: &RoadmapRunArgs) -> Given {
         ("idle-limit", &args.idle_limit),
         ("max-cost", &args.max_cost),
     ];
-    for (key, value) in texts {
-        if let Some(value) = value {
-            text(&mut given, key, value);
-        }
-    }
+    texts(&mut given, &named);
     list(&mut given, "planner-fallback", &args.planner_fallback);
     list(&mut given, "implementer-fallback", &args.implementer_fallback);
     list(&mut given, "reviewer-fallback", &args.reviewer_fallback);

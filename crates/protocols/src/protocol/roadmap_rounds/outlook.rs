@@ -1,4 +1,5 @@
-//! What a run on a control plane would do first, in one sentence: the very decision, taken on a plane nobody runs on.
+//! What a run on a control plane would do first, in one sentence, in the order of the startup procedure. It tells; what is done is
+//! decided in `next.rs`, which also sees what a run remembers.
 
 use super::book::proven;
 use super::plane::{ControllerStage, Plane, RoundStage};
