@@ -279,6 +279,7 @@ impl Projector {
             | Fact::FeedbackControl(_)
             | Fact::GoalContract(_)
             | Fact::RoadmapRounds(_)
+            | Fact::StoryQueue(_)
             | Fact::RunEnded => Vec::new(),
         }
     }

@@ -5,7 +5,7 @@ use crate::effect::Effect;
 use crate::kernel::budget::CapChange;
 use crate::kernel::person::Word;
 use crate::outcome::Outcome;
-use crate::protocol::{Spec, feedback_control, goal_contract, judged_task, roadmap_rounds};
+use crate::protocol::{Spec, feedback_control, goal_contract, judged_task, roadmap_rounds, story_queue};
 use crate::vocabulary::{Actor, EffectId, Millis, RunId};
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,8 @@ pub enum Fact {
     FeedbackControl(feedback_control::facts::Fact),
     GoalContract(goal_contract::facts::Fact),
     RoadmapRounds(roadmap_rounds::facts::Fact),
+    /// An entry of a tenant's ledger, which is a stream of its own: no run holds one.
+    StoryQueue(alloc::boxed::Box<story_queue::facts::Entry>),
     RunEnded,
 }
 
@@ -78,6 +80,7 @@ impl Fact {
             Self::FeedbackControl(fact) => fact.name(),
             Self::GoalContract(fact) => fact.name(),
             Self::RoadmapRounds(fact) => fact.name(),
+            Self::StoryQueue(_) => "story-queue",
             Self::RunEnded => "run-ended",
         }
     }

@@ -88,7 +88,8 @@ impl Run {
             Fact::JudgedTask(_)
             | Fact::FeedbackControl(_)
             | Fact::GoalContract(_)
-            | Fact::RoadmapRounds(_) => {}
+            | Fact::RoadmapRounds(_)
+            | Fact::StoryQueue(_) => {}
         }
         if let Some(started) = &mut self.started {
             started.protocol.evolve(fact);

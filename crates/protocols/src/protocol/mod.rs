@@ -20,6 +20,7 @@ pub mod feedback_control;
 pub mod goal_contract;
 pub mod judged_task;
 pub mod roadmap_rounds;
+pub mod story_queue;
 
 /// What a run is asked to do, complete: nothing is looked up after the start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -101,6 +101,7 @@ impl<'a> Watch<'a> {
             Fact::JudgedTask(_)
             | Fact::GoalContract(_)
             | Fact::RoadmapRounds(_)
+            | Fact::StoryQueue(_)
             | Fact::LandingAsked { .. } => {
                 self.say("a fact of another loop");
             }

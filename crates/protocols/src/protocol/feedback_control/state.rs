@@ -116,6 +116,7 @@ impl State {
             | Fact::JudgedTask(_)
             | Fact::GoalContract(_)
             | Fact::RoadmapRounds(_)
+            | Fact::StoryQueue(_)
             | Fact::RunEnded => {}
         }
     }

@@ -117,6 +117,7 @@ impl<'a> Watch<'a> {
             Fact::JudgedTask(_)
             | Fact::FeedbackControl(_)
             | Fact::RoadmapRounds(_)
+            | Fact::StoryQueue(_)
             | Fact::LandingAsked { .. } => {
                 self.say("a fact of another loop");
             }

@@ -159,6 +159,7 @@ impl State {
             | Fact::JudgedTask(_)
             | Fact::FeedbackControl(_)
             | Fact::RoadmapRounds(_)
+            | Fact::StoryQueue(_)
             | Fact::RunEnded => {}
         }
     }

@@ -102,7 +102,10 @@ impl<'a> Watch<'a> {
             }
             Fact::JudgedTask(fact) => self.task(fact),
             Fact::RunEnded if !self.closed => self.say("the run ended without its summary"),
-            Fact::FeedbackControl(_) | Fact::GoalContract(_) | Fact::RoadmapRounds(_) => {
+            Fact::FeedbackControl(_)
+            | Fact::GoalContract(_)
+            | Fact::RoadmapRounds(_)
+            | Fact::StoryQueue(_) => {
                 self.say("a fact of another loop");
             }
             Fact::PersonSaid { word: Word::HandBack { tree, report }, .. } => {

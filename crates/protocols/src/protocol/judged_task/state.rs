@@ -156,6 +156,7 @@ impl State {
             | Fact::FeedbackControl(_)
             | Fact::GoalContract(_)
             | Fact::RoadmapRounds(_)
+            | Fact::StoryQueue(_)
             | Fact::RunEnded => {}
         }
     }

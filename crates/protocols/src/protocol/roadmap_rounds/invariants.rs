@@ -89,6 +89,7 @@ impl<'a> Watch<'a> {
             Fact::JudgedTask(_)
             | Fact::FeedbackControl(_)
             | Fact::GoalContract(_)
+            | Fact::StoryQueue(_)
             | Fact::LandingAsked { .. } => {
                 self.say("a fact of another loop");
             }

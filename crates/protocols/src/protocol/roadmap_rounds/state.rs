@@ -178,6 +178,7 @@ impl State {
             | Fact::JudgedTask(_)
             | Fact::FeedbackControl(_)
             | Fact::GoalContract(_)
+            | Fact::StoryQueue(_)
             | Fact::RunEnded => {}
         }
     }
