@@ -9,11 +9,17 @@ use crate::repository::Repository;
 impl Repository {
     /// The newest commit both have in their history; `None` where they have nothing in common.
     pub fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<Commit>, GitError> {
+        let question = (one.clone(), other.clone());
+        if let Some(known) = self.told.bases().get(&question) {
+            return Ok(known);
+        }
         let call = self.history_call()?.args(["merge-base", one.as_str(), other.as_str()]);
         let answer = call.run_accepting(&[0, 1])?;
         let printed = String::from_utf8_lossy(&answer.stdout);
-        let Some(first) = printed.lines().next() else { return Ok(None) };
-        self.commit_of(&CommitId::parse(first)?).map(Some)
+        let first = printed.lines().next().map(CommitId::parse).transpose()?;
+        let base = first.map(|id| self.commit_of(&id)).transpose()?;
+        self.told.bases().keep(question, &base);
+        Ok(base)
     }
 
     /// Whether the history of `later` holds `earlier`; a commit holds itself. One that is not there is held by none.
@@ -21,9 +27,18 @@ impl Repository {
         if earlier == later {
             return Ok(true);
         }
+        let question = (earlier.clone(), later.clone());
+        if let Some(known) = self.told.ancestors().get(&question) {
+            return Ok(known);
+        }
         let call = self.history_call()?.args(["merge-base", "--is-ancestor"]);
         let answer = call.args([earlier.as_str(), later.as_str()]).run_accepting(&[0, 1, 128])?;
-        Ok(answer.status.success())
+        let holds = answer.status.success();
+        // A commit that is not there yet may come.
+        if answer.status.code() != Some(128) {
+            self.told.ancestors().keep(question, &holds);
+        }
+        Ok(holds)
     }
 
     /// Values of a trailer in the messages from `last` back to `base`, which is left out, each commit the first parent of
@@ -34,6 +49,13 @@ impl Repository {
         last: &CommitId,
         base: &CommitId,
     ) -> Result<Vec<(CommitId, String)>, GitError> {
+        if last == base {
+            return Ok(Vec::new());
+        }
+        let question = (key.to_owned(), last.clone(), base.clone());
+        if let Some(known) = self.told.trailers().get(&question) {
+            return Ok(known);
+        }
         let format = format!("--format=%H %(trailers:key={key},valueonly,separator=%x09)");
         let printed = self
             .history_call()?
@@ -45,7 +67,9 @@ impl Repository {
             let values = values.split('\t').map(str::trim).filter(|value| !value.is_empty());
             values.filter_map(|value| Some((CommitId::parse(id).ok()?, value.to_owned())))
         });
-        Ok(found.collect())
+        let found = found.collect();
+        self.told.trailers().keep(question, &found);
+        Ok(found)
     }
 
     /// A commit by its id, from our own store where it lies there: what was made here cannot be forged by whoever writes

@@ -11,6 +11,7 @@ use crate::control_dir::{ControlDir, ObjectFormat};
 use crate::durable_file::{ensure, read_plain, unique_beside};
 use crate::error::GitError;
 use crate::git_command::{Git, GitCall};
+use crate::id_memory::IdMemory;
 use crate::ids::{Commit, TreeId};
 use crate::index_file::Index;
 use crate::own_objects::OwnObjects;
@@ -28,6 +29,7 @@ pub struct Repository {
     pub(crate) format: ObjectFormat,
     pub(crate) resolved: Arc<Mutex<BTreeMap<String, Commit>>>,
     pub(crate) memory: TreeMemory,
+    pub(crate) told: IdMemory,
     pub(crate) objects: OwnObjects,
 }
 
@@ -38,8 +40,8 @@ impl Repository {
         let format = object_format(&checkout);
         let control = ControlDir::open(control_path, &checkout, format)?;
         let objects = OwnObjects::at(control.objects());
-        let memory = TreeMemory::default();
-        Ok(Self { git, checkout, control, format, resolved: Arc::default(), memory, objects })
+        let (memory, told) = (TreeMemory::default(), IdMemory::default());
+        Ok(Self { git, checkout, control, format, resolved: Arc::default(), memory, told, objects })
     }
 
     pub fn checkout(&self) -> &Checkout {

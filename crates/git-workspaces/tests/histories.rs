@@ -36,6 +36,58 @@ fn two_branches_part_where_they_have_their_newest_common_commit() {
 }
 
 #[test]
+fn a_branch_is_read_as_it_stands_wherever_git_keeps_it() {
+    let (world, repository, [first, main, side]) = parted();
+    let read = |name: &str| repository.read_reference(name).unwrap();
+    assert_eq!(read("refs/heads/main"), Some(main.id.clone()));
+    world.git(&world.repo, &["pack-refs", "--all"]);
+    assert_eq!(
+        (read("refs/heads/main"), read("refs/heads/side")),
+        (Some(main.id.clone()), Some(side.id.clone()))
+    );
+    world.git(&world.repo, &["update-ref", "refs/heads/main", first.id.as_str()]);
+    assert_eq!(
+        read("refs/heads/main"),
+        Some(first.id.clone()),
+        "the file of its own counts, not the packed line"
+    );
+    world.git(&world.repo, &["symbolic-ref", "refs/heads/alias", "refs/heads/side"]);
+    assert_eq!(read("refs/heads/alias"), Some(side.id.clone()));
+    world.git(&world.repo, &["tag", "-a", "-m", "words", "noted", "side"]);
+    assert_eq!(read("refs/tags/noted"), Some(side.id.clone()), "a tag object leads to its commit");
+    world.git(&world.repo, &["update-ref", "-d", "refs/heads/side"]);
+    assert_eq!(read("refs/heads/side"), None);
+}
+
+#[test]
+fn branches_are_listed_wherever_git_keeps_them() {
+    let (world, repository, _) = parted();
+    world.git(&world.repo, &["branch", "orchestrator/round-001"]);
+    world.git(&world.repo, &["pack-refs", "--all"]);
+    world.git(&world.repo, &["branch", "orchestrator/round-002/worker-a"]);
+    let found = repository.branches_under("orchestrator/").unwrap();
+    assert_eq!(found, ["orchestrator/round-001", "orchestrator/round-002/worker-a"]);
+    assert_eq!(repository.branches_under("").unwrap().len(), 4);
+    world.git(&world.repo, &["branch", "-D", "orchestrator/round-001"]);
+    assert_eq!(repository.branches_under("orchestrator/").unwrap(), ["orchestrator/round-002/worker-a"]);
+}
+
+#[test]
+fn a_commit_that_comes_later_is_seen_then() {
+    let (world, repository, [first, main, side]) = parted();
+    let absent = CommitId::parse(&"cd".repeat(20)).unwrap();
+    assert!(!repository.is_ancestor(&absent, &main.id).unwrap());
+    world.commit_all("Later");
+    let later = repository.resolve_commit("main").unwrap();
+    for _ in 0..2 {
+        assert!(repository.is_ancestor(&main.id, &later.id).unwrap());
+        assert!(!repository.is_ancestor(&later.id, &main.id).unwrap());
+        assert_eq!(repository.merge_base(&later.id, &side.id).unwrap(), Some(first.clone()));
+        assert_eq!(repository.trailers("Windlass-Round", &later.id, &first.id).unwrap().len(), 1);
+    }
+}
+
+#[test]
 fn a_commit_holds_itself_and_what_came_before_it_and_nothing_beside_it() {
     let (_world, repository, [first, main, side]) = parted();
     assert!(repository.is_ancestor(&first.id, &side.id).unwrap());
