@@ -6,9 +6,18 @@ use crate::git_command::GitCall;
 use crate::ids::{Commit, CommitId, TreeId};
 use crate::repository::Repository;
 
+/// How far back commits of our own are followed without git.
+const MADE_IN_A_ROUND: usize = 32;
+
 impl Repository {
     /// The newest commit both have in their history; `None` where they have nothing in common.
     pub fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<Commit>, GitError> {
+        if self.leads_back(other, one) {
+            return self.commit_of(one).map(Some);
+        }
+        if self.leads_back(one, other) {
+            return self.commit_of(other).map(Some);
+        }
         let question = (one.clone(), other.clone());
         if let Some(known) = self.told.bases().get(&question) {
             return Ok(known);
@@ -91,16 +100,41 @@ impl Repository {
         Ok(commit)
     }
 
-    fn made_here(&self, id: &CommitId) -> Option<Commit> {
+    pub(crate) fn made_here(&self, id: &CommitId) -> Option<Commit> {
         let (kind, content) = self.objects.read(id.as_str())?;
         let tree = tree_line(&content).filter(|_| kind == "commit")?;
         Some(Commit { id: id.clone(), tree })
+    }
+
+    /// Whether commits made here lead from one straight back to the other; `false` says nothing.
+    fn leads_back(&self, from: &CommitId, to: &CommitId) -> bool {
+        let mut at = from.clone();
+        for _ in 0..MADE_IN_A_ROUND {
+            if at == *to {
+                return true;
+            }
+            let content = self.objects.read(at.as_str()).filter(|(kind, _)| kind == "commit");
+            let Some(parent) = content.and_then(|(_, content)| only_parent(&content)) else { return false };
+            at = parent;
+        }
+        false
     }
 
     /// A cache of the history that somebody else wrote is not believed.
     fn history_call(&self) -> Result<GitCall, GitError> {
         Ok(self.view_call()?.args(["-c", "core.commitGraph=false"]))
     }
+}
+
+/// Of a commit with one parent; a merge has two histories and is git's to follow.
+fn only_parent(commit: &[u8]) -> Option<CommitId> {
+    let header = commit.split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
+    let mut parents = header.filter_map(|line| line.strip_prefix(b"parent "));
+    let first = parents.next()?;
+    if parents.next().is_some() {
+        return None;
+    }
+    CommitId::parse(std::str::from_utf8(first).ok()?).ok()
 }
 
 fn tree_line(commit: &[u8]) -> Option<TreeId> {

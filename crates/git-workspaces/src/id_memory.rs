@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::ids::{Commit, CommitId, Oid};
+use crate::ids::{Commit, CommitId, Oid, TreeId};
 
 /// More than the rounds that live at once have pairs of commits.
 const ANSWERS: usize = 64;
@@ -25,6 +25,8 @@ pub(crate) struct IdMemory {
     bases: Answers<(CommitId, CommitId), Option<Commit>>,
     ancestors: Answers<(CommitId, CommitId), bool>,
     trailers: Answers<(String, CommitId, CommitId), Trailers>,
+    /// Trees that lie in the control directory with all they need.
+    whole: Answers<TreeId, ()>,
     files: Arc<Mutex<Files>>,
 }
 
@@ -39,6 +41,10 @@ impl IdMemory {
 
     pub(crate) fn trailers(&self) -> &Answers<(String, CommitId, CommitId), Trailers> {
         &self.trailers
+    }
+
+    pub(crate) fn whole(&self) -> &Answers<TreeId, ()> {
+        &self.whole
     }
 
     pub(crate) fn file(&self, id: Oid) -> Option<Vec<u8>> {

@@ -57,6 +57,11 @@ impl Repository {
         if imported.lines().any(|id| id == commit.id.as_str()) {
             return Ok(());
         }
+        if self.told.whole().get(&commit.tree).is_some()
+            && self.made_here(&commit.id).as_ref() == Some(commit)
+        {
+            return Ok(());
+        }
         let mut wanted = vec![commit.id.as_str().to_owned()];
         if !marker.exists() {
             wanted.extend(self.objects_of(&commit.tree, &self.imported_trees()?, ReadFrom::UserToo)?);
@@ -72,6 +77,14 @@ impl Repository {
         imported.push_str(commit.id.as_str());
         imported.push('\n');
         ensure(&marker, imported.as_bytes())
+    }
+
+    /// All of the tree was read from the control directory, beyond a base that is there too.
+    pub(crate) fn note_whole(&self, tree: &TreeId, base: &TreeId) {
+        let is_imported = || self.control.imported().join(base.as_str()).exists();
+        if self.told.whole().get(base).is_some() || is_imported() {
+            self.told.whole().keep(tree.clone(), &());
+        }
     }
 
     /// Ids of what `tree` needs beyond `known`, the tree itself included.

@@ -4,7 +4,7 @@
 mod support;
 
 use support::{World, text};
-use windlass_git_workspaces::{Commit, CommitId, Part, Repository};
+use windlass_git_workspaces::{Commit, CommitId, CommitRequest, Identity, Moment, Overlay, Part, Repository};
 
 /// `main` and `side` part at the first commit; each has a commit of its own.
 fn parted() -> (World, Repository, [Commit; 3]) {
@@ -73,6 +73,34 @@ fn branches_are_listed_wherever_git_keeps_them() {
 }
 
 #[test]
+fn commits_made_here_lead_back_and_are_whole_without_the_users_objects() {
+    let (world, repository, [first, main, side]) = parted();
+    let me = Identity::new("N", "e@x").unwrap();
+    let mut made = main.clone();
+    for (path, content) in [("one", "1"), ("two", "2")] {
+        let files = [(path.to_owned(), content.as_bytes().to_vec())];
+        let parts = Overlay { content: &made.tree, replaced: &[], removed: &[], files: &files };
+        let request = CommitRequest {
+            tree: &repository.overlay(&parts).unwrap(),
+            parents: std::slice::from_ref(&made.id),
+            message: path,
+            author: &me,
+            committer: &me,
+            time: Moment { seconds: 1, offset_minutes: 0 },
+        };
+        made = repository.publish_new(&request, &made.tree).unwrap();
+    }
+    assert_eq!(repository.merge_base(&main.id, &made.id).unwrap(), Some(main.clone()));
+    assert_eq!(repository.merge_base(&made.id, &main.id).unwrap(), Some(main.clone()));
+    assert_eq!(repository.merge_base(&made.id, &side.id).unwrap(), Some(first));
+    repository.import(&made).unwrap();
+    std::fs::remove_dir_all(world.repo.join(".git/objects")).unwrap();
+    let whole = repository.files_at(&made.tree, |_| true).unwrap();
+    let names: Vec<&str> = whole.iter().map(|(path, _)| path.as_str()).collect();
+    assert!(names.contains(&"one") && names.contains(&"readme.txt"), "{names:?}");
+}
+
+#[test]
 fn a_commit_that_comes_later_is_seen_then() {
     let (world, repository, [first, main, side]) = parted();
     let absent = CommitId::parse(&"cd".repeat(20)).unwrap();
@@ -127,8 +155,8 @@ fn paths_that_differ_are_told_by_folder() {
 #[test]
 fn what_was_made_here_is_read_here_whatever_the_users_store_says() {
     let (world, repository, [first, main, _]) = parted();
-    let me = windlass_git_workspaces::Identity::new("M", "m@example.com").unwrap();
-    let request = windlass_git_workspaces::CommitRequest {
+    let me = Identity::new("M", "m@example.com").unwrap();
+    let request = CommitRequest {
         tree: &main.tree,
         parents: std::slice::from_ref(&first.id),
         message: "made here",
