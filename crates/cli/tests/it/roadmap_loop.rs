@@ -2,6 +2,7 @@
 //! crashes do to them in between.
 
 mod cheats;
+mod cleaning;
 mod crashes;
 mod fan_out;
 mod ladder;
