@@ -14,4 +14,5 @@ pub(crate) mod play;
 mod resuming;
 pub(crate) mod scene;
 mod serial;
+mod superseded;
 mod updates;

@@ -2,6 +2,7 @@
 
 use super::control_loop::change;
 use super::find;
+use super::roadmap_loop::superseded;
 use crate::fault::journal_fault;
 use crate::headline;
 use crate::host::Host;
@@ -39,10 +40,13 @@ pub(crate) async fn list(host: &Host, repository: Option<&Path>) -> Result<Vec<R
         }
         None => None,
     };
+    let heads = host.journal.runs().await.map_err(journal_fault)?;
     let mut lines = Vec::new();
-    for head in host.journal.runs().await.map_err(journal_fault)? {
-        if wanted.is_none() || headline::common_dir(&head) == wanted {
-            lines.push(find::line(host, &head).await?);
+    for head in &heads {
+        if wanted.is_none() || headline::common_dir(head) == wanted {
+            let mut line = find::line(host, head).await?;
+            line.waits = line.waits && superseded::by(host, &heads, head).await?.is_none();
+            lines.push(line);
         }
     }
     Ok(lines)
@@ -246,6 +250,11 @@ async fn explanation(host: &Host, run: &Run) -> Result<ExplanationView, Fault> {
 pub(crate) async fn explain(host: &Host, name: &str) -> Result<ExplanationView, Fault> {
     let (head, stored, run) = find::run(host, name).await?;
     let mut told = explanation(host, &run).await?;
+    let heads = host.journal.runs().await.map_err(journal_fault)?;
+    if let Some(later) = superseded::by(host, &heads, &head).await? {
+        told.because.insert(0, format!("superseded by run {later}, which went on with its roadmap"));
+        told.commands = vec![format!("windlass explain {later}")];
+    }
     let stand_ins = stand_ins(&head.run, &stored)?;
     told.because.extend(
         stand_ins.iter().map(|(role, agent)| format!("the {role}'s word is its fallback's, {agent}")),
