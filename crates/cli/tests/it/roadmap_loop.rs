@@ -15,4 +15,5 @@ mod resuming;
 pub(crate) mod scene;
 mod serial;
 mod superseded;
+mod telling;
 mod updates;
