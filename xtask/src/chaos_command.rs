@@ -20,7 +20,7 @@ pub struct ChaosArgs {
     /// Only this campaign (may be repeated)
     #[arg(long = "campaign", value_name = "NAME")]
     campaigns: Vec<String>,
-    /// Visit every so many places of a control loop
+    /// Visit every so many places of each campaign
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
     /// How many seeds the simulator plays
@@ -52,6 +52,7 @@ const CAMPAIGNS: &[Campaign] = &[
         "two rounds at once, one after the other merged",
         "killed_parallel::",
     ),
+    in_program("roadmap-setup", "a control plane killed while it is set up", "roadmap_setup::crashes::"),
     in_program("by-hand", "a task killed while a person takes it over or hands it back", "inbox::killed::"),
     Campaign {
         name: "git-workspaces",
@@ -144,12 +145,16 @@ mod tests {
                 name if name.starts_with("control-loop") => &["control_loop/crashes.rs"],
                 name if name.starts_with("goal-loop") => &["goal_loop/crashes.rs"],
                 name if name.starts_with("roadmap-loop") => &["roadmap_loop/crashes.rs"],
+                "roadmap-setup" => &["roadmap_setup/crashes.rs"],
                 _ => &[],
             };
             for place in places {
                 let text = std::fs::read_to_string(root.join(tests).join(place)).unwrap();
                 let module = campaign.tests.trim_end_matches("::");
-                assert!(place.starts_with(module) || text.contains(module), "{module} in {place}");
+                assert!(
+                    place.starts_with(&module.replace("::", "/")) || text.contains(module),
+                    "{module} in {place}"
+                );
             }
             let target = root.join(tests).join(format!("{}.rs", campaign.target));
             assert!(campaign.target == "it" || target.is_file(), "{}", target.display());

@@ -85,7 +85,8 @@ pub struct RunLine {
     pub kind: LoopKind,
     /// Of a control loop: the iteration of its outermost node, and how many actuations it may have.
     pub round: u32,
-    pub rounds: u32,
+    /// Absent where nothing caps them.
+    pub rounds: Option<u32>,
     pub started_at_ms: u64,
     pub updated_at_ms: u64,
     pub repository: String,

@@ -23,11 +23,11 @@ impl Repository {
             if !wanted(path) {
                 continue;
             }
-            let content = self.objects.read_blob(entry.oid);
+            let content = self.told.file(entry.oid).or_else(|| self.objects.read_blob(entry.oid));
             if content.is_none() {
                 questions.extend([format!("{:?}", entry.oid).as_str(), "\n"]);
             }
-            found.push((path.to_owned(), content));
+            found.push((path.to_owned(), entry.oid, content));
         }
         let answers = if questions.is_empty() {
             Vec::new()
@@ -36,13 +36,15 @@ impl Repository {
         };
         let mut rest = answers.as_slice();
         let mut files = Vec::with_capacity(found.len());
-        for (path, content) in found {
+        for (path, id, content) in found {
             let content = match content {
                 Some(content) => content,
-                None => next_answer(&mut rest).ok_or_else(|| GitError::MissingObjects {
-                    tree: tree.to_string(),
-                    detail: format!("{path} cannot be read"),
-                })?,
+                None => next_answer(&mut rest)
+                    .inspect(|content| self.told.keep_file(id, content))
+                    .ok_or_else(|| GitError::MissingObjects {
+                        tree: tree.to_string(),
+                        detail: format!("{path} cannot be read"),
+                    })?,
             };
             files.push((path, content));
         }

@@ -6,14 +6,29 @@ use crate::git_command::GitCall;
 use crate::ids::{Commit, CommitId, TreeId};
 use crate::repository::Repository;
 
+/// How far back commits of our own are followed without git.
+const MADE_IN_A_ROUND: usize = 32;
+
 impl Repository {
     /// The newest commit both have in their history; `None` where they have nothing in common.
     pub fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<Commit>, GitError> {
+        if self.leads_back(other, one) {
+            return self.commit_of(one).map(Some);
+        }
+        if self.leads_back(one, other) {
+            return self.commit_of(other).map(Some);
+        }
+        let question = (one.clone(), other.clone());
+        if let Some(known) = self.told.bases().get(&question) {
+            return Ok(known);
+        }
         let call = self.history_call()?.args(["merge-base", one.as_str(), other.as_str()]);
         let answer = call.run_accepting(&[0, 1])?;
         let printed = String::from_utf8_lossy(&answer.stdout);
-        let Some(first) = printed.lines().next() else { return Ok(None) };
-        self.commit_of(&CommitId::parse(first)?).map(Some)
+        let first = printed.lines().next().map(CommitId::parse).transpose()?;
+        let base = first.map(|id| self.commit_of(&id)).transpose()?;
+        self.told.bases().keep(question, &base);
+        Ok(base)
     }
 
     /// Whether the history of `later` holds `earlier`; a commit holds itself. One that is not there is held by none.
@@ -21,9 +36,18 @@ impl Repository {
         if earlier == later {
             return Ok(true);
         }
+        let question = (earlier.clone(), later.clone());
+        if let Some(known) = self.told.ancestors().get(&question) {
+            return Ok(known);
+        }
         let call = self.history_call()?.args(["merge-base", "--is-ancestor"]);
         let answer = call.args([earlier.as_str(), later.as_str()]).run_accepting(&[0, 1, 128])?;
-        Ok(answer.status.success())
+        let holds = answer.status.success();
+        // A commit that is not there yet may come.
+        if answer.status.code() != Some(128) {
+            self.told.ancestors().keep(question, &holds);
+        }
+        Ok(holds)
     }
 
     /// Values of a trailer in the messages from `last` back to `base`, which is left out, each commit the first parent of
@@ -34,6 +58,13 @@ impl Repository {
         last: &CommitId,
         base: &CommitId,
     ) -> Result<Vec<(CommitId, String)>, GitError> {
+        if last == base {
+            return Ok(Vec::new());
+        }
+        let question = (key.to_owned(), last.clone(), base.clone());
+        if let Some(known) = self.told.trailers().get(&question) {
+            return Ok(known);
+        }
         let format = format!("--format=%H %(trailers:key={key},valueonly,separator=%x09)");
         let printed = self
             .history_call()?
@@ -45,7 +76,9 @@ impl Repository {
             let values = values.split('\t').map(str::trim).filter(|value| !value.is_empty());
             values.filter_map(|value| Some((CommitId::parse(id).ok()?, value.to_owned())))
         });
-        Ok(found.collect())
+        let found = found.collect();
+        self.told.trailers().keep(question, &found);
+        Ok(found)
     }
 
     /// A commit by its id, from our own store where it lies there: what was made here cannot be forged by whoever writes
@@ -67,16 +100,41 @@ impl Repository {
         Ok(commit)
     }
 
-    fn made_here(&self, id: &CommitId) -> Option<Commit> {
+    pub(crate) fn made_here(&self, id: &CommitId) -> Option<Commit> {
         let (kind, content) = self.objects.read(id.as_str())?;
         let tree = tree_line(&content).filter(|_| kind == "commit")?;
         Some(Commit { id: id.clone(), tree })
+    }
+
+    /// Whether commits made here lead from one straight back to the other; `false` says nothing.
+    fn leads_back(&self, from: &CommitId, to: &CommitId) -> bool {
+        let mut at = from.clone();
+        for _ in 0..MADE_IN_A_ROUND {
+            if at == *to {
+                return true;
+            }
+            let content = self.objects.read(at.as_str()).filter(|(kind, _)| kind == "commit");
+            let Some(parent) = content.and_then(|(_, content)| only_parent(&content)) else { return false };
+            at = parent;
+        }
+        false
     }
 
     /// A cache of the history that somebody else wrote is not believed.
     fn history_call(&self) -> Result<GitCall, GitError> {
         Ok(self.view_call()?.args(["-c", "core.commitGraph=false"]))
     }
+}
+
+/// Of a commit with one parent; a merge has two histories and is git's to follow.
+fn only_parent(commit: &[u8]) -> Option<CommitId> {
+    let header = commit.split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
+    let mut parents = header.filter_map(|line| line.strip_prefix(b"parent "));
+    let first = parents.next()?;
+    if parents.next().is_some() {
+        return None;
+    }
+    CommitId::parse(std::str::from_utf8(first).ok()?).ok()
 }
 
 fn tree_line(commit: &[u8]) -> Option<TreeId> {

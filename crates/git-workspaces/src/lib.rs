@@ -18,6 +18,7 @@ mod fingerprint;
 mod git_command;
 mod hazard;
 mod history;
+mod id_memory;
 mod ids;
 mod ignore_rules;
 mod index_file;

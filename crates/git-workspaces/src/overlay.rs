@@ -92,11 +92,13 @@ impl Repository {
     pub fn file_at(&self, tree: &TreeId, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         let listing = self.listing(tree)?;
         let Some(entry) = listing.find(path.as_bytes()) else { return Ok(None) };
-        if let Some(content) = self.objects.read_blob(entry.oid) {
+        if let Some(content) = self.told.file(entry.oid).or_else(|| self.objects.read_blob(entry.oid)) {
             return Ok(Some(content));
         }
         let id = format!("{:?}", entry.oid);
-        self.internal_call().args(["cat-file", "blob", &id]).run().map(Some)
+        let content = self.internal_call().args(["cat-file", "blob", &id]).run()?;
+        self.told.keep_file(entry.oid, &content);
+        Ok(Some(content))
     }
 }
 

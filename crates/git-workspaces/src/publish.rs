@@ -15,7 +15,9 @@ impl Repository {
     /// Repeating it is harmless.
     pub fn publish(&self, commit: &Commit, base: &TreeId) -> Result<(), GitError> {
         let needed = self.needed_beyond(base, &commit.tree)?;
-        self.publish_objects(commit, &needed)
+        self.publish_objects(commit, &needed)?;
+        self.note_whole(&commit.tree, base);
+        Ok(())
     }
 
     /// Writes a commit and publishes it.

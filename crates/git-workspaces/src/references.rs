@@ -1,7 +1,7 @@
 //! Names in the user's repository: revisions, branches and compare-and-swap updates, through the reference view.
 //! Must not touch objects, indexes or work trees.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
@@ -102,13 +102,35 @@ impl Repository {
 
     pub fn read_reference(&self, name: &str) -> Result<Option<CommitId>, GitError> {
         check_name(name)?;
+        if let Some(id) = self.plainly(name)
+            && let Some(known) = self.resolved().get(id.as_str())
+        {
+            return Ok(Some(known.id.clone()));
+        }
         // A reference may name a tag object; the commit it leads to is what counts here.
         let output = self
             .view_call()?
             .args(["cat-file", "--batch-check=%(objectname)"])
-            .stdin(format!("{name}^{{commit}}\n").into_bytes())
+            .stdin(format!("{name}^{{commit}}\n{name}^{{tree}}\n").into_bytes())
             .run()?;
-        Ok(CommitId::parse(String::from_utf8_lossy(&output).trim_end()).ok())
+        let output = String::from_utf8_lossy(&output);
+        let mut lines = output.lines();
+        let id = lines.next().and_then(|line| CommitId::parse(line).ok());
+        let tree = lines.next().and_then(|line| TreeId::parse(line).ok());
+        if let Some((id, tree)) = id.clone().zip(tree) {
+            self.remember(Commit { id, tree });
+        }
+        Ok(id)
+    }
+
+    /// What a reference holds where it is a file of its own or stands in the list of packed ones. `None` where only git
+    /// can tell: a reference to a reference, another store, nothing there.
+    fn plainly(&self, name: &str) -> Option<CommitId> {
+        let id = match read_plain(&self.checkout.common_dir().join(name)) {
+            Ok(content) => String::from_utf8(content).ok()?,
+            Err(_) => self.packed().into_iter().find_map(|(id, found)| (found == name).then_some(id))?,
+        };
+        CommitId::parse(id.trim_end()).ok()
     }
 
     /// Whether something stands under this name, usable or not. Plain files, no process.
@@ -141,14 +163,31 @@ impl Repository {
     }
 
     fn packed_names(&self) -> Vec<String> {
+        self.packed().into_iter().map(|(_, name)| name).collect()
+    }
+
+    /// Ids and names.
+    fn packed(&self) -> Vec<(String, String)> {
         let packed = read_plain(&self.checkout.common_dir().join("packed-refs")).unwrap_or_default();
         let packed = String::from_utf8_lossy(&packed);
         let lines = packed.lines().filter(|line| !line.starts_with(['#', '^']));
-        lines.filter_map(|line| line.split_once(' ')).map(|(_, name)| name.to_owned()).collect()
+        let pairs = lines.filter_map(|line| line.split_once(' '));
+        pairs.map(|(id, name)| (id.to_owned(), name.to_owned())).collect()
     }
 
-    /// Short names of the branches whose names begin so.
+    /// Short names of the branches whose names begin so, sorted; one that leads nowhere may be among them. Plain files where
+    /// references are such, else git is asked.
     pub fn branches_under(&self, start: &str) -> Result<Vec<String>, GitError> {
+        let common = self.checkout.common_dir();
+        if !common.join("reftable").exists() {
+            let loose = files_under(&common.join("refs/heads"));
+            let loose = loose.iter().filter_map(|path| path.strip_prefix(common).ok()?.to_str());
+            let names = self.packed_names().into_iter().chain(loose.map(str::to_owned));
+            let names = names.filter(|name| check_name(name).is_ok());
+            let short = names.filter_map(|name| name.strip_prefix("refs/heads/").map(str::to_owned));
+            let found: BTreeSet<String> = short.filter(|name| name.starts_with(start)).collect();
+            return Ok(found.into_iter().collect());
+        }
         let printed = self.view_call()?.args(["for-each-ref", "--format=%(refname)", "refs/heads/"]).run()?;
         let names = String::from_utf8_lossy(&printed);
         let names = names.lines().filter_map(|name| name.strip_prefix("refs/heads/"));
@@ -281,16 +320,19 @@ impl Repository {
 
 /// A directory of references that were all deleted is in nobody's way; one file in it is.
 fn first_file_under(directory: &Path) -> Option<PathBuf> {
+    files_under(directory).into_iter().next()
+}
+
+fn files_under(directory: &Path) -> Vec<PathBuf> {
     let mut open = vec![directory.to_owned()];
+    let mut files = Vec::new();
     while let Some(current) = open.pop() {
         for entry in fs::read_dir(&current).into_iter().flatten().flatten() {
-            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                return Some(entry.path());
-            }
-            open.push(entry.path());
+            let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_directory { &mut open } else { &mut files }.push(entry.path());
         }
     }
-    None
+    files
 }
 
 /// Git's own rules for reference names, and `refs/` in front so that no name is read as something else.

@@ -11,6 +11,7 @@ use crate::control_dir::{ControlDir, ObjectFormat};
 use crate::durable_file::{ensure, read_plain, unique_beside};
 use crate::error::GitError;
 use crate::git_command::{Git, GitCall};
+use crate::id_memory::IdMemory;
 use crate::ids::{Commit, TreeId};
 use crate::index_file::Index;
 use crate::own_objects::OwnObjects;
@@ -28,6 +29,7 @@ pub struct Repository {
     pub(crate) format: ObjectFormat,
     pub(crate) resolved: Arc<Mutex<BTreeMap<String, Commit>>>,
     pub(crate) memory: TreeMemory,
+    pub(crate) told: IdMemory,
     pub(crate) objects: OwnObjects,
 }
 
@@ -38,8 +40,8 @@ impl Repository {
         let format = object_format(&checkout);
         let control = ControlDir::open(control_path, &checkout, format)?;
         let objects = OwnObjects::at(control.objects());
-        let memory = TreeMemory::default();
-        Ok(Self { git, checkout, control, format, resolved: Arc::default(), memory, objects })
+        let (memory, told) = (TreeMemory::default(), IdMemory::default());
+        Ok(Self { git, checkout, control, format, resolved: Arc::default(), memory, told, objects })
     }
 
     pub fn checkout(&self) -> &Checkout {
@@ -53,6 +55,11 @@ impl Repository {
         let imported = read_plain(&marker).unwrap_or_default();
         let mut imported = String::from_utf8_lossy(&imported).into_owned();
         if imported.lines().any(|id| id == commit.id.as_str()) {
+            return Ok(());
+        }
+        if self.told.whole().get(&commit.tree).is_some()
+            && self.made_here(&commit.id).as_ref() == Some(commit)
+        {
             return Ok(());
         }
         let mut wanted = vec![commit.id.as_str().to_owned()];
@@ -70,6 +77,14 @@ impl Repository {
         imported.push_str(commit.id.as_str());
         imported.push('\n');
         ensure(&marker, imported.as_bytes())
+    }
+
+    /// All of the tree was read from the control directory, beyond a base that is there too.
+    pub(crate) fn note_whole(&self, tree: &TreeId, base: &TreeId) {
+        let is_imported = || self.control.imported().join(base.as_str()).exists();
+        if self.told.whole().get(base).is_some() || is_imported() {
+            self.told.whole().keep(tree.clone(), &());
+        }
     }
 
     /// Ids of what `tree` needs beyond `known`, the tree itself included.

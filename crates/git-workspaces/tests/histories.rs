@@ -4,7 +4,7 @@
 mod support;
 
 use support::{World, text};
-use windlass_git_workspaces::{Commit, CommitId, Part, Repository};
+use windlass_git_workspaces::{Commit, CommitId, CommitRequest, Identity, Moment, Overlay, Part, Repository};
 
 /// `main` and `side` part at the first commit; each has a commit of its own.
 fn parted() -> (World, Repository, [Commit; 3]) {
@@ -33,6 +33,86 @@ fn two_branches_part_where_they_have_their_newest_common_commit() {
     world.commit_all("nothing in common");
     let other = repository.resolve_commit("other").unwrap();
     assert_eq!(repository.merge_base(&other.id, &side.id).unwrap(), None);
+}
+
+#[test]
+fn a_branch_is_read_as_it_stands_wherever_git_keeps_it() {
+    let (world, repository, [first, main, side]) = parted();
+    let read = |name: &str| repository.read_reference(name).unwrap();
+    assert_eq!(read("refs/heads/main"), Some(main.id.clone()));
+    world.git(&world.repo, &["pack-refs", "--all"]);
+    assert_eq!(
+        (read("refs/heads/main"), read("refs/heads/side")),
+        (Some(main.id.clone()), Some(side.id.clone()))
+    );
+    world.git(&world.repo, &["update-ref", "refs/heads/main", first.id.as_str()]);
+    assert_eq!(
+        read("refs/heads/main"),
+        Some(first.id.clone()),
+        "the file of its own counts, not the packed line"
+    );
+    world.git(&world.repo, &["symbolic-ref", "refs/heads/alias", "refs/heads/side"]);
+    assert_eq!(read("refs/heads/alias"), Some(side.id.clone()));
+    world.git(&world.repo, &["tag", "-a", "-m", "words", "noted", "side"]);
+    assert_eq!(read("refs/tags/noted"), Some(side.id.clone()), "a tag object leads to its commit");
+    world.git(&world.repo, &["update-ref", "-d", "refs/heads/side"]);
+    assert_eq!(read("refs/heads/side"), None);
+}
+
+#[test]
+fn branches_are_listed_wherever_git_keeps_them() {
+    let (world, repository, _) = parted();
+    world.git(&world.repo, &["branch", "orchestrator/round-001"]);
+    world.git(&world.repo, &["pack-refs", "--all"]);
+    world.git(&world.repo, &["branch", "orchestrator/round-002/worker-a"]);
+    let found = repository.branches_under("orchestrator/").unwrap();
+    assert_eq!(found, ["orchestrator/round-001", "orchestrator/round-002/worker-a"]);
+    assert_eq!(repository.branches_under("").unwrap().len(), 4);
+    world.git(&world.repo, &["branch", "-D", "orchestrator/round-001"]);
+    assert_eq!(repository.branches_under("orchestrator/").unwrap(), ["orchestrator/round-002/worker-a"]);
+}
+
+#[test]
+fn commits_made_here_lead_back_and_are_whole_without_the_users_objects() {
+    let (world, repository, [first, main, side]) = parted();
+    let me = Identity::new("N", "e@x").unwrap();
+    let mut made = main.clone();
+    for (path, content) in [("one", "1"), ("two", "2")] {
+        let files = [(path.to_owned(), content.as_bytes().to_vec())];
+        let parts = Overlay { content: &made.tree, replaced: &[], removed: &[], files: &files };
+        let request = CommitRequest {
+            tree: &repository.overlay(&parts).unwrap(),
+            parents: std::slice::from_ref(&made.id),
+            message: path,
+            author: &me,
+            committer: &me,
+            time: Moment { seconds: 1, offset_minutes: 0 },
+        };
+        made = repository.publish_new(&request, &made.tree).unwrap();
+    }
+    assert_eq!(repository.merge_base(&main.id, &made.id).unwrap(), Some(main.clone()));
+    assert_eq!(repository.merge_base(&made.id, &main.id).unwrap(), Some(main.clone()));
+    assert_eq!(repository.merge_base(&made.id, &side.id).unwrap(), Some(first));
+    repository.import(&made).unwrap();
+    std::fs::remove_dir_all(world.repo.join(".git/objects")).unwrap();
+    let whole = repository.files_at(&made.tree, |_| true).unwrap();
+    let names: Vec<&str> = whole.iter().map(|(path, _)| path.as_str()).collect();
+    assert!(names.contains(&"one") && names.contains(&"readme.txt"), "{names:?}");
+}
+
+#[test]
+fn a_commit_that_comes_later_is_seen_then() {
+    let (world, repository, [first, main, side]) = parted();
+    let absent = CommitId::parse(&"cd".repeat(20)).unwrap();
+    assert!(!repository.is_ancestor(&absent, &main.id).unwrap());
+    world.commit_all("Later");
+    let later = repository.resolve_commit("main").unwrap();
+    for _ in 0..2 {
+        assert!(repository.is_ancestor(&main.id, &later.id).unwrap());
+        assert!(!repository.is_ancestor(&later.id, &main.id).unwrap());
+        assert_eq!(repository.merge_base(&later.id, &side.id).unwrap(), Some(first.clone()));
+        assert_eq!(repository.trailers("Windlass-Round", &later.id, &first.id).unwrap().len(), 1);
+    }
 }
 
 #[test]
@@ -75,8 +155,8 @@ fn paths_that_differ_are_told_by_folder() {
 #[test]
 fn what_was_made_here_is_read_here_whatever_the_users_store_says() {
     let (world, repository, [first, main, _]) = parted();
-    let me = windlass_git_workspaces::Identity::new("M", "m@example.com").unwrap();
-    let request = windlass_git_workspaces::CommitRequest {
+    let me = Identity::new("M", "m@example.com").unwrap();
+    let request = CommitRequest {
         tree: &main.tree,
         parents: std::slice::from_ref(&first.id),
         message: "made here",

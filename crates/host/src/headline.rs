@@ -178,7 +178,7 @@ pub(crate) fn line(head: &RunHead, driven: bool) -> RunLine {
         now: headline.now,
         kind: headline.kind,
         round: headline.round,
-        rounds: headline.rounds,
+        rounds: (headline.rounds != u32::MAX).then_some(headline.rounds),
         started_at_ms: head.started_at.0,
         updated_at_ms: head.updated_at.0,
         repository: headline.repository,

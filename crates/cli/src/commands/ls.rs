@@ -59,7 +59,10 @@ fn show(runs: &[RunLine], output: &mut Output, now: Timestamp) {
 /// Rounds are what the column is called; other loops say what they count.
 fn passes(run: &RunLine) -> String {
     match run.kind {
-        LoopKind::Task => format!("{}/{}", run.round, run.rounds),
+        LoopKind::Task => match run.rounds {
+            Some(rounds) => format!("{}/{rounds}", run.round),
+            None => run.round.to_string(),
+        },
         LoopKind::Control | LoopKind::Goal | LoopKind::Roadmap => {
             format!("{} {}", run.kind.pass_word(), run.round)
         }

@@ -188,7 +188,7 @@ async fn meant(args: &ResumeArgs, run: String, control: &dyn Control) -> Result<
     let more_rounds = match args.rounds {
         Some(Room::More(more)) => more,
         Some(Room::InAll(all)) => match control.show(&run, None).await {
-            Ok(view) => all.saturating_sub(view.line.rounds),
+            Ok(view) => all.saturating_sub(view.line.rounds.unwrap_or(u32::MAX)),
             // A directory of the original is told the number in all, with its other flags.
             Err(_) if directory => 0,
             Err(fault) => return Err(fault),

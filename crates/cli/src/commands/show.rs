@@ -49,7 +49,8 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
         format!("{}: {}", view.line.task, printable(view.task_text.lines().next().unwrap_or_default())),
     );
     if view.line.kind == LoopKind::Task {
-        fields.add("round", format!("{} of {}", view.line.round, view.line.rounds));
+        let of = view.line.rounds.map(|rounds| format!(" of {rounds}")).unwrap_or_default();
+        fields.add("round", format!("{}{of}", view.line.round));
     }
     fields.add("started", ago(view.line.started_at_ms, now));
     fields.add("updated", ago(view.line.updated_at_ms, now));
@@ -125,7 +126,7 @@ fn delivery(delivery: &DeliveryView) -> String {
 
 fn artifact(artifact: &ArtifactView, kind: LoopKind) -> String {
     let round = match (artifact.round, kind) {
-        (0, LoopKind::Task) => String::from("run"),
+        (0, LoopKind::Task | LoopKind::Roadmap) => String::from("run"),
         (round, _) => format!("{} {round}", kind.pass_word()),
     };
     format!("{round} {} ({} bytes, {})", printable(&artifact.name), artifact.bytes, short(&artifact.digest))

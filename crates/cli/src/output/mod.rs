@@ -63,6 +63,11 @@ impl Output {
         self.format == Format::Json
     }
 
+    /// Answers and errors only.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.verbosity == Verbosity::Quiet
+    }
+
     /// Whether a story may be told beside, or as, the answer.
     pub(crate) fn tells_stories(&self) -> bool {
         self.format == Format::Text && self.verbosity == Verbosity::Normal

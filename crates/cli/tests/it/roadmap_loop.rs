@@ -2,6 +2,7 @@
 //! crashes do to them in between.
 
 mod cheats;
+mod cleaning;
 mod crashes;
 mod fan_out;
 mod ladder;
@@ -13,4 +14,6 @@ pub(crate) mod play;
 mod resuming;
 pub(crate) mod scene;
 mod serial;
+mod superseded;
+mod telling;
 mod updates;

@@ -1,6 +1,8 @@
 //! Takes away what ended runs left behind, and nothing that is not kept elsewhere first. One function decides; a dry run
 //! only stops before the last step.
 
+mod rounds;
+
 use super::find;
 use super::resume::Silence;
 use super::scratch::Scratch;
@@ -57,7 +59,8 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
         let common_dir = &protocol.place().common_dir;
         match hold_repository(host, common_dir, &owner, IfHeld::GiveUp, &Silence).await {
             Ok(repository) => {
-                let done = sweep(&context, &head, protocol, command.mode, &mut report).and_then(|()| {
+                let rows = (&head, stored.as_slice());
+                let done = sweep(&context, rows, protocol, command.mode, &mut report).and_then(|()| {
                     sweep_by_hand(&context, (&head, &stored), protocol, command.mode, &mut report)
                 });
                 repository.release(host, done).await?;
@@ -104,7 +107,7 @@ fn item(head: &RunHead, kind: &str, what: &str, why: String) -> CleanItem {
 
 fn sweep(
     context: &RunContext,
-    head: &RunHead,
+    (head, stored): (&RunHead, &[Stored]),
     protocol: &Protocol,
     mode: CleanMode,
     report: &mut CleanReport,
@@ -116,8 +119,9 @@ fn sweep(
             let commit = state.head.as_ref().map(|(commit, _)| commit);
             return sweep_places(context, head, commit, [Role::Builder, Role::Evaluator], mode, report);
         }
-        // Worktrees and branches of rounds are the control plane's: its state file says which are still needed.
-        Protocol::RoadmapRounds(_) => return Ok(()),
+        Protocol::RoadmapRounds(state) => {
+            return rounds::sweep(context, (head, stored), state, mode, report);
+        }
     };
     let Some((_, base_tree)) = &state.base else { return Ok(()) };
     let base = context.base(base_tree)?;

@@ -1,6 +1,7 @@
 //! What waits for a person, over all repositories. The lines kept beside the facts say which runs to look at, so that ten
 //! thousand runs that do not wait cost nothing but their line.
 
+use super::roadmap_loop::superseded;
 use super::{find, queries};
 use crate::fault::{git_fault, journal_fault};
 use crate::headline;
@@ -27,7 +28,8 @@ pub(crate) async fn inbox(host: &Host, repository: Option<&Path>) -> Result<Vec<
         }
         None => None,
     };
-    let mut heads = host.journal.runs().await.map_err(journal_fault)?;
+    let all = host.journal.runs().await.map_err(journal_fault)?;
+    let mut heads = all.clone();
     heads.retain(|head| headline::line(head, false).waits);
     if wanted.is_some() {
         heads.retain(|head| headline::common_dir(head) == wanted);
@@ -35,6 +37,9 @@ pub(crate) async fn inbox(host: &Host, repository: Option<&Path>) -> Result<Vec<
     heads.sort_by_key(|head| (head.updated_at, head.started_at));
     let mut entries = Vec::new();
     for head in heads {
+        if superseded::by(host, &all, &head).await?.is_some() {
+            continue;
+        }
         let stored = host.journal.read(&head.run, 0).await.map_err(journal_fault)?;
         let run = engine::replay(&head.run, &stored).map_err(journal_fault)?;
         if let Some(waiting) = waiting(&run) {

@@ -2,6 +2,7 @@
 
 use super::control_loop::change;
 use super::find;
+use super::roadmap_loop::superseded;
 use crate::fault::journal_fault;
 use crate::headline;
 use crate::host::Host;
@@ -10,6 +11,7 @@ use crate::spending;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
+use windlass_artifact_formats::roadmap_loop::plane::names;
 use windlass_control_api::commands::Pass;
 use windlass_control_api::views::{
     ArtifactView, Diff, DriverView, ExplanationView, LandedView, Log, RunLine, RunView, SaidBy, Speaker,
@@ -39,10 +41,13 @@ pub(crate) async fn list(host: &Host, repository: Option<&Path>) -> Result<Vec<R
         }
         None => None,
     };
+    let heads = host.journal.runs().await.map_err(journal_fault)?;
     let mut lines = Vec::new();
-    for head in host.journal.runs().await.map_err(journal_fault)? {
-        if wanted.is_none() || headline::common_dir(&head) == wanted {
-            lines.push(find::line(host, &head).await?);
+    for head in &heads {
+        if wanted.is_none() || headline::common_dir(head) == wanted {
+            let mut line = find::line(host, head).await?;
+            line.waits = line.waits && superseded::by(host, &heads, head).await?.is_none();
+            lines.push(line);
         }
     }
     Ok(lines)
@@ -246,6 +251,11 @@ async fn explanation(host: &Host, run: &Run) -> Result<ExplanationView, Fault> {
 pub(crate) async fn explain(host: &Host, name: &str) -> Result<ExplanationView, Fault> {
     let (head, stored, run) = find::run(host, name).await?;
     let mut told = explanation(host, &run).await?;
+    let heads = host.journal.runs().await.map_err(journal_fault)?;
+    if let Some(later) = superseded::by(host, &heads, &head).await? {
+        told.because.insert(0, format!("superseded by run {later}, which went on with its roadmap"));
+        told.commands = vec![format!("windlass explain {later}")];
+    }
     let stand_ins = stand_ins(&head.run, &stored)?;
     told.because.extend(
         stand_ins.iter().map(|(role, agent)| format!("the {role}'s word is its fallback's, {agent}")),
@@ -349,6 +359,8 @@ pub(crate) async fn diff(host: &Host, name: &str, pass: Option<Pass>) -> Result<
 /// Every sealed artifact a run's facts speak of, with its round, each once.
 pub(crate) fn sealed(id: &RunId, stored: &[Stored]) -> Result<Vec<(u32, ArtifactRef)>, Fault> {
     let mut round = 0;
+    // Rounds of a roadmap live side by side: whose an answer is, is known by who was asked.
+    let mut asked: BTreeMap<EffectId, u32> = BTreeMap::new();
     let mut found: Vec<(u32, ArtifactRef)> = Vec::new();
     for row in stored {
         let fact = row.fact(id).map_err(journal_fault)?;
@@ -365,7 +377,15 @@ pub(crate) fn sealed(id: &RunId, stored: &[Stored]) -> Result<Vec<(u32, Artifact
             Fact::RunStarted { spec: Spec::JudgedTask(spec), .. } => {
                 spec.adopted.map(of_adopted).unwrap_or_default()
             }
-            Fact::EffectSettled { outcome, .. } => of_outcome(outcome),
+            Fact::EffectRequested { effect, request: Effect::RunAgent(agent) } => {
+                let number = agent.work.and_then(|place| names::round_number(&place.work.round));
+                asked.extend(number.and_then(|number| Some((effect, u32::try_from(number).ok()?))));
+                Vec::new()
+            }
+            Fact::EffectSettled { effect, outcome } => {
+                round = asked.remove(&effect).unwrap_or(round);
+                of_outcome(outcome)
+            }
             Fact::JudgedTask(TaskFact::HandoffTaken { handoff }) => vec![handoff.artifact],
             Fact::JudgedTask(TaskFact::VerdictTaken {
                 source: windlass_protocols::protocol::judged_task::facts::Source::Agent { artifact },

@@ -1,5 +1,6 @@
 //! The ways back into a run: go on where it stopped, take an ended one up again, stop it, land what it made.
 
+use super::roadmap_loop::superseded;
 use super::start::{drive, hold_run, may_wait, released};
 use super::task_spec::free_branch;
 use super::{control_loop, find, legacy};
@@ -36,6 +37,7 @@ pub(crate) async fn resume(
         known => known?,
     };
     let protocol = find::protocol(&past.run)?;
+    superseded::refuse(host, &head, &past.run).await?;
     let context = find::context(host, &head.run, protocol)?;
     let first = reopening(host, &command, &past.run)?;
     refuse_early(&past.run, first.as_ref())?;

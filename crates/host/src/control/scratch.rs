@@ -62,7 +62,7 @@ impl Scratch {
 }
 
 /// The steps whose prompt, answer and logs were sealed, by the names of their directories. A landing leaves nothing but
-/// an empty mark that it began.
+/// an empty mark that it began, a step of a roadmap's controller nothing but its notes for the case that it is killed.
 fn sealed_steps(run: &RunId, stored: &[Stored]) -> Result<BTreeSet<String>, Fault> {
     let mut sealed = BTreeSet::new();
     for row in stored {
@@ -71,6 +71,7 @@ fn sealed_steps(run: &RunId, stored: &[Stored]) -> Result<BTreeSet<String>, Faul
         | Outcome::ChecksRan(_)
         | Outcome::Measured(_)
         | Outcome::Landed(_)
+        | Outcome::Plane(_)
         | Outcome::Refused { .. }) = outcome
         else {
             continue;

@@ -217,7 +217,13 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
         run: run.started.as_ref().map(|started| started.id.to_string()).unwrap_or_default(),
         status,
         run_dir: protocol.place().run_dir.clone(),
-        final_verdict: "needs-human".to_owned(),
+        // The original knows no word for an interrupted task; the other loops say what happened.
+        final_verdict: match protocol {
+            Protocol::JudgedTask(_) => "needs-human".to_owned(),
+            Protocol::FeedbackControl(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => {
+                status.word().to_owned()
+            }
+        },
         judge_verdict: "not-run".to_owned(),
         audit_gate: "not-run".to_owned(),
         said_by: SaidBy::default(),

@@ -262,11 +262,15 @@ fn base_of(repository: &Repository, state: &StateFile) -> Result<Result<Commit, 
     };
     let reference = format!("refs/heads/{branch}");
     let current = repository.current_branch().map_err(git_fault)?;
+    let tip = repository.read_reference(&reference).map_err(git_fault)?;
+    if tip.is_none() && current.as_deref() != Some(reference.as_str()) {
+        return Ok(Err(Trouble::no_such_branch(branch)));
+    }
     if current.as_deref() != Some(reference.as_str()) {
         let stands = current.as_deref().map_or("no branch", |name| name.trim_start_matches("refs/heads/"));
         return Ok(Err(Trouble::wrong_branch(branch, stands)));
     }
-    match repository.read_reference(&reference).map_err(git_fault)? {
+    match tip {
         Some(id) => Ok(Ok(repository.commit_of(&id).map_err(git_fault)?)),
         None => Ok(Err(Trouble::wrong_branch(branch, "a branch without any commit"))),
     }
@@ -342,11 +346,14 @@ fn same_lines(found: Option<&str>, stored: Option<&[u8]>) -> bool {
     }
 }
 
-/// The text under `## Goal`.
+/// The text under `## Goal`; where it is labelled, the outcome without its label.
 fn goal(roadmap: &str) -> String {
     let after = roadmap.lines().skip_while(|line| line.trim_end() != "## Goal").skip(1);
     let lines: Vec<&str> = after.take_while(|line| !line.starts_with("## ")).collect();
-    lines.join("\n").trim().to_owned()
+    match lines.iter().find_map(|line| line.strip_prefix("- Outcome:")) {
+        Some(outcome) => outcome.trim().to_owned(),
+        None => lines.join("\n").trim().to_owned(),
+    }
 }
 
 fn limits(verification: &Verification) -> RoundLimits {

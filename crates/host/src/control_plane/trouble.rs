@@ -89,6 +89,12 @@ impl Trouble {
         Self::new(TroubleKind::WrongBranch, None, vec![why], &hint)
     }
 
+    pub(super) fn no_such_branch(base: &str) -> Self {
+        let why = format!("{STATE_FILE}: rounds are merged into {base}, but there is no branch {base}");
+        let hint = format!("name the branch you mean as `base_branch` in {STATE_FILE}");
+        Self::new(TroubleKind::WrongBranch, None, vec![why], &hint)
+    }
+
     /// All of it in one, for a refusal.
     pub(crate) fn sentence(&self) -> String {
         let generation = self.generation.map(words::generation_word);

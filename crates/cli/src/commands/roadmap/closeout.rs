@@ -11,12 +11,12 @@ use windlass_control_api::{Control, Fault, exit_codes};
 /// Apply an approved status-only closeout to a work tree
 ///
 /// Plumbing: `roadmap run` does this by itself when a round is merged. Makes exactly the approved edits in the roadmap, its
-/// view and its history, or none, and says which. Commits nothing. Exits with 14 where the edits no longer fit.
+/// view and its history, or none. Prints what it changed as JSON. Commits nothing. Exits with 14 where the edits no longer fit.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   windlass roadmap closeout --review-record orchestrator/rounds/round-007/review-record.json --dry-run
-  windlass roadmap closeout --review-record orchestrator/rounds/round-007/review.md --json")]
+  windlass roadmap closeout --review-record orchestrator/rounds/round-007/review.md | jq .files")]
 pub(super) struct CloseoutArgs {
     /// The review that approves: review-record.json, or review.md of a plane without records
     #[arg(long, value_name = "FILE")]
@@ -36,17 +36,15 @@ pub(super) async fn run(args: CloseoutArgs, control: &dyn Control, output: &mut 
         dry_run: args.dry_run,
     };
     let applied = control.closeout_roadmap(command).await?;
-    if output.is_json() {
-        output.document(&applied);
-        return Ok(exit_codes::ACCEPTED);
-    }
+    // What was changed is for the program that called this; a person reads the rest.
+    output.document(&applied);
     let look = output.look();
     let verb = if applied.dry_run { "would edit" } else { "edited" };
     for file in &applied.files {
-        output.line(format!("{} {verb} {}", look.mark(Tone::Good), printable(file)));
+        output.talk(format!("{} {verb} {}", look.mark(Tone::Good), printable(file)));
     }
     for line in &applied.applied_edit_summary {
-        output.line(format!("  {}", printable(line)));
+        output.talk(format!("  {}", printable(line)));
     }
     Ok(exit_codes::ACCEPTED)
 }

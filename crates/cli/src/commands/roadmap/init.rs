@@ -64,6 +64,10 @@ pub(super) async fn run(args: InitArgs, control: &dyn Control, output: &mut Outp
     let report = control.init_roadmap(command).await?;
     if output.is_json() {
         output.document(&report);
+    } else if output.is_quiet() && !report.dry_run {
+        for notice in &report.notices {
+            output.warn(printable(notice));
+        }
     } else {
         show(&report, output);
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use std::path::PathBuf;
 use windlass_control_api::events::Tone;
 use windlass_control_api::roadmap_setup::{PlaneKindView, PlaneProblem, RoadmapInspection};
-use windlass_control_api::{Control, Fault, exit_codes};
+use windlass_control_api::{Code, Control, Fault, exit_codes};
 
 /// Say what the control plane is, what is wrong with it, and what a run would do next
 ///
@@ -24,7 +24,14 @@ pub(super) struct InspectArgs {
 }
 
 pub(super) async fn run(args: InspectArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
-    let found = control.inspect_roadmap(&absolute(&args.path)?).await?;
+    let found = control.inspect_roadmap(&absolute(&args.path)?).await.map_err(|mut fault| {
+        // Other commands take the place with a flag.
+        if fault.code == Code::NotARepository {
+            fault.hints =
+                vec!["name a checkout as PATH, or make one with `git init` or `git clone`".to_owned()];
+        }
+        fault
+    })?;
     if output.is_json() {
         output.document(&found);
     } else {

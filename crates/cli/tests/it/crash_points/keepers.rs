@@ -1,33 +1,35 @@
-//! Kills a keeper, the process between the engine and an agent or a check, at every place it comes through. Nobody can
+//! Kills a keeper, the process between the engine and an agent or a check, at the places it comes through. Nobody can
 //! know what its child had done by then, so the step is made once more; that is the bound, and it is tested.
 
+use super::ending::Ending;
 use super::stage::{Stage, Standing, places};
-use super::undisturbed;
+use super::{Kinds, visited};
 use std::collections::BTreeMap;
 use windlass_test_support::wait_until;
 
 /// How many children the run has: two doers, a judge, an auditor; the check at the base, twice on a change, the audit's.
 const KEEPERS: usize = 8;
 
-/// The places each keeper of an undisturbed run comes through.
-fn places_of_keepers() -> Vec<Vec<String>> {
+/// What an undisturbed run leaves, and the places this keeper of it comes through.
+fn undisturbed(keeper: usize) -> (Ending, Vec<String>) {
     let mut stage = Stage::set_up();
     let log = stage.world.shared("keeper");
     let _ = stage.with("WINDLASS_CRASH_CHILD_LOG", log.to_str().unwrap(), Stage::run).exits_with(0);
-    (1..=KEEPERS).map(|keeper| places(&log.with_extension(keeper.to_string()))).collect()
+    assert!(log.with_extension(KEEPERS.to_string()).exists(), "a keeper is missing");
+    (Ending::of(&stage), places(&log.with_extension(keeper.to_string())))
 }
 
-fn survives_every_place_of_keeper(keeper: usize) {
-    let (expected, _) = undisturbed();
-    let places = &places_of_keepers()[keeper - 1];
+fn survives_the_places_of_keeper(keeper: usize) {
+    let (expected, places) = undisturbed(keeper);
     for name in ["rename.before", "rename.after", "child.before", "child.after"] {
         assert!(places.iter().any(|place| place == name), "no place called {name} in {places:?}");
     }
-    for (index, name) in places.iter().enumerate() {
+    for place in visited(&places, Kinds::All, 1) {
+        let name = &places[place - 1];
         let mut stage = Stage::set_up();
-        let crash = format!("{keeper}:{}", index + 1);
+        let crash = format!("{keeper}:{place}");
         let output = stage.with("WINDLASS_CRASH_CHILD", &crash, Stage::run);
-        let told = format!("keeper {keeper} killed at its place {} ({name})\n{}", index + 1, output.stderr);
+        let told = format!("keeper {keeper} killed at its place {place} ({name})\n{}", output.stderr);
         assert_eq!(output.code, Some(0), "{told}");
         wait_until("the last process to end", || stage.world.processes().is_empty().then_some(()));
         let landed = stage.landed_tree();
@@ -59,7 +61,7 @@ fn without_attempt(step: &str) -> &str {
 
 macro_rules! keepers {
     ($($name:ident = $keeper:literal),+ $(,)?) => {
-        $(#[test] fn $name() { survives_every_place_of_keeper($keeper); })+
+        $(#[test] fn $name() { survives_the_places_of_keeper($keeper); })+
     };
 }
 

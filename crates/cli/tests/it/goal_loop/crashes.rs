@@ -2,13 +2,15 @@
 //! a person would: the same files, the same counters, no commit twice.
 
 use super::stage::{Stage, Turn};
-use crate::crash_points::places;
+use crate::crash_points::{Kinds, places, visited};
 use serde_json::Value;
 use std::fmt::Write as _;
 use windlass_test_support::Output;
 
 /// The places of a story are shared out among so many tests, which run side by side.
-const SHARES: usize = 3;
+const SHARES: usize = 2;
+/// So many places of each kind are visited in each story; `cargo xtask chaos` visits all.
+const OF_EACH_KIND: usize = 1;
 /// By so many the number of places of one command differs from run to run.
 const UNSTEADY: usize = 12;
 /// A walk that needs more commands than this goes round in circles.
@@ -25,14 +27,6 @@ enum Story {
 }
 
 impl Story {
-    const fn every(self) -> usize {
-        match self {
-            Self::Approved => 97,
-            Self::ByHand => 113,
-            Self::InPlace => 59,
-        }
-    }
-
     fn stage(self) -> Stage {
         let first = match self {
             Self::Approved | Self::InPlace => Turn::failing(1, "part-1.txt"),
@@ -163,10 +157,10 @@ impl Walk {
         self
     }
 
-    /// How many places each command came through.
-    fn places(&self) -> Vec<usize> {
+    /// The places each command came through.
+    fn places(&self) -> Vec<Vec<String>> {
         let log = |number| self.stage.world.shared(&format!("places-{number}.txt"));
-        (0..self.given.len()).map(|number| places(&log(number)).len()).collect()
+        (0..self.given.len()).map(|number| places(&log(number))).collect()
     }
 
     fn ending(&self) -> Ending {
@@ -220,27 +214,26 @@ fn timeless(text: &str) -> String {
     parts.collect()
 }
 
-fn undisturbed(story: Story) -> (Ending, Vec<usize>, Vec<String>) {
+fn undisturbed(story: Story) -> (Ending, Vec<Vec<String>>, Vec<String>) {
     let walk = Walk::new(story, Kill::None).walked();
     (walk.ending(), walk.places(), walk.given)
 }
 
-#[expect(clippy::disallowed_methods, reason = "a test is not the program; a campaign asks for more")]
-fn every(story: Story) -> usize {
-    std::env::var("WINDLASS_CRASH_EVERY").map_or(story.every(), |every| every.parse().expect("a number"))
-}
-
 fn survives(story: Story, share: usize) {
     let (expected, places, given) = undisturbed(story);
-    let all = places.iter().enumerate();
-    let all = all.flat_map(|(command, places)| (1..=*places).map(move |place| (command, place)));
-    let mine = all.step_by(every(story)).skip(share).step_by(SHARES);
+    let of_all = |(command, places): (usize, &Vec<String>)| {
+        (1..=places.len()).map(|place| (command, place)).collect::<Vec<_>>()
+    };
+    let all: Vec<(usize, usize)> = places.iter().enumerate().flat_map(of_all).collect();
+    let chosen =
+        visited(&places.concat(), Kinds::OfTheLoop, OF_EACH_KIND).into_iter().map(|number| all[number - 1]);
+    let mine = chosen.skip(share).step_by(SHARES);
     let failures: Vec<String> = mine
         .filter_map(|(number, place)| {
             let walk = Walk::new(story, Kill::Once { command: number, place }).walked();
             let command = &given[number];
             // How often a lock is looked at differs by a few; the last places of a command may not be reached.
-            let reached = walk.kills == 1 || place + UNSTEADY > places[number];
+            let reached = walk.kills == 1 || place + UNSTEADY > places[number].len();
             assert!(reached, "{command} came through {place} unharmed");
             let ending = walk.ending();
             (ending != expected).then(|| {
@@ -260,7 +253,7 @@ fn the_stories_come_through_every_command_and_end_as_they_should() {
     assert_eq!(ending.counters["outcome"], "SUCCESS");
     assert_eq!(ending.counters["iterations"]["used"], 3);
     assert_eq!(ending.counters["items"][0]["rework"], 1);
-    assert!(places.iter().all(|places| *places > UNSTEADY), "{places:?}");
+    assert!(places.iter().all(|places| places.len() > UNSTEADY), "{places:?}");
 
     let (ending, _, given) = undisturbed(Story::ByHand);
     let walked = ["run", "reject", "resume", "take-over", "hand-back", "approve", "resume", "skip", "resume"];
@@ -286,9 +279,9 @@ fn survives_being_killed_again(story: Story, later: usize) {
 
 #[test]
 fn killed_again_and_again_it_comes_to_the_same_end() {
-    survives_being_killed_again(Story::Approved, 17);
-    survives_being_killed_again(Story::ByHand, 23);
-    survives_being_killed_again(Story::InPlace, 11);
+    survives_being_killed_again(Story::Approved, 37);
+    survives_being_killed_again(Story::ByHand, 41);
+    survives_being_killed_again(Story::InPlace, 23);
 }
 
 macro_rules! shares {
@@ -297,12 +290,11 @@ macro_rules! shares {
             use super::{Story, survives};
             #[test] fn share_0() { survives(Story::$story, 0); }
             #[test] fn share_1() { survives(Story::$story, 1); }
-            #[test] fn share_2() { survives(Story::$story, 2); }
         })+
 
         #[test]
         fn there_are_as_many_tests_as_shares() {
-            assert_eq!(SHARES, 3);
+            assert_eq!(SHARES, 2);
         }
     };
 }

@@ -2,21 +2,15 @@
 
 use super::asking;
 use super::take_over::InHand;
-use crate::crash_points::places;
+use crate::crash_points::{Kinds, places, visited};
 use crate::played_run::PlayedRun;
 
-/// So many places lie between two that are visited; a campaign visits them all.
-#[expect(clippy::disallowed_methods, reason = "a test is not the program; a campaign asks for more")]
-fn every(usual: usize) -> usize {
-    std::env::var("WINDLASS_CRASH_EVERY").map_or(usual, |every| every.parse().expect("a number"))
-}
-
-/// Every place a command comes through, by an undisturbed one.
-fn count_places(mut played: PlayedRun, command: &str) -> usize {
+/// The places to be killed at, of those an undisturbed command comes through; a campaign visits them all.
+fn chosen_places(mut played: PlayedRun, command: &str) -> Vec<usize> {
     let log = played.world.shared("places.txt");
     played.world.set("WINDLASS_CRASH_LOG", log.to_str().unwrap());
     let _ = played.about(command, &[]).exits_with(0);
-    places(&log).len()
+    visited(&places(&log), Kinds::OfTheLoop, 1)
 }
 
 fn killed_at(played: &mut PlayedRun, place: usize, command: &str) {
@@ -29,9 +23,9 @@ fn killed_at(played: &mut PlayedRun, place: usize, command: &str) {
 
 #[test]
 fn while_taking_over_it_is_asked_again_and_stands() {
-    let places = count_places(asking(), "take-over");
-    assert!(places > 3, "{places}");
-    for place in (1..=places).step_by(every(11)) {
+    let places = chosen_places(asking(), "take-over");
+    assert!(places.len() >= 3, "{places:?}");
+    for place in places {
         let mut played = asking();
         killed_at(&mut played, place, "take-over");
         let hand = InHand::of(played);
@@ -52,8 +46,7 @@ fn while_handing_back_nothing_is_lost_or_done_twice() {
         hand.write("done.txt", "by hand");
         hand.played
     };
-    let places = count_places(prepared(), "hand-back");
-    for place in (1..=places).step_by(every(23)) {
+    for place in chosen_places(prepared(), "hand-back") {
         let mut played = prepared();
         killed_at(&mut played, place, "hand-back");
         let status = played.line()["status"].as_str().unwrap().to_owned();

@@ -118,3 +118,29 @@ fn section_25_4_a_review_in_markdown_is_applied_with_the_plan_beside_it() {
     let after = place.repository.read(&place.roadmap_file("roadmap.md"));
     assert!(after.contains("### [in-progress] Know") && after.contains("- round-001 began"), "{after}");
 }
+
+#[test]
+fn what_was_changed_is_json_on_stdout_and_prose_beside_it() {
+    let place = Place::set_up(&["--records"]);
+    let review = place.write_record(&[]);
+    let told = place.closeout(&review, &[]).exits_with(0);
+    assert_eq!(told.json()["applied_edit_summary"].as_array().unwrap().len(), 3, "{}", told.stdout);
+    assert!(told.stderr.contains("edited") && told.stderr.contains("roadmap.md"), "{}", told.stderr);
+    let quiet = Place::set_up(&["--records"]);
+    let told = quiet.closeout(&quiet.write_record(&[]), &["--quiet"]).exits_with(0);
+    assert_eq!((told.json()["mode"].as_str(), told.stderr.as_str()), (Some("status-only"), ""));
+}
+
+#[test]
+fn a_review_that_lies_elsewhere_is_refused_with_the_place_it_belongs_in() {
+    let place = Place::set_up(&[]);
+    place.repository.write("review.md", "### Decision\n**APPROVED**\n");
+    let review = place.repository.path().join("review.md");
+    let refused = place.closeout(review.to_str().unwrap(), &[]).exits_with(2);
+    let hint = "put it, with the plan.md of its round, into orchestrator/rounds/ROUND/";
+    assert_refused(&refused, "WL-USAGE-001", &["does not tell its round", hint]);
+    place.repository.write("review-record.json", "{\"decision\": \"approved\"}");
+    let record = place.repository.path().join("review-record.json");
+    let refused = place.closeout(record.to_str().unwrap(), &[]).exits_with(2);
+    assert_refused(&refused, "WL-USAGE-001", &["does not tell its round", "round_id"]);
+}

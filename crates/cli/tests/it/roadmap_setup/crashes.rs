@@ -1,7 +1,7 @@
-//! Killed at every place it comes through, a set-up is finished by the next one: one commit, never two, never half a plane.
+//! Killed at any place it comes through, a set-up is finished by the next one: one commit, never two, never half a plane.
 
 use super::*;
-use crate::crash_points::places;
+use crate::crash_points::{Kinds, places, visited};
 
 impl Place {
     fn init_with(&mut self, name: &str, value: &str) -> Output {
@@ -20,16 +20,18 @@ impl Place {
 }
 
 /// The places are shared out among so many tests, which run side by side.
-const SHARES: usize = 6;
+const SHARES: usize = 2;
+/// So many places of each kind are visited; `cargo xtask chaos` visits all.
+const OF_EACH_KIND: usize = 3;
 
-fn survives_every_place_of_share(share: usize) {
+fn survives_the_places_of_share(share: usize) {
     let mut undisturbed = Place::bare();
     let log = undisturbed.world.shared("places.txt");
     let _ = undisturbed.init_with("WINDLASS_CRASH_LOG", log.to_str().unwrap()).exits_with(0);
     undisturbed.assert_whole(0);
-    let all = places(&log).len();
-    assert!(all > 20, "only {all} places");
-    for place in (1..=all).skip(share).step_by(SHARES) {
+    let all = places(&log);
+    assert!(all.len() > 20, "only {} places", all.len());
+    for place in visited(&all, Kinds::OfTheLoop, OF_EACH_KIND).into_iter().skip(share).step_by(SHARES) {
         let mut stage = Place::bare();
         let killed = stage.init_with("WINDLASS_CRASH_AT", &place.to_string());
         assert_eq!(killed.signal, Some(9), "place {place} was not reached");
@@ -45,7 +47,7 @@ macro_rules! shares {
     ($($name:ident = $share:literal;)+) => {
         $(#[test]
         fn $name() {
-            survives_every_place_of_share($share);
+            survives_the_places_of_share($share);
         })+
     };
 }
@@ -53,8 +55,4 @@ macro_rules! shares {
 shares! {
     section_24_5_a_killed_set_up_is_finished_by_the_next_share_0 = 0;
     section_24_5_a_killed_set_up_is_finished_by_the_next_share_1 = 1;
-    section_24_5_a_killed_set_up_is_finished_by_the_next_share_2 = 2;
-    section_24_5_a_killed_set_up_is_finished_by_the_next_share_3 = 3;
-    section_24_5_a_killed_set_up_is_finished_by_the_next_share_4 = 4;
-    section_24_5_a_killed_set_up_is_finished_by_the_next_share_5 = 5;
 }

@@ -134,3 +134,14 @@ fn a_detached_head_has_no_base_branch() {
     place.repository.git(&["checkout", "-q", "--detach"]);
     assert_refused(&place.init(ANSWERS, &[]).exits_with(14), "WL-RUN-002", &["no branch is checked out"]);
 }
+
+#[test]
+fn a_quiet_set_up_says_nothing_when_it_went_well() {
+    let place = Place::bare();
+    let told = place.init(ANSWERS, &["--quiet"]).exits_with(0);
+    assert_eq!((told.stdout.as_str(), told.stderr.as_str()), ("", ""));
+    assert_eq!(place.commits(), 2);
+    // What would be written is the answer of a dry run, and stays one.
+    let dry = Place::bare().init(ANSWERS, &["--quiet", "--dry-run"]).exits_with(0);
+    assert!(dry.stdout.contains("would write"), "{}", dry.stdout);
+}

@@ -153,3 +153,32 @@ fn live_rounds_are_shown_with_what_their_files_prove() {
     let shown = place.world.windlass(&["roadmap", "inspect", place.repository.text()]).exits_with(0).stdout;
     assert!(shown.contains("round-001") && shown.contains("was stuck"), "{shown}");
 }
+
+#[test]
+fn the_next_command_that_is_named_is_one_that_works() {
+    let mut place = Place::set_up(&[]);
+    let next =
+        |place: &Place| place.inspect().exits_with(0).json()["next_steps"][0].as_str().unwrap().to_owned();
+    assert_eq!(next(&place), "windlass roadmap run --agent claude");
+    // Settings that name the agents make the flag needless.
+    place.world.set("WINDLASS_AGENT", "claude");
+    assert_eq!(next(&place), "windlass roadmap run");
+}
+
+#[test]
+fn hints_name_what_the_command_takes_and_branches_that_are_there() {
+    let place = Place::set_up(&[]);
+    let nowhere = place.world.shared("nowhere");
+    let lost = place.world.windlass(&["roadmap", "inspect", nowhere.to_str().unwrap()]);
+    assert!(!lost.stderr.contains("--repo") && lost.stderr.contains("PATH"), "{}", lost.stderr);
+
+    place.edit_state(&[("base_branch", json!("nope"))]);
+    let found = place.inspect().exits_with(2);
+    assert!(!found.stdout.contains("git switch nope"), "{}", found.stdout);
+    assert!(found.stdout.contains("there is no branch nope"), "{}", found.stdout);
+    place.finish();
+    place.edit_state(&[("base_branch", json!("nope"))]);
+    let refused = place.init(ANSWERS, &[]);
+    assert!(!refused.stderr.contains("git switch nope"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("as `base_branch` in"), "{}", refused.stderr);
+}

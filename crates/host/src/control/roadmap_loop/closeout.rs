@@ -62,10 +62,13 @@ fn approved(review: &Path, text: &str) -> Result<(Generation, Lineage, Closeout)
     let folder = review.parent().unwrap_or(Path::new("."));
     let is_record = review.extension().is_some_and(|ending| ending == "json");
     let round = round_of(review, text, is_record).ok_or_else(|| {
-        refused(format!(
-            "{} does not tell its round; it belongs in orchestrator/rounds/ROUND/",
-            review.display()
-        ))
+        let hint = if is_record {
+            "give it the `round_id` it is about, or put it into orchestrator/rounds/ROUND/"
+        } else {
+            "put it, with the plan.md of its round, into orchestrator/rounds/ROUND/; a review-record.json may lie \
+             anywhere when it has a `round_id`, with `--repo DIR` for the work tree"
+        };
+        refused(format!("{} does not tell its round", review.display())).hint(hint)
     })?;
     let beside = |name: &str| std::fs::read_to_string(folder.join(name));
     let (generation, lineage, review) = if is_record {

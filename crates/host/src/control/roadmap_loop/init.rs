@@ -341,7 +341,7 @@ fn on_base(state: &StateFile, branch: &str) -> Result<(), Fault> {
             format!("the base branch is {base}, and {branch} is checked out"),
         )
         .kept(NOTHING)
-        .hint(format!("git switch {base}"))),
+        .hint(format!("check {base} out, or name the branch you mean as `base_branch` in {STATE_FILE}"))),
         _ => Ok(()),
     }
 }

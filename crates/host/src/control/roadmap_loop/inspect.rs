@@ -18,6 +18,7 @@ use windlass_control_api::roadmap_setup::{
     LiveRound, LiveUpdate, MilestoneView, PlaneKindView, PlaneProblem, RoadmapHead, RoadmapInspection,
 };
 use windlass_git_workspaces::Checkout;
+use windlass_protocols::Role;
 use windlass_protocols::protocol::roadmap_rounds::book::proven;
 use windlass_protocols::protocol::roadmap_rounds::outlook::outlook;
 use windlass_protocols::protocol::roadmap_rounds::plane::{Plane, RoundSeen};
@@ -52,13 +53,23 @@ pub(crate) fn inspect(host: &Host, directory: &Path) -> Result<RoadmapInspection
             of_plane(&mut view, &disk, &state, files);
             if !has_fatal(&view) {
                 let top = checkout.work_tree().to_owned();
+                let run = run_command(host, &top)?;
                 let looked = control_plane::look(&host.repository(checkout)?)?;
-                add_what_was_seen(&mut view, &top, looked);
+                add_what_was_seen(&mut view, (&top, run), looked);
             }
         }
         (kind, _) => refused(&mut view, kind),
     }
     Ok(view)
+}
+
+/// The command that runs it as it is typed here: without agents in the settings it would be refused.
+fn run_command(host: &Host, top: &Path) -> Result<&'static str, Fault> {
+    let settings = host.settings_for(Some(top), &[])?;
+    let named = |role: Role| settings.text(role.word()).is_some();
+    let all = [Role::Planner, Role::Implementer, Role::Reviewer].into_iter().all(named);
+    let plain = settings.text("agent").is_some() || all;
+    Ok(if plain { "windlass roadmap run" } else { "windlass roadmap run --agent claude" })
 }
 
 /// A folder that nothing can be run on, and why.
@@ -185,14 +196,18 @@ fn recorded(round: &windlass_artifact_formats::roadmap_loop::plane::RoundRecord)
 }
 
 /// What git and the worktrees tell besides.
-fn add_what_was_seen(view: &mut RoadmapInspection, top: &Path, looked: Result<Looked, Trouble>) {
+fn add_what_was_seen(
+    view: &mut RoadmapInspection,
+    (top, run): (&Path, &str),
+    looked: Result<Looked, Trouble>,
+) {
     match looked {
         Ok(Looked { plane, .. }) => {
             view.valid = true;
             view.next = Some(outlook(&plane));
             view.rounds = plane.rounds.iter().map(|round| seen(top, round)).collect();
             add_oddities(view, &plane);
-            let next = if view.complete { "windlass roadmap init" } else { "windlass roadmap run" };
+            let next = if view.complete { "windlass roadmap init" } else { run };
             view.next_steps.push(next.to_owned());
         }
         Err(trouble) => {

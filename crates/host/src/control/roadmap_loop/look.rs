@@ -47,6 +47,6 @@ async fn newest(host: &Host, repository: &Path) -> Result<String, Fault> {
     });
     of_here.map(|head| head.run.to_string()).ok_or_else(|| {
         Fault::new(Code::UnknownRun, "no roadmap loop was ever run in this repository")
-            .hint("`windlass roadmap run` runs one; `windlass roadmap inspect` looks at the control plane")
+            .hint("`windlass roadmap run --agent claude` runs one; `windlass roadmap inspect` looks at the control plane")
     })
 }

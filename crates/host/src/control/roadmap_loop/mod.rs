@@ -9,6 +9,7 @@ pub(crate) mod migrate;
 mod on_disk;
 pub(crate) mod report;
 pub(crate) mod start;
+pub(crate) mod superseded;
 pub(crate) mod verify;
 
 use crate::holder::{IfHeld, Owner, hold_repository};

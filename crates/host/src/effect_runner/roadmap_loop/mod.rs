@@ -64,6 +64,11 @@ pub(super) fn worktree_path(context: &RunContext, recorded: &str) -> PathBuf {
     control_plane::worktree_path(context.repository.checkout().work_tree(), recorded)
 }
 
+/// Names the private index of a worktree of a round.
+pub(crate) fn index_key(recorded: &str) -> String {
+    Site::key(recorded)
+}
+
 /// A round's id as the name of one folder: ids are free texts of a file that anybody may edit.
 pub(super) fn folder_name(round: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };

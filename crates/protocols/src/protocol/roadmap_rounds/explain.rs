@@ -2,7 +2,6 @@
 
 use super::book::Phase;
 use super::end::End;
-use super::ladder;
 use super::plane::{MilestoneStatus, Plane, RoundStage};
 use super::state::State;
 use super::steps::{Mechanism, RoundWork};
@@ -48,6 +47,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
     }
     because.extend(standing(state));
     because.extend(state.merged.iter().map(|merged| format!("read {} ({})", merged.commit, merged.round)));
+    because.extend(state.revisions.iter().map(|(revision, commit)| format!("read {commit} ({revision})")));
     Explanation { now: end.words(), because, commands }
 }
 
@@ -78,7 +78,7 @@ fn standing(state: &State) -> Vec<String> {
 fn failing(work: &RoundWork, phase: &Phase, afresh: bool) -> Option<String> {
     let Phase::Failed { why } = phase else { return None };
     let mechanism = if afresh { Mechanism::FreshAgent } else { Mechanism::SameHandle };
-    Some(format!("{} of {} failed {}: {why}", work.kind.words(), work.round, ladder::words(mechanism)))
+    Some(format!("{} of {} failed {}: {why}", work.kind.words(), work.round, mechanism.words()))
 }
 
 pub fn progress(plane: &Plane) -> String {

@@ -10,7 +10,7 @@ use super::rounds::at_capacity;
 use super::steps::{Mechanism, RoundWork, WorkKind};
 use crate::draft::Draft;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// How often the work has failed when somebody looks into it.
@@ -97,14 +97,5 @@ impl Work {
         let looking = state(draft).book.works.get(&looked_into_by(about));
         matches!(self.phase, Phase::Failed { .. })
             && looking.is_some_and(|looking| looking.investigating.as_ref() == Some(about))
-    }
-}
-
-/// For logs.
-pub(super) fn words(mechanism: Mechanism) -> String {
-    match mechanism {
-        Mechanism::SameHandle => "by the same agent".to_string(),
-        Mechanism::FreshAgent => "by a fresh agent".to_string(),
-        Mechanism::OtherAdapter => "by another agent".to_string(),
     }
 }

@@ -269,9 +269,9 @@ pub enum Mechanism {
 impl Mechanism {
     pub const fn words(self) -> &'static str {
         match self {
-            Self::SameHandle => "same handle",
-            Self::FreshAgent => "fresh agent",
-            Self::OtherAdapter => "other adapter",
+            Self::SameHandle => "by the same agent",
+            Self::FreshAgent => "by a fresh agent",
+            Self::OtherAdapter => "by another agent",
         }
     }
 }

@@ -1,0 +1,113 @@
+//! Cleaning after a roadmap loop: worktrees of rounds that are over go, what still lives or was never merged stays, and a dry
+//! run says exactly that.
+
+use super::plane::{STATE, Style, milestone};
+use super::play::{Play, Work, shell, writes};
+use super::scene::Scene;
+use serde_json::Value;
+
+fn clean(scene: &Scene, more: &[&str]) -> Value {
+    let words = [&["clean", "--repo", scene.repository.text(), "--json"], more].concat();
+    scene.world.windlass(&words).exits_with(0).json()
+}
+
+/// What goes or stays, but for the prompts and logs of the steps: the kind, and the last part of the name.
+fn listed(report: &Value, list: &str) -> Vec<String> {
+    let items = report[list].as_array().unwrap().iter();
+    let text = |item: &Value, key: &str| item[key].as_str().unwrap().to_owned();
+    let own = items.filter(|item| item["kind"] != "scratch files");
+    own.map(|item| {
+        format!("{} {}", item["kind"].as_str().unwrap(), text(item, "what").rsplit('/').next().unwrap())
+    })
+    .collect()
+}
+
+/// A dry run, then the real thing: both decide the same.
+#[track_caller]
+fn clean_twice(scene: &Scene) -> Value {
+    let before = scene.repository.git(&["worktree", "list"]);
+    let dry = clean(scene, &["--dry-run"]);
+    assert_eq!(scene.repository.git(&["worktree", "list"]), before, "a dry run removes nothing");
+    let real = clean(scene, &[]);
+    for list in ["items", "kept"] {
+        assert_eq!(listed(&dry, list), listed(&real, list), "{dry:#}\n{real:#}");
+    }
+    real
+}
+
+fn worktrees(scene: &Scene) -> usize {
+    scene.repository.git(&["worktree", "list"]).lines().count() - 1
+}
+
+#[test]
+fn worktrees_of_merged_rounds_go_and_those_of_live_ones_stay() {
+    let scene = Scene::of(Style::Records, &[milestone("m-1"), milestone("m-2")]);
+    // The second round cannot be merged over a file of the user's.
+    scene.repository.write("src/round-002.txt", "a draft of mine\n");
+    let play = Play::default().well(&scene.cut("round-001", "m-1")).well(&scene.cut("round-002", "m-2"));
+    let _ = scene.run(&play, &[]).exits_with(11);
+    let tip = scene.repository.git(&["rev-parse", "orchestrator/round-001-session-loader"]);
+    assert_eq!(worktrees(&scene), 2);
+
+    let report = clean_twice(&scene);
+    assert_eq!(
+        listed(&report, "items"),
+        ["worktree round-001", "branch round-001-session-loader"],
+        "{report:#}"
+    );
+    assert_eq!(listed(&report, "kept"), ["worktree round-002"], "{report:#}");
+    assert_eq!(worktrees(&scene), 1);
+    let kept = scene.repository.git(&["for-each-ref", "--format=%(objectname)", "refs/windlass/kept/"]);
+    assert!(kept.lines().any(|commit| commit == tip), "{kept}");
+
+    // What lives goes on as if nobody had cleaned, and goes once it is over.
+    std::fs::remove_file(scene.repository.path().join("src/round-002.txt")).unwrap();
+    let _ = scene.about("resume", &[]).exits_with(0);
+    scene.assert_complete();
+    let report = clean_twice(&scene);
+    assert_eq!(
+        listed(&report, "items"),
+        ["worktree round-002", "branch round-002-session-loader"],
+        "{report:#}"
+    );
+    assert_eq!((listed(&report, "kept"), worktrees(&scene)), (Vec::new(), 0), "{report:#}");
+    scene.assert_sound();
+}
+
+#[test]
+fn what_was_given_up_leaves_its_worktree_and_keeps_its_branch() {
+    let scene = Scene::small(Style::Markdown);
+    let cut = scene.cut("round-001", "m-1");
+    let empty = scene.world.shared("empty.json");
+    std::fs::write(&empty, scene.repository.read(STATE)).unwrap();
+    let mut gone = writes(&cut.plan());
+    gone.push(shell(&format!("cd {{workspace}}/../../.. && cp {} {STATE}", empty.display())));
+    let workers = [("lexer", "src/lexer"), ("printer", "src/printer")];
+    let second = scene.cut("round-002", "m-1").with_workers(&workers);
+    let done = super::play::Decision::Approved(super::play::Closeout::Done { from: "pending" });
+    let play = Play::default()
+        .step(Work("plan", 1, None), &gone)
+        .plans(&second)
+        .integrates(&second)
+        .reviews(&second, None, &done);
+    scene.completes(&workers.into_iter().fold(play, |play, share| play.shares(&second, share)));
+    assert_eq!(worktrees(&scene), 4);
+    let report = clean_twice(&scene);
+    let kept = listed(&report, "kept");
+    assert_eq!(kept, ["branch round-001-parser"], "{report:#}");
+    assert!(report["kept"].to_string().contains("round-001 was not merged"), "{report:#}");
+    assert_eq!((worktrees(&scene), listed(&report, "items").len()), (0, 7), "{report:#}");
+    let branches = scene.repository.git(&["branch", "--list", "orchestrator/*", "--format=%(refname:short)"]);
+    assert_eq!(branches, "orchestrator/round-001-parser");
+    scene.assert_complete();
+}
+
+#[test]
+fn a_state_that_cannot_be_read_keeps_everything() {
+    let scene = Scene::small(Style::Records);
+    scene.completes(&Play::default().well(&scene.cut("round-001", "m-1")));
+    scene.repository.write(STATE, "{");
+    let report = clean_twice(&scene);
+    assert_eq!(listed(&report, "items"), Vec::<String>::new(), "{report:#}");
+    assert_eq!((listed(&report, "kept"), worktrees(&scene)), (vec!["worktree round-001".to_owned()], 1));
+}
