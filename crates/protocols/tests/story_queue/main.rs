@@ -4,6 +4,7 @@
 mod custody;
 mod dependencies;
 mod importing;
+mod invariants;
 mod lifecycle;
 mod notes;
 mod properties;
