@@ -69,9 +69,8 @@ impl History {
             }
             facts::Change::Work(change) => return self.worked(entry, change),
             facts::Change::Custody(custody::Change::TokenConsumed { token, .. }) => {
-                if !self.used.insert(*token) {
-                    return Err(Broken::TokenUsedTwice(*token));
-                }
+                let first = self.used.insert(*token);
+                return if first { Ok(()) } else { Err(Broken::TokenUsedTwice(*token)) };
             }
             facts::Change::Custody(custody::Change::ViolationSeen { violation }) => {
                 if let Some(seen) = self.stories.get_mut(&violation.story) {

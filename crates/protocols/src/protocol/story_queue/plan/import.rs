@@ -6,7 +6,7 @@ use super::dependencies::keep_edge;
 use super::entities::{CentiHours, Criterion, Edge, StoryNumber};
 use super::epics::{AddEpic, keep_epic};
 use super::import_checks::{Checked, check};
-use super::stories::{AddStory, keep_change, keep_story};
+use super::stories::{AddStory, Rewording, keep_change, keep_story};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::Refusal;
@@ -112,22 +112,19 @@ fn take_in(draft: &mut Draft, ask: Import, mut checked: Checked) -> Decided<Impo
         let known = draft.ledger().plan.epic_by_number(ask.project, epic.number).map(|epic| epic.id);
         let id = take_epic(draft, ask.project, &epic, known, &mut counts);
         for story in epic.stories {
-            match draft.ledger().plan.story_by_number(ask.project, story.number).map(|story| story.id) {
-                Some(known) => {
-                    let rewording =
-                        checked.rewordings.remove(&known).unwrap_or(super::stories::Rewording::Harmless);
-                    if keep_change(draft, known, story.edit(), rewording) {
-                        counts.stories_updated += 1;
-                    }
+            let known = draft.ledger().plan.story_by_number(ask.project, story.number).map(|story| story.id);
+            if let Some(known) = known {
+                let rewording = checked.rewordings.remove(&known).unwrap_or(Rewording::Harmless);
+                if keep_change(draft, known, story.edit(), rewording) {
+                    counts.stories_updated += 1;
                 }
-                None => {
-                    let initial = story.initial;
-                    let id = keep_story(draft, story.addition(id))?.id;
-                    counts.stories_created += 1;
-                    if ask.mode == ImportMode::Fresh && initial != InitialStatus::Pending {
-                        settled.push((id, initial));
-                    }
-                }
+                continue;
+            }
+            let initial = story.initial;
+            let id = keep_story(draft, story.addition(id))?.id;
+            counts.stories_created += 1;
+            if ask.mode == ImportMode::Fresh && initial != InitialStatus::Pending {
+                settled.push((id, initial));
             }
         }
     }

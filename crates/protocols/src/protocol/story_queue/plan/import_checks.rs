@@ -108,10 +108,10 @@ fn text_faults(
 ) -> Vec<(String, String)> {
     let mut faults = Vec::new();
     // A merge may leave the title of what exists alone.
-    if title.is_some() || !known {
-        if let Err(refusal) = required("title", title.unwrap_or_default(), LONGEST_TITLE) {
-            faults.extend(under(path, refusal));
-        }
+    if (title.is_some() || !known)
+        && let Err(refusal) = required("title", title.unwrap_or_default(), LONGEST_TITLE)
+    {
+        faults.extend(under(path, refusal));
     }
     if let Err(refusal) = at_most("description", description, LONGEST_DESCRIPTION) {
         faults.extend(under(path, refusal));

@@ -88,7 +88,7 @@ impl Principal {
     pub fn same_as(&self, other: &Self) -> bool {
         let agent = self.agent.is_some() && self.agent == other.agent;
         let key = self.key.is_some() && self.key == other.key;
-        let root = self.lineage.first().is_some() && self.lineage.first() == other.lineage.first();
+        let root = !self.lineage.is_empty() && self.lineage.first() == other.lineage.first();
         agent || key || root
     }
 }
