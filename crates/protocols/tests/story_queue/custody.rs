@@ -29,7 +29,7 @@ fn dispatched(
 ) -> Caller {
     let ask = OpenDispatch {
         role,
-        agent: agent.agent.unwrap(),
+        agent: agent.agent.expect("the cast has agents"),
         parent,
         story: None,
         expires_in_seconds: None,
@@ -197,8 +197,8 @@ fn a_dispatch_ends_with_its_time_and_its_parent() {
     assert_eq!(refusal.code, Some("parent_dispatch_expired"));
     let other = dispatched(&mut world, &user, KeyRole::Agent, &ann, None);
     world.now = world.now.plus(Micros::seconds(3601));
-    assert_eq!(world.must(&user, |draft| custody::revoke_expired(draft)), [other.lineage[0]]);
-    assert!(world.must(&user, |draft| custody::revoke_expired(draft)).is_empty());
+    assert_eq!(world.must(&user, custody::revoke_expired), [other.lineage[0]]);
+    assert!(world.must(&user, custody::revoke_expired).is_empty());
     world.hold();
 }
 

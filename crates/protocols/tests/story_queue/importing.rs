@@ -9,7 +9,7 @@ use windlass_protocols::protocol::story_queue::work::{self, AgentStatus, Judge, 
 
 fn story(number: &str) -> ImportStory {
     ImportStory {
-        number: number.parse().unwrap(),
+        number: number.parse().expect("a number"),
         title: Some(format!("Story {number}")),
         description: None,
         criteria: Some(vec![criterion("AC-1", "it works")]),
@@ -40,7 +40,7 @@ fn payload(world: &World, epics: Vec<ImportEpic>) -> Import {
 }
 
 fn edge(from: &str, on: &str) -> ImportEdge<plan::StoryNumber> {
-    ImportEdge { from: from.parse().unwrap(), on: on.parse().unwrap() }
+    ImportEdge { from: from.parse().expect("a number"), on: on.parse().expect("a number") }
 }
 
 #[test]

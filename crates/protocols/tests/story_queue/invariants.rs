@@ -57,7 +57,9 @@ fn a_missing_or_doubled_step_is_found() {
     again.push(last);
     assert_eq!(broken(&again), Some(Broken::WrongStanding(id)));
     let mut elsewhere = world.entries.clone();
-    elsewhere.iter_mut().for_each(|entry| entry.project = None);
+    for entry in &mut elsewhere {
+        entry.project = None;
+    }
     assert_eq!(broken(&elsewhere), Some(Broken::OutsideAnyProject(id)), "the feed is asked by project");
 }
 

@@ -46,7 +46,7 @@ fn cast(world: &mut World) -> Vec<Caller> {
 fn dispatched(world: &mut World, by: &Caller, role: KeyRole, agent: &Caller) -> Caller {
     let ask = OpenDispatch {
         role,
-        agent: agent.agent.unwrap(),
+        agent: agent.agent.expect("the cast has agents"),
         parent: None,
         story: None,
         expires_in_seconds: None,
@@ -64,7 +64,7 @@ fn dispatched(world: &mut World, by: &Caller, role: KeyRole, agent: &Caller) -> 
 
 /// What would bring the story on, and somebody who may: random tries alone hardly ever get past the contract.
 fn onwards(world: &World, place: usize, how: usize) -> (Caller, usize) {
-    let number = NUMBERS[place].parse().unwrap();
+    let number = NUMBERS[place].parse().expect("a number");
     let story = world.ledger.plan.story_by_number(world.project, number);
     let Some(track) = story.and_then(|story| world.ledger.work.track(story.id)) else {
         return (world.user.clone(), 0);
@@ -88,7 +88,7 @@ fn onwards(world: &World, place: usize, how: usize) -> (Caller, usize) {
 const NUMBERS: [&str; 6] = ["1.1", "1.2", "1.3", "2.1", "2.2", "3.1"];
 
 fn play(world: &mut World, by: &Caller, place: usize, action: usize, how: usize) {
-    let number = NUMBERS[place].parse().unwrap();
+    let number = NUMBERS[place].parse().expect("a number");
     let Some(id) = world.ledger.plan.story_by_number(world.project, number).map(|story| story.id) else {
         add_again(world, by, place);
         return;
@@ -100,7 +100,7 @@ fn play(world: &mut World, by: &Caller, place: usize, action: usize, how: usize)
     let echo = world.echo(id);
     let all: Vec<StoryId> =
         world.ledger.plan.stories_of_project(world.project).map(|story| story.id).collect();
-    let epic = world.ledger.plan.story(id).map(|story| story.epic).unwrap();
+    let epic = world.ledger.plan.story(id).map(|story| story.epic).expect("the story exists");
     // Whether it is allowed is the commands' business; here only the history counts.
     let _ = world.ask(by, |d| match action {
         0 | 1 => work::contract(d, id, if how == 0 { ContractEcho::default() } else { echo }),
@@ -129,8 +129,12 @@ fn play(world: &mut World, by: &Caller, place: usize, action: usize, how: usize)
         }
         23 if how == 0 => plan::delete_story(d, id),
         23 => custody::recover(d, id, TokenKind::VerifyCap).map(|_| ()),
-        24 | _ if how < 6 => custody::release(d, id, "looked".to_owned()),
-        _ => plan::import(d, an_import(d.ledger().plan.story(id).unwrap().project, place, how)).map(|_| ()),
+        _ if how < 6 => custody::release(d, id, "looked".to_owned()),
+        _ => plan::import(
+            d,
+            an_import(d.ledger().plan.story(id).expect("the story exists").project, place, how),
+        )
+        .map(|_| ()),
     });
 }
 
@@ -145,7 +149,7 @@ fn an_import(
 ) -> Import {
     let number = if how == 6 { NUMBERS[place] } else { "9.1" };
     let story = ImportStory {
-        number: number.parse().unwrap(),
+        number: number.parse().expect("a number"),
         title: Some("Brought".to_owned()),
         description: None,
         criteria: Some(vec![criterion("AC-1", "brought")]),
@@ -163,14 +167,17 @@ fn an_import(
             stories: vec![story],
             ..ImportEpic::default()
         }],
-        story_dependencies: vec![ImportEdge { from: "9.1".parse().unwrap(), on: "1.1".parse().unwrap() }],
+        story_dependencies: vec![ImportEdge {
+            from: "9.1".parse().expect("a number"),
+            on: "1.1".parse().expect("a number"),
+        }],
         epic_dependencies: Vec::new(),
         reason: (place > 2).then(|| "moved".to_owned()),
     }
 }
 
 fn add_again(world: &mut World, by: &Caller, place: usize) {
-    let number: plan::StoryNumber = NUMBERS[place].parse().unwrap();
+    let number: plan::StoryNumber = NUMBERS[place].parse().expect("a number");
     let epic = world.epic(u32::from(number.major));
     let add = AddStory {
         epic,

@@ -10,8 +10,8 @@ use windlass_protocols::protocol::story_queue::work::{
     self, AgentStatus, CompleteReview, Judge, ReportDone, VerifiedStatus,
 };
 
-fn show(token: &Token) -> Option<Presented> {
-    Some(Presented { token: token.id, signature: Signature::Holds })
+fn show(token: &Token) -> Presented {
+    Presented { token: token.id, signature: Signature::Holds }
 }
 
 fn reason(refusal: &Refusal) -> Option<&str> {
@@ -40,19 +40,19 @@ fn trap_1_the_whole_way_works_where_tokens_are_required() {
         (world.ann.clone(), world.reporter.clone(), world.verifier.clone(), world.reviewer.clone());
     let refusal = world.refused(&ann, |draft| work::start(draft, id, None));
     assert_eq!(refusal.code, Some("missing_capability"));
-    let report_cap = world.must(&ann, |draft| work::start(draft, id, show(&start_cap))).report_cap;
+    let report_cap = world.must(&ann, |draft| work::start(draft, id, Some(show(&start_cap)))).report_cap;
     let bare = ReportDone::default();
     assert_eq!(world.refused(&reporter, |d| work::report(d, id, bare)).code, Some("missing_capability"));
-    let ask = ReportDone { cap: show(&report_cap), ..ReportDone::default() };
+    let ask = ReportDone { cap: Some(show(&report_cap)), ..ReportDone::default() };
     let review_cap = world.must(&reporter, |draft| work::report(draft, id, ask)).review_complete_cap;
     let refusal = world.refused(&reviewer, |draft| work::complete_review(draft, id, a_review()));
     assert_eq!(refusal.code, Some("missing_capability"), "trap 2: the review's token is checked");
-    let ask = CompleteReview { cap: show(&review_cap), ..a_review() };
+    let ask = CompleteReview { cap: Some(show(&review_cap)), ..a_review() };
     world.must(&reviewer, |draft| work::complete_review(draft, id, ask));
     let refusal = world.refused(&verifier, |draft| work::verify(draft, id, Judge::default()));
     assert_eq!(refusal.code, Some("missing_capability"));
     let verify_cap = world.must(&verifier, |draft| custody::recover(draft, id, TokenKind::VerifyCap));
-    let ask = Judge { cap: show(&verify_cap), ..Judge::default() };
+    let ask = Judge { cap: Some(show(&verify_cap)), ..Judge::default() };
     world.must(&verifier, |draft| work::verify(draft, id, ask));
     assert_eq!(world.standing(id), (AgentStatus::ReportedDone, VerifiedStatus::Verified));
     world.hold();
@@ -76,21 +76,21 @@ fn the_checks_come_in_their_order() {
     let (id, cap) = claimed(&mut world, "1.1");
     let (other, other_cap) = claimed(&mut world, "1.2");
     let ann = world.ann.clone();
-    let report_cap = world.must(&ann, |draft| work::start(draft, other, show(&other_cap))).report_cap;
+    let report_cap = world.must(&ann, |draft| work::start(draft, other, Some(show(&other_cap)))).report_cap;
     let mut told = Vec::new();
     let forged = Some(Presented { token: cap.id, signature: Signature::Fails });
-    let spent = show(&other_cap);
-    for presented in [show(&report_cap), spent, forged] {
+    let spent = Some(show(&other_cap));
+    for presented in [Some(show(&report_cap)), spent, forged] {
         let refusal = world.caught(&ann, |draft| work::start(draft, id, presented));
         told.push(reason(&refusal).unwrap().to_owned());
         release(&mut world, id);
     }
     assert_eq!(told, ["wrong_type", "wrong_story", "invalid_signature"]);
     world.now = world.now.plus(Micros::seconds(3600));
-    let refusal = world.refused(&ann, |draft| work::start(draft, id, show(&cap)));
+    let refusal = world.refused(&ann, |draft| work::start(draft, id, Some(show(&cap))));
     assert_eq!(reason(&refusal), Some("expired"), "an expired token is no violation");
     let fresh = world.must(&ann, |draft| custody::recover(draft, id, TokenKind::StartCap));
-    world.must(&ann, |draft| work::start(draft, id, show(&fresh)));
+    world.must(&ann, |draft| work::start(draft, id, Some(show(&fresh))));
     world.hold();
 }
 
@@ -99,18 +99,18 @@ fn a_token_is_used_once_and_by_its_holder() {
     let mut world = World::new();
     let (id, cap) = claimed(&mut world, "1.1");
     let ann = world.ann.clone();
-    world.must(&ann, |draft| work::start(draft, id, show(&cap)));
+    world.must(&ann, |draft| work::start(draft, id, Some(show(&cap))));
     world.must(&ann, |draft| work::unclaim(draft, id));
     let bob = world.bob.clone();
     world.contract(&bob, id);
     world.must(&bob, |draft| work::claim(draft, id));
-    let refusal = world.caught(&bob, |draft| work::start(draft, id, show(&cap)));
+    let refusal = world.caught(&bob, |draft| work::start(draft, id, Some(show(&cap))));
     assert_eq!(reason(&refusal), Some("wrong_lineage"));
     release(&mut world, id);
     world.must(&bob, |draft| work::unclaim(draft, id));
     world.contract(&ann, id);
     world.must(&ann, |draft| work::claim(draft, id));
-    let refusal = world.caught(&ann, |draft| work::start(draft, id, show(&cap)));
+    let refusal = world.caught(&ann, |draft| work::start(draft, id, Some(show(&cap))));
     assert_eq!(reason(&refusal), Some("replay"));
 }
 

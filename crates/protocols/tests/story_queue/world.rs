@@ -173,7 +173,7 @@ impl World {
 
     /// With one criterion, in the epic of its major number.
     pub(crate) fn story(&mut self, number: &str) -> StoryId {
-        let number = number.parse().unwrap();
+        let number = number.parse().expect("a number");
         if let Some(story) = self.ledger.plan.story_by_number(self.project, number) {
             return story.id;
         }
@@ -210,10 +210,10 @@ impl World {
     }
 
     pub(crate) fn echo(&self, story: StoryId) -> ContractEcho {
-        let story = self.ledger.plan.story(story).unwrap();
+        let story = self.ledger.plan.story(story).expect("the story exists");
         ContractEcho {
             story_title: Some(story.title.clone()),
-            ac_count: Some(u64::try_from(story.criteria.len()).unwrap()),
+            ac_count: Some(u64::try_from(story.criteria.len()).expect("few criteria")),
         }
     }
 
@@ -254,7 +254,7 @@ impl World {
     }
 
     pub(crate) fn track(&self, story: StoryId) -> &Track {
-        self.ledger.work.track(story).unwrap()
+        self.ledger.work.track(story).expect("the story exists")
     }
 
     pub(crate) fn standing(&self, story: StoryId) -> (AgentStatus, VerifiedStatus) {
@@ -275,8 +275,8 @@ impl World {
         assert_eq!(broken(&self.entries), None);
         let mut again = Ledger::default();
         for entry in &self.entries {
-            let text = serde_json::to_string(entry).unwrap();
-            let read: Entry = serde_json::from_str(&text).unwrap();
+            let text = serde_json::to_string(entry).expect("entries are text and back");
+            let read: Entry = serde_json::from_str(&text).expect("entries are text and back");
             assert_eq!(read, *entry);
             again.evolve(&read);
         }
