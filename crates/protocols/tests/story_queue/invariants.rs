@@ -1,0 +1,82 @@
+//! The invariants themselves: an honest history breaks none, and each deed put into other hands breaks its own.
+
+use crate::world::World;
+use windlass_protocols::protocol::story_queue::caller::Caller;
+use windlass_protocols::protocol::story_queue::facts::{Change, Entry};
+use windlass_protocols::protocol::story_queue::invariants::{Broken, broken};
+use windlass_protocols::protocol::story_queue::vocabulary::StoryId;
+use windlass_protocols::protocol::story_queue::work::{self, BackfillStory, How};
+
+fn finished() -> (World, StoryId) {
+    let mut world = World::new();
+    let id = world.story("1.1");
+    world.finish(id);
+    assert_eq!(broken(&world.entries), None);
+    (world, id)
+}
+
+/// The history as if somebody else had done what `deed` picks.
+fn forged(world: &World, by: &Caller, deed: fn(&work::Change) -> bool) -> Vec<Entry> {
+    let mut entries = world.entries.clone();
+    let mut found = 0;
+    for entry in &mut entries {
+        if matches!(&entry.change, Change::Work(change) if deed(change)) {
+            entry.by = by.actor();
+            found += 1;
+        }
+    }
+    assert_eq!(found, 1);
+    entries
+}
+
+fn moved(change: &work::Change, how: fn(&How) -> bool) -> bool {
+    matches!(change, work::Change::Moved { how: done, .. } if how(done))
+}
+
+#[test]
+fn a_deed_of_the_implementer_is_found() {
+    let (world, id) = finished();
+    let ann = &world.ann;
+    let reported = forged(&world, ann, |change| moved(change, |how| matches!(how, How::Reported)));
+    assert_eq!(broken(&reported), Some(Broken::ReportedByImplementer(id)));
+    let reviewed = forged(&world, ann, |change| matches!(change, work::Change::Reviewed { .. }));
+    assert_eq!(broken(&reviewed), Some(Broken::ReviewedByImplementer(id)));
+    let verified = forged(&world, ann, |change| moved(change, |how| matches!(how, How::Verified { .. })));
+    assert_eq!(broken(&verified), Some(Broken::VerifiedByImplementer(id)));
+}
+
+#[test]
+fn a_missing_or_doubled_step_is_found() {
+    let (world, id) = finished();
+    let mut unreviewed = world.entries.clone();
+    unreviewed.retain(|entry| !matches!(&entry.change, Change::Work(work::Change::Reviewed { .. })));
+    assert_eq!(broken(&unreviewed), Some(Broken::VerifiedWithoutReview(id)));
+    let mut again = world.entries.clone();
+    let last = again.iter().rfind(|entry| matches!(&entry.change, Change::Work(work::Change::Moved { .. })));
+    let last = last.unwrap().clone();
+    again.push(last);
+    assert_eq!(broken(&again), Some(Broken::WrongStanding(id)));
+    let mut elsewhere = world.entries.clone();
+    for entry in &mut elsewhere {
+        entry.project = None;
+    }
+    assert_eq!(broken(&elsewhere), Some(Broken::OutsideAnyProject(id)), "the feed is asked by project");
+}
+
+#[test]
+fn work_before_a_backfill_is_found() {
+    let mut world = World::new();
+    let id = world.story("1.1");
+    let by = world.reporter.clone();
+    let ask = BackfillStory { reason: "before".to_owned(), ..BackfillStory::default() };
+    world.must(&by, |draft| work::backfill(draft, id, ask));
+    assert_eq!(broken(&world.entries), None);
+    let mut entries = world.entries.clone();
+    let at = entries.iter().position(|entry| matches!(&entry.change, Change::Work(_))).unwrap();
+    let mut claimed = entries[at].clone();
+    let standing = work::Standing::default();
+    claimed.change =
+        Change::Work(work::Change::Moved { story: id, from: standing, to: standing, how: How::Claimed });
+    entries.insert(at, claimed);
+    assert_eq!(broken(&entries), Some(Broken::BackfilledAfterWork(id)));
+}

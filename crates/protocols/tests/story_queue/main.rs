@@ -1,0 +1,13 @@
+//! Every decision of the story queue, by section of the original's description. A defect of the original is a test here,
+//! named after what must not happen.
+
+mod custody;
+mod dependencies;
+mod importing;
+mod invariants;
+mod lifecycle;
+mod notes;
+mod properties;
+mod tenancy;
+mod tokens;
+mod world;
