@@ -20,7 +20,7 @@ use super::facts::Entry;
 use super::vocabulary::{DeliveryId, JsonText, Micros, ProjectId, WebhookId};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -168,7 +168,7 @@ impl State {
                 }
             }
             Attempt::Failed { error, status } => {
-                delivery.error = Some(error.to_string());
+                delivery.error = Some(error.clone());
                 delivery.response_status = *status;
                 delivery.status = delivery.status_after_failure();
                 match delivery.retry_after() {
