@@ -1,16 +1,18 @@
 //! Section 11: webhooks, their outbox, and the hosts they may name.
 
-use crate::scene::{DAY, Scene, assert_least, key, kind, project, uuid};
+use crate::scene::{DAY, Scene, assert_least, epic, key, kind, project, story, uuid};
 use std::collections::BTreeSet;
 use windlass_protocols::protocol::story_queue::decide::Draft;
+use windlass_protocols::protocol::story_queue::facts;
 use windlass_protocols::protocol::story_queue::refusal::Kind;
 use windlass_protocols::protocol::story_queue::vocabulary::{
     DeliveryId, JsonText, KeyRole, Micros, ProjectId, WebhookId,
 };
 use windlass_protocols::protocol::story_queue::webhooks::{
-    self, Attempt, ChangeWebhook, CreateWebhook, DeliveryStatus, Event, Payload, RETRY_SECONDS, Resolved,
-    is_public_address,
+    self, Attempt, ChangeWebhook, CreateWebhook, Delivery, DeliveryStatus, Event, Payload, RETRY_SECONDS,
+    Resolved, is_public_address,
 };
+use windlass_protocols::protocol::story_queue::work::{self, AgentStatus, How, Standing};
 
 fn ask(url: &str) -> CreateWebhook {
     CreateWebhook {
@@ -241,4 +243,40 @@ fn event_names_are_spelled_as_clients_know_them() {
         assert_eq!(serde_json::to_string(event).unwrap(), format!("\"{}\"", event.name()));
     }
     assert!("story.closed".parse::<Event>().is_err());
+}
+
+#[test]
+fn what_becomes_of_a_story_is_queued_in_the_same_append() {
+    let mut scene = Scene::new();
+    let events = BTreeSet::from([Event::StoryStatusChanged, Event::EpicCompleted]);
+    let asked = CreateWebhook { events, ..ask("https://example.org") };
+    let webhook = scene.run(&key(KeyRole::User), |draft| webhooks::create_webhook(draft, asked)).unwrap();
+    let moved = work::Change::Moved {
+        story: story(1),
+        from: Standing::default(),
+        to: Standing { agent: AgentStatus::Contracted, ..Standing::default() },
+        how: How::Contracted { wording: 0 },
+    };
+    let imported = work::Change::Moved {
+        story: story(2),
+        from: Standing::default(),
+        to: Standing::default(),
+        how: How::Imported { reason: None },
+    };
+    let before = scene.entries.len();
+    let act = |draft: &mut Draft<'_>| {
+        for change in [moved, imported, work::Change::EpicCompleted { epic: epic() }] {
+            draft.record(Some(project()), facts::Change::Work(change));
+        }
+        Ok(())
+    };
+    scene.run(&key(KeyRole::Agent), act).unwrap();
+    let queued: Vec<&Delivery> = scene.ledger.webhooks.deliveries_of(webhook).collect();
+    assert_eq!(
+        queued.iter().map(|told| told.event).collect::<Vec<_>>(),
+        [Event::EpicCompleted, Event::StoryStatusChanged]
+    );
+    assert!(queued[1].payload.as_str().contains(r#""new_state":{"agent_status":"contracted""#));
+    assert_eq!(scene.entries.len() - before, 5, "three that happened, two that are told");
+    assert!(scene.entries[before..].iter().all(|entry| entry.project == Some(project())));
 }

@@ -1,14 +1,16 @@
 //! Who is told of what over HTTP, and what became of each delivery. Sending is the shell's; it asks what is due, and tells
 //! what happened.
-//! Reading order: `vocabulary`, this file, `subscriptions`, `outbox`, `payload`, `hosts`.
+//! Reading order: `vocabulary`, this file, `subscriptions`, `outbox`, `news`, `payload`, `hosts`.
 
 mod hosts;
+mod news;
 mod outbox;
 mod payload;
 mod subscriptions;
 mod vocabulary;
 
 pub use hosts::{Resolved, is_public_address};
+pub use news::news_of;
 pub use outbox::{announce, attempted, forget_deliveries};
 pub use payload::Payload;
 pub use subscriptions::{
