@@ -30,9 +30,10 @@ fn import(files: &[(&str, String)], renumbering: &Renumbering) -> PlanningImport
 }
 
 fn numbers(import: &PlanningImport) -> Vec<String> {
-    let epics = import.payload["epics"].as_array().unwrap();
-    let stories = epics.iter().flat_map(|epic| epic["stories"].as_array().unwrap());
-    stories.map(|story| story["number"].as_str().unwrap().to_owned()).collect()
+    let epics = import.payload["epics"].as_array().expect("the payload has this shape");
+    let stories =
+        epics.iter().flat_map(|epic| epic["stories"].as_array().expect("the payload has this shape"));
+    stories.map(|story| story["number"].as_str().expect("the payload has this shape").to_owned()).collect()
 }
 
 #[test]

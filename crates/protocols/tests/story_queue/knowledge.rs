@@ -25,12 +25,16 @@ fn ask(title: &str, body: &str) -> CreateArticle {
 }
 
 fn draft_of(scene: &mut Scene, title: &str) -> ArticleId {
-    scene.run(&key(KeyRole::Agent), |draft| knowledge::create_article(draft, ask(title, "body"))).unwrap()
+    scene
+        .run(&key(KeyRole::Agent), |draft| knowledge::create_article(draft, ask(title, "body")))
+        .expect("the scene allows it")
 }
 
 fn published(scene: &mut Scene, ask: CreateArticle) -> ArticleId {
     let ask = CreateArticle { status: Some(ArticleStatus::Published), ..ask };
-    scene.run(&key(KeyRole::Orchestrator), |draft| knowledge::create_article(draft, ask)).unwrap()
+    scene
+        .run(&key(KeyRole::Orchestrator), |draft| knowledge::create_article(draft, ask))
+        .expect("the scene allows it")
 }
 
 fn status(scene: &Scene, id: ArticleId) -> ArticleStatus {
@@ -54,7 +58,7 @@ fn query(words: &str) -> Search {
 }
 
 fn titles(scene: &Scene, ask: &Search) -> Vec<String> {
-    let found = knowledge::search(&scene.ledger.knowledge, ask).unwrap();
+    let found = knowledge::search(&scene.ledger.knowledge, ask).expect("the scene allows it");
     found.iter().map(|row| row.article.title.clone()).collect()
 }
 

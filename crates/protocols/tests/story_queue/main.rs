@@ -1,8 +1,18 @@
-//! The story queue's rules, area by area, on the bare core: no journal, no clock, no network.
+//! Every decision of the story queue, by section of the original's description. A defect of the original is a test here,
+//! named after what must not happen.
 
+mod custody;
+mod dependencies;
+mod importing;
 mod knowledge;
+mod lifecycle;
+mod notes;
+mod properties;
 mod scene;
 mod skills;
+mod tenancy;
+mod tokens;
 mod ui_tests;
 mod usage;
 mod webhooks;
+mod world;

@@ -48,8 +48,8 @@ impl Scene {
     fn assert_replays(&self) {
         let mut again = Ledger::default();
         for entry in &self.entries {
-            let text = serde_json::to_string(entry).unwrap();
-            again.evolve(&serde_json::from_str(&text).unwrap());
+            let text = serde_json::to_string(entry).expect("an entry goes through JSON");
+            again.evolve(&serde_json::from_str(&text).expect("an entry goes through JSON"));
         }
         assert_eq!(format!("{again:?}"), format!("{:?}", self.ledger));
     }

@@ -14,12 +14,16 @@ fn new(name: &str, prompt_text: &str) -> CreateSkill {
 }
 
 fn create(scene: &mut Scene, name: &str) -> SkillId {
-    scene.run(&key(KeyRole::User), |draft| skills::create_skill(draft, new(name, "one"))).unwrap()
+    scene
+        .run(&key(KeyRole::User), |draft| skills::create_skill(draft, new(name, "one")))
+        .expect("the scene allows it")
 }
 
 fn version(scene: &mut Scene, skill: SkillId, text: &str) -> u32 {
     let ask = NewVersion { prompt_text: text.into(), changelog: Some("why".into()) };
-    scene.run(&key(KeyRole::User), |draft| skills::add_version(draft, skill, ask)).unwrap()
+    scene
+        .run(&key(KeyRole::User), |draft| skills::add_version(draft, skill, ask))
+        .expect("the scene allows it")
 }
 
 #[test]

@@ -9,7 +9,7 @@ use windlass_protocols::protocol::story_queue::vocabulary::{JsonText, KeyRole, P
 fn start(scene: &mut Scene) -> UiTestId {
     let begin =
         |draft: &mut Draft<'_>| ui_tests::start_run(draft, project(), "guide.md".into(), JsonText::default());
-    scene.run(&key(KeyRole::Agent), begin).unwrap()
+    scene.run(&key(KeyRole::Agent), begin).expect("the scene allows it")
 }
 
 fn finding(severity: Severity) -> Finding {

@@ -24,12 +24,14 @@ fn numbers(cost: i64) -> UsageNumbers {
 fn report(scene: &mut Scene, number: u8, cost: i64) -> UsageId {
     scene
         .run(&key(KeyRole::Agent), |draft| usage::report_usage(draft, place(number), numbers(cost)))
-        .unwrap()
+        .expect("the scene allows it")
         .id
 }
 
 fn budget(scene: &mut Scene, scope: BudgetScope, millicents: u64) -> BudgetId {
-    scene.run(&key(KeyRole::Orchestrator), |draft| usage::set_budget(draft, ask(scope, millicents))).unwrap()
+    scene
+        .run(&key(KeyRole::Orchestrator), |draft| usage::set_budget(draft, ask(scope, millicents)))
+        .expect("the scene allows it")
 }
 
 fn ask(scope: BudgetScope, budget_millicents: u64) -> SetBudget {
@@ -244,7 +246,9 @@ fn retention_hides_then_purges_rows_and_keeps_the_sums() {
 
 fn scan(scene: &mut Scene) -> usize {
     let system = key(KeyRole::Superadmin);
-    scene.run(&system, |draft| Ok(usage::scan_anomalies(draft, |_| Some(project())))).unwrap()
+    scene
+        .run(&system, |draft| Ok(usage::scan_anomalies(draft, |_| Some(project()))))
+        .expect("the scene allows it")
 }
 
 #[test]
@@ -282,7 +286,9 @@ fn a_story_past_its_own_budget_is_an_anomaly() {
 fn as_agent(scene: &mut Scene, by: AgentId, number: u8, numbers: UsageNumbers) {
     let caller =
         windlass_protocols::protocol::story_queue::caller::Caller { agent: Some(by), ..key(KeyRole::Agent) };
-    scene.run(&caller, |draft| usage::report_usage(draft, place(number), numbers)).unwrap();
+    scene
+        .run(&caller, |draft| usage::report_usage(draft, place(number), numbers))
+        .expect("the scene allows it");
 }
 
 #[test]

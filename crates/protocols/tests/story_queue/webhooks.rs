@@ -28,7 +28,7 @@ fn ask(url: &str) -> CreateWebhook {
 fn create(scene: &mut Scene) -> WebhookId {
     scene
         .run(&key(KeyRole::User), |draft| webhooks::create_webhook(draft, ask("https://example.org/hook")))
-        .unwrap()
+        .expect("the scene allows it")
 }
 
 fn tell(scene: &mut Scene, event: Event, project: Option<ProjectId>) {
@@ -36,7 +36,7 @@ fn tell(scene: &mut Scene, event: Event, project: Option<ProjectId>) {
         webhooks::announce(draft, event, project, Payload::new().text("story_id", "x"));
         Ok(())
     };
-    scene.run(&key(KeyRole::Agent), told).unwrap();
+    scene.run(&key(KeyRole::Agent), told).expect("the scene allows it");
 }
 
 fn first_due(scene: &Scene) -> Option<DeliveryId> {
@@ -44,7 +44,9 @@ fn first_due(scene: &Scene) -> Option<DeliveryId> {
 }
 
 fn attempt(scene: &mut Scene, id: DeliveryId, attempt: Attempt) -> DeliveryStatus {
-    scene.run(&key(KeyRole::Superadmin), |draft| webhooks::attempted(draft, id, attempt, 2)).unwrap()
+    scene
+        .run(&key(KeyRole::Superadmin), |draft| webhooks::attempted(draft, id, attempt, 2))
+        .expect("the scene allows it")
 }
 
 fn failed() -> Attempt {
@@ -53,7 +55,7 @@ fn failed() -> Attempt {
 
 fn give_up(scene: &mut Scene, id: DeliveryId) {
     while attempt(scene, id, failed()) != DeliveryStatus::Exhausted {
-        scene.now = scene.ledger.webhooks.deliveries[&id].next_attempt_at.unwrap();
+        scene.now = scene.ledger.webhooks.deliveries[&id].next_attempt_at.expect("the scene allows it");
     }
 }
 
