@@ -18,7 +18,8 @@ pub fn array_from_base64url<const N: usize>(text: &str) -> Option<[u8; N]> {
 }
 
 pub fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Upper case is refused: it would be a second spelling.

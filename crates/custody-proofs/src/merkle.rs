@@ -25,7 +25,9 @@ pub struct Frontier {
 impl Frontier {
     pub fn of(entries: &[Hash]) -> Self {
         let mut frontier = Self::default();
-        entries.iter().for_each(|entry| frontier.push(entry));
+        for entry in entries {
+            frontier.push(entry);
+        }
         frontier
     }
 

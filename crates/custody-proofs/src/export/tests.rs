@@ -54,6 +54,10 @@ fn with_line(text: &str, number: usize, change: impl Fn(&str) -> String) -> Stri
     text.lines().enumerate().map(line).map(|line| line + "\n").collect()
 }
 
+fn without_line(text: &str, with: &str) -> String {
+    text.split_inclusive('\n').filter(|line| !line.contains(with)).collect()
+}
+
 #[test]
 fn a_whole_export_verifies_with_the_file_alone_and_with_a_key_from_elsewhere() {
     let rows = rows(9, "claimed");
@@ -84,11 +88,7 @@ fn each_failure_names_the_row() {
     );
     let later = with_line(&text, 4, |line| line.replace("\"at\":1700000000002", "\"at\":1700000000003"));
     assert_eq!(said(&later), "line 4: row 2: the hash does not match; the row or one before it was changed");
-    let dropped: String = text
-        .lines()
-        .filter(|line| !line.contains("\"version\":2,"))
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let dropped = without_line(&text, "\"version\":2,");
     assert_eq!(said(&dropped), "line 4: row 2: a fact is missing or out of order");
     let unreadable = with_line(&text, 4, |line| line.replace("{\"row\"", "{\"raw\""));
     assert!(
@@ -96,17 +96,9 @@ fn each_failure_names_the_row() {
         "{}",
         said(&unreadable)
     );
-    let cut: String = text
-        .lines()
-        .filter(|line| !line.contains("\"version\":8,"))
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let cut = without_line(&text, "\"version\":8,");
     assert_eq!(said(&cut), "line 11: row 8: the row is missing: a tree head covers 9 rows");
-    let unsigned: String = text
-        .lines()
-        .filter(|line| !line.contains("\"position\":9,"))
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let unsigned = without_line(&text, "\"position\":9,");
     assert_eq!(said(&unsigned), "row 4: no tree head covers this row and those after it");
 }
 
