@@ -11,6 +11,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("agent-drivers", &["protocols"]),
     ("artifact-formats", &["protocols"]),
     ("engine", &["protocols"]),
+    ("custody-proofs", &["engine", "protocols"]),
     ("journal", &["engine", "protocols", "crash-points"]),
     ("process-supervisor", &["crash-points"]),
     ("git-workspaces", &["process-supervisor", "crash-points"]),

@@ -20,4 +20,5 @@ pub mod ui_tests;
 pub mod usage;
 pub mod vocabulary;
 pub mod webhooks;
+pub mod words;
 pub mod work;
