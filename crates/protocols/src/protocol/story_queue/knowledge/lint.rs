@@ -40,7 +40,7 @@ pub struct Lint<'a> {
 
 /// `exists` is asked of every source that refers to something of ours.
 pub fn lint<'a>(
-    state: &'a State,
+    knowledge: &'a State,
     ask: &LintFor,
     now: Micros,
     exists: impl Fn(&Source) -> bool,
@@ -53,19 +53,19 @@ pub fn lint<'a>(
     }
     let limit = now.0.saturating_sub(Micros::seconds(ask.stale_days.saturating_mul(86_400)).0);
     let published = || {
-        state.articles.values().filter(|article| {
+        knowledge.articles.values().filter(|article| {
             article.status == ArticleStatus::Published
                 && (ask.project.is_none() || article.project == ask.project)
         })
     };
     let is_published =
-        |id| state.articles.get(&id).is_some_and(|article| article.status == ArticleStatus::Published);
+        |id| knowledge.articles.get(&id).is_some_and(|article| article.status == ArticleStatus::Published);
     let contradicting = published()
-        .flat_map(|article| state.links_of(article.id).filter(move |link| link.source == article.id));
+        .flat_map(|article| knowledge.links_of(article.id).filter(move |link| link.source == article.id));
     let contradicting =
         contradicting.filter(|link| link.kind == LinkKind::Contradicts && is_published(link.target));
     let (stale, stale_count) = capped(published().filter(|article| article.updated_at.0 < limit), ask.most);
-    let unlinked = published().filter(|article| state.links_of(article.id).next().is_none());
+    let unlinked = published().filter(|article| knowledge.links_of(article.id).next().is_none());
     let (orphans, orphan_count) = capped(unlinked, ask.most);
     let (contradictions, contradiction_count) = capped(contradicting, ask.most);
     let sourced = published().filter(|article| article.source.as_ref().is_some_and(|source| !exists(source)));

@@ -1,6 +1,7 @@
 //! Signs that little was done for a story that was estimated to be much: the lazy score.
 
 use super::state::State;
+use crate::protocol::story_queue::ledger::Ledger;
 use crate::protocol::story_queue::vocabulary::StoryId;
 use crate::protocol::story_queue::words::words;
 use alloc::vec::Vec;
@@ -63,6 +64,12 @@ impl State {
             }
         })
     }
+}
+
+/// For the request that a story be reviewed: its score in thousandths, where there is an estimate to hold it against.
+pub fn lazy_score_of(ledger: &Ledger, story: StoryId) -> Option<u32> {
+    let hours = ledger.plan.story(story)?.estimated_hours?;
+    Some(lazy_score(ledger.usage.effort(story), hours.0.into()).per_mille)
 }
 
 /// The mean of what was triggered. Up to an hour of estimated work nothing is expected; hours come in hundredths.

@@ -20,7 +20,7 @@ pub use budgets::{
     set_budget,
 };
 pub use display::{dollars, token_count};
-pub use effort::{Effort, LazyFactor, LazyScore, lazy_score};
+pub use effort::{Effort, LazyFactor, LazyScore, lazy_score, lazy_score_of};
 pub use reporting::{
     CorrectUsage, Place, Reported, UsageNumbers, correct_usage, delete_usage, keep_usage_for, report_inline,
     report_usage,

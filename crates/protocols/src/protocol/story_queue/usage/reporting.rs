@@ -5,6 +5,7 @@ use super::vocabulary::{Phase, Report, Scope, Stored};
 use super::{Change, budgets};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
+use crate::protocol::story_queue::ledger::Ledger;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
 use crate::protocol::story_queue::vocabulary::{
     AgentId, EpicId, JsonText, KeyRole, Micros, ProjectId, SkillVersionId, StoryId, UsageId,
@@ -27,6 +28,13 @@ pub struct Place {
     pub story: StoryId,
     pub epic: EpicId,
     pub project: ProjectId,
+}
+
+impl Place {
+    pub fn of(ledger: &Ledger, story: StoryId) -> Decided<Self> {
+        let found = ledger.plan.story(story).ok_or_else(|| Refusal::not_found("story"))?;
+        Ok(Self { story, epic: found.epic, project: found.project })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! What is kept about tokens and money. Money is in thousandths of a cent; 100,000 are a dollar.
 
+use crate::protocol::story_queue::plan;
 use crate::protocol::story_queue::vocabulary::{
     AgentId, AnomalyId, BudgetId, EpicId, JsonText, Micros, ProjectId, SkillVersionId, StoryId, UsageId,
 };
@@ -75,6 +76,15 @@ impl BudgetScope {
             Self::Project(_) => "project",
             Self::Epic(_) => "epic",
             Self::Story(_) => "story",
+        }
+    }
+
+    /// The project the scope lies in, if there is such a thing.
+    pub fn project(self, plan: &plan::State) -> Option<ProjectId> {
+        match self {
+            Self::Project(id) => plan.project(id).map(|project| project.id),
+            Self::Epic(id) => plan.epic(id).map(|epic| epic.project),
+            Self::Story(id) => plan.story(id).map(|story| story.project),
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Who is told of what over HTTP, and what became of each delivery. Sending is the shell's; it asks what is due, and tells
 //! what happened.
-//! Reading order: `vocabulary`, this file, `subscriptions`, `outbox`, `payload`, `hosts`.
+//! Reading order: `vocabulary`, this file, `subscriptions`, `outbox`, `news`, `payload`, `hosts`.
 
 mod hosts;
+mod news;
 mod outbox;
 mod payload;
 mod subscriptions;
 mod vocabulary;
 
 pub use hosts::{Resolved, is_public_address};
+pub use news::news_of;
 pub use outbox::{announce, attempted, forget_deliveries};
 pub use payload::Payload;
 pub use subscriptions::{
@@ -20,7 +22,7 @@ use super::facts::Entry;
 use super::vocabulary::{DeliveryId, JsonText, Micros, ProjectId, WebhookId};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -168,7 +170,7 @@ impl State {
                 }
             }
             Attempt::Failed { error, status } => {
-                delivery.error = Some(error.to_string());
+                delivery.error = Some(error.clone());
                 delivery.response_status = *status;
                 delivery.status = delivery.status_after_failure();
                 match delivery.retry_after() {

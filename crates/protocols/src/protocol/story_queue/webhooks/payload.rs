@@ -69,7 +69,7 @@ fn quoted(text: &str) -> String {
             '"' => json.push_str("\\\""),
             '\\' => json.push_str("\\\\"),
             '\n' => json.push_str("\\n"),
-            control if control < ' ' => json.push_str(&format!("\\u{:04x}", u32::from(control))),
+            control if control < ' ' => json.extend(format!("\\u{:04x}", u32::from(control)).chars()),
             other => json.push(other),
         }
     }
