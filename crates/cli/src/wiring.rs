@@ -77,6 +77,17 @@ fn remote(config: &Config, who: &WhoArgs) -> Result<Option<Remote>, Fault> {
     Remote::at(server).map(Some)
 }
 
+/// Where everything private lives.
+pub(crate) fn state_directory(environment: &Environment) -> Result<PathBuf, Fault> {
+    text_of(environment).state_directory().ok_or_else(|| {
+        Fault::new(
+            Code::FileSystem,
+            "there is no place to keep anything: neither HOME nor WINDLASS_STATE_DIR is set",
+        )
+        .hint("set WINDLASS_STATE_DIR to a directory of your own")
+    })
+}
+
 /// What can be said about a machine on which there is no host.
 pub(crate) async fn diagnosis(
     environment: &Environment,

@@ -33,7 +33,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("simulator", &["engine", "protocols"]),
     ("mcp-server", &["control-api"]),
-    ("cli", &["acp-client", "control-api", "host", "mcp-server", "process-supervisor", "scripted-actor"]),
+    ("http-server", &["control-api"]),
+    ("story-service", &["control-api", "custody-proofs", "engine", "journal", "protocols"]),
+    (
+        "cli",
+        &[
+            "acp-client",
+            "control-api",
+            "host",
+            "http-server",
+            "mcp-server",
+            "process-supervisor",
+            "scripted-actor",
+            "story-service",
+        ],
+    ),
     ("test-support", &["process-supervisor"]),
 ];
 
