@@ -11,6 +11,7 @@ mod notes;
 mod properties;
 mod scene;
 mod skills;
+mod stored_entries;
 mod tenancy;
 mod tokens;
 mod ui_tests;

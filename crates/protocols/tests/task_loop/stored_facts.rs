@@ -399,6 +399,8 @@ const fn variant(fact: &Fact) -> usize {
         Fact::RoadmapRounds(fact) => {
             21 + control_facts::COUNT + goal_facts::COUNT + roadmap_facts::variant(fact)
         }
+        // Entries of the story queue have examples of their own, in tests/story_queue/stored_entries.rs.
+        Fact::StoryQueue(_) => COUNT,
     }
 }
 
