@@ -57,20 +57,8 @@ impl AgentProgram {
     /// Whether a test of this program can run. It is false only where xtask has said that the program is skipped: any
     /// other missing program fails the test, so that nothing passes by not having been tried.
     #[track_caller]
-    #[expect(
-        clippy::print_stderr,
-        reason = "whoever reads the output of a test that did nothing must see why"
-    )]
     pub fn can_run(self) -> bool {
-        let skipped = variable(SKIPPED_VARIABLE).unwrap_or_default();
-        match readiness(self.name(), &skipped.to_string_lossy(), self.why_missing()) {
-            Readiness::Ready => true,
-            Readiness::Skipped => {
-                eprintln!("skipped: {SKIPPED_VARIABLE} names {}", self.name());
-                false
-            }
-            Readiness::Missing(reason) => panic!("{reason}; `cargo xtask set-up` installs it"),
-        }
+        can_run_here(self.name(), self.why_missing())
     }
 
     fn pinned(self, field: &str) -> String {
@@ -79,6 +67,20 @@ impl AgentProgram {
         let own = programs.iter().find(|program| program["name"] == self.name());
         let own = own.expect("every program is in the list of pinned programs");
         own[field].as_str().expect("a pinned program has all its fields").to_owned()
+    }
+}
+
+#[track_caller]
+#[expect(clippy::print_stderr, reason = "whoever reads the output of a test that did nothing must see why")]
+pub(crate) fn can_run_here(name: &str, why_missing: Option<String>) -> bool {
+    let skipped = variable(SKIPPED_VARIABLE).unwrap_or_default();
+    match readiness(name, &skipped.to_string_lossy(), why_missing) {
+        Readiness::Ready => true,
+        Readiness::Skipped => {
+            eprintln!("skipped: {SKIPPED_VARIABLE} names {name}");
+            false
+        }
+        Readiness::Missing(reason) => panic!("{reason}; `cargo xtask set-up` installs it"),
     }
 }
 
@@ -105,7 +107,7 @@ fn readiness(name: &str, skipped: &str, why_missing: Option<String>) -> Readines
 }
 
 /// The same rule as in xtask, which fills it.
-fn cache_directory(variable: &dyn Fn(&str) -> Option<OsString>) -> PathBuf {
+pub(crate) fn cache_directory(variable: &dyn Fn(&str) -> Option<OsString>) -> PathBuf {
     if let Some(directory) = variable("WINDLASS_AGENTS_DIR") {
         return directory.into();
     }
@@ -115,7 +117,7 @@ fn cache_directory(variable: &dyn Fn(&str) -> Option<OsString>) -> PathBuf {
 }
 
 /// An empty variable counts as none.
-fn variable(name: &str) -> Option<OsString> {
+pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::vars_os().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value)
 }
 
