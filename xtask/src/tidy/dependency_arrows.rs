@@ -32,7 +32,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("simulator", &["engine", "protocols"]),
-    ("cli", &["acp-client", "control-api", "host", "process-supervisor", "scripted-actor"]),
+    ("mcp-server", &["control-api"]),
+    ("cli", &["acp-client", "control-api", "host", "mcp-server", "process-supervisor", "scripted-actor"]),
     ("test-support", &["process-supervisor"]),
 ];
 
