@@ -59,7 +59,7 @@ pub fn report(skipped: &[Skipped]) {
     if skipped.is_empty() {
         return;
     }
-    console::say("\nTests with these agent programs did NOT run:");
+    console::say("\nTests with these programs did NOT run:");
     for Skipped { name, reason } in skipped {
         console::say(&format!("  {name}: {reason}"));
     }
@@ -208,7 +208,7 @@ fn remove_half_installed(cache: &Path) {
 }
 
 /// The same rule as in test-support, which looks there.
-fn cache_directory(variable: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+pub(crate) fn cache_directory(variable: &dyn Fn(&str) -> Option<String>) -> PathBuf {
     let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
     if let Some(directory) = variable("WINDLASS_AGENTS_DIR") {
         return directory.into();

@@ -8,6 +8,7 @@ pub mod chaos_command;
 pub mod commands;
 pub mod console;
 pub mod no_std_proof;
+pub mod rest_fuzzer;
 pub mod set_up;
 pub mod stages;
 pub mod stopwatch;

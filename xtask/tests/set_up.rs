@@ -114,7 +114,7 @@ fn every_pinned_agent_program_is_installed_once() {
     let registry = registry();
     let lines = registry.join("\n");
     let state = [HEALTHY.as_slice(), &[("registry", lines.as_str())]].concat();
-    let machine = Machine::with(&["npm", "node"], &state);
+    let machine = Machine::with(&["npm", "node", "python3"], &state);
     for _ in 0..2 {
         let done = machine.set_up();
         assert!(done.success, "{}", done.stderr);
@@ -127,14 +127,15 @@ fn every_pinned_agent_program_is_installed_once() {
         let mut folders: Vec<_> =
             fs::read_dir(machine.agents()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         folders.sort();
-        assert_eq!(folders.len(), registry.len(), "{folders:?}");
+        assert_eq!(folders.len(), registry.len() + 1, "with the fuzzer: {folders:?}");
+        assert_eq!(machine.calls_of("python3 -m venv").len(), 1);
         assert!(folders.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{folders:?}");
     }
 }
 
 #[test]
 fn without_npm_the_agent_programs_are_skipped_and_named_at_the_end() {
-    let machine = Machine::with(&["node"], &HEALTHY);
+    let machine = Machine::with(&["node", "python3"], &HEALTHY);
     let done = machine.set_up();
     assert!(done.success, "{}", done.stderr);
     let (_, end) = done.stdout.split_once("did NOT run:").unwrap();
@@ -151,24 +152,46 @@ fn one_package_that_fails_does_not_keep_the_others_from_being_installed() {
         .collect::<Vec<_>>()
         .join("\n");
     let state = [HEALTHY.as_slice(), &[("registry", lines.as_str())]].concat();
-    let machine = Machine::with(&["npm", "node"], &state);
+    let machine = Machine::with(&["npm", "node", "python3"], &state);
     let done = machine.set_up();
     assert!(done.success, "{}", done.stderr);
     let (_, end) = done.stdout.split_once("did NOT run:").unwrap();
     assert!(end.contains("opencode: npm could not install it: code E404; 404 no opencode-ai@"), "{end}");
     assert_eq!(end.trim().lines().count(), 1, "{end}");
     let left = fs::read_dir(machine.agents()).unwrap().count();
-    assert_eq!(left, registry().len() - 1, "nothing half installed is left");
+    assert_eq!(left, registry().len(), "the fuzzer, and nothing half installed");
 }
 
 #[test]
 fn a_node_that_is_too_old_skips_what_it_would_have_to_run() {
     let lines = registry().join("\n");
     let state = [&HEALTHY[..3], &[("node-version", "v18.19.0"), ("registry", lines.as_str())]].concat();
-    let machine = Machine::with(&["npm", "node"], &state);
+    let machine = Machine::with(&["npm", "node", "python3"], &state);
     let done = machine.set_up();
     assert!(done.success, "{}", done.stderr);
     let (_, end) = done.stdout.split_once("did NOT run:").unwrap();
     assert!(end.contains("gemini: it needs node 20 or newer, and this is v18.19.0"), "{end}");
     assert!(!end.contains("codex"), "{end}");
+}
+
+#[test]
+fn a_fuzzer_that_cannot_be_had_is_skipped_by_name_and_tried_again_the_next_time() {
+    let lines = registry().join("\n");
+    let state = [HEALTHY.as_slice(), &[("registry", lines.as_str())]].concat();
+    let without_python = Machine::with(&["npm", "node"], &state).set_up();
+    assert!(without_python.success, "{}", without_python.stderr);
+    let (_, end) = without_python.stdout.split_once("did NOT run:").unwrap();
+    assert!(end.contains("  schemathesis: python3 is not installed"), "{end}");
+
+    let machine =
+        Machine::with(&["npm", "node", "python3"], &[state.as_slice(), &[("no-pypi", "")]].concat());
+    for _ in 0..2 {
+        let offline = machine.set_up();
+        assert!(offline.success, "{}", offline.stderr);
+        let (_, end) = offline.stdout.split_once("did NOT run:").unwrap();
+        let told = "  schemathesis: pip could not install it: ERROR: no matching distribution";
+        assert_eq!(end.trim_start_matches('\n').trim_end(), told);
+    }
+    fs::remove_file(machine.folder.path().join("no-pypi")).unwrap();
+    assert!(!machine.set_up().stdout.contains("did NOT run:"));
 }

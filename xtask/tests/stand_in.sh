@@ -20,4 +20,13 @@ npm\ --version | node\ --version) read -r version <"$here/$name-version" && echo
     echo "npm error 404 no $package here" >&2
     exit 1
     ;;
+"python3 -m")
+    # An environment, with this script as its python.
+    /bin/mkdir -p "$3/bin" && /bin/ln -s "$here/python3" "$3/bin/python"
+    ;;
+"python -m")
+    [ -e "$here/../../../no-pypi" ] || exit 0
+    echo "ERROR: no matching distribution" >&2
+    exit 1
+    ;;
 esac

@@ -197,6 +197,15 @@ mod tests {
         }
     }
 
+    /// Computed by another program, so that third parties and we mean the same tree for ever.
+    #[test]
+    fn roots_are_what_others_compute() {
+        let hex = |count: usize| crate::encoding::to_hex(&root(&[[0; 32], [1; 32], [2; 32]][..count]));
+        assert_eq!(hex(0), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(hex(1), "7f9c9e31ac8256ca2f258583df262dbc7d6f68f2a03043d5c99a4ae5a7396ce9");
+        assert_eq!(hex(3), "ba8d94b7fbcecae7b81c4c80574fe24734a6917bf9c1ecd66ff3e0c34ead4620");
+    }
+
     #[test]
     fn the_growing_tree_has_the_root_of_the_definition() {
         for count in 0..70 {

@@ -55,7 +55,7 @@ impl AgentProgram {
     /// other missing program fails the test, so that nothing passes by not having been tried.
     #[track_caller]
     pub fn can_run(self) -> bool {
-        can_run(self.name())
+        can_run_here(self.name(), why_missing(self.name()))
     }
 }
 
@@ -75,7 +75,7 @@ impl McpLibrary {
     /// As for an agent program.
     #[track_caller]
     pub fn can_run() -> bool {
-        can_run(Self::NAME)
+        can_run_here(Self::NAME, why_missing(Self::NAME))
     }
 }
 
@@ -92,9 +92,9 @@ fn why_missing(name: &str) -> Option<String> {
 
 #[track_caller]
 #[expect(clippy::print_stderr, reason = "whoever reads the output of a test that did nothing must see why")]
-fn can_run(name: &str) -> bool {
+pub(crate) fn can_run_here(name: &str, why_missing: Option<String>) -> bool {
     let skipped = variable(SKIPPED_VARIABLE).unwrap_or_default();
-    match readiness(name, &skipped.to_string_lossy(), why_missing(name)) {
+    match readiness(name, &skipped.to_string_lossy(), why_missing) {
         Readiness::Ready => true,
         Readiness::Skipped => {
             eprintln!("skipped: {SKIPPED_VARIABLE} names {name}");
@@ -135,7 +135,7 @@ fn readiness(name: &str, skipped: &str, why_missing: Option<String>) -> Readines
 }
 
 /// The same rule as in xtask, which fills it.
-fn cache_directory(variable: &dyn Fn(&str) -> Option<OsString>) -> PathBuf {
+pub(crate) fn cache_directory(variable: &dyn Fn(&str) -> Option<OsString>) -> PathBuf {
     if let Some(directory) = variable("WINDLASS_AGENTS_DIR") {
         return directory.into();
     }
@@ -145,7 +145,7 @@ fn cache_directory(variable: &dyn Fn(&str) -> Option<OsString>) -> PathBuf {
 }
 
 /// An empty variable counts as none.
-fn variable(name: &str) -> Option<OsString> {
+pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::vars_os().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value)
 }
 

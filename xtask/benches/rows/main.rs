@@ -17,6 +17,7 @@ mod roadmap_by_hand;
 mod roadmap_plane;
 mod rounds;
 mod stage;
+mod stories;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -187,6 +188,30 @@ const ROWS: &[Row] = &[
         what: "`windlass roadmap inspect` of 40 families and 3,000 files, against `git status` of the same",
         goal: Goal::TimeBelow(Duration::from_secs(1)),
         measure: planes::inspect,
+    },
+    Row {
+        name: "story-claims-64-clients",
+        what: "10,000 stories claimed over HTTP by 64 clients, against bare SQLite commits of the same rows by 64 threads",
+        goal: Goal::RatioAtMost(2.0),
+        measure: stories::claims,
+    },
+    Row {
+        name: "story-claims-64-clients-p99",
+        what: "how long the slowest hundredth of those claims waits, against the same of the bare commits",
+        goal: Goal::RatioAtMost(2.0),
+        measure: stories::slowest_claims,
+    },
+    Row {
+        name: "story-next-100-to-10000",
+        what: "a page of ready stories over HTTP among 10,000 stories, against the same among 100",
+        goal: Goal::RatioAtMost(1.3),
+        measure: stories::next,
+    },
+    Row {
+        name: "story-blocked-100-to-10000",
+        what: "the same of blocked stories",
+        goal: Goal::RatioAtMost(1.3),
+        measure: stories::blocked,
     },
 ];
 
