@@ -52,7 +52,7 @@ pub(crate) async fn stories(
         return Ok(Desk::new(Arc::new(remote), config.get("api_key").map(str::to_owned)));
     }
     let speaker = Speaker::chosen(who.speaker.as_deref(), usual)?;
-    let local = local_stories(environment)?;
+    let local = local_stories(environment).await?;
     let key = local.key_of(&speaker).await?;
     Ok(Desk::new(local.api(), Some(key)))
 }
@@ -67,25 +67,25 @@ pub(crate) async fn queue_for_tools(
         return Ok((Arc::new(remote), None));
     }
     let speaker = Speaker::chosen(who.speaker.as_deref(), Usual::MustSay)?;
-    let local = local_stories(environment)?;
+    let local = local_stories(environment).await?;
     let key = local.key_of(&speaker).await?;
     Ok((local.api(), Some(key)))
 }
 
 /// The queue itself, for those who bring their own keys.
-pub(crate) fn queue(
+pub(crate) async fn queue(
     environment: &Environment,
     config: &Config,
     who: &WhoArgs,
 ) -> Result<Arc<dyn StoryApi>, Fault> {
     match remote(config, who)? {
         Some(remote) => Ok(Arc::new(remote)),
-        None => Ok(local_stories(environment)?.api()),
+        None => Ok(local_stories(environment).await?.api()),
     }
 }
 
 /// The queue on this machine, beside everything else that is private to Windlass.
-pub(crate) fn local_stories(environment: &Environment) -> Result<Local, Fault> {
+pub(crate) async fn local_stories(environment: &Environment) -> Result<Local, Fault> {
     let state = text_of(environment).state_directory().ok_or_else(|| {
         Fault::new(
             Code::FileSystem,
@@ -93,7 +93,7 @@ pub(crate) fn local_stories(environment: &Environment) -> Result<Local, Fault> {
         )
         .hint("set WINDLASS_STATE_DIR to a directory of your own")
     })?;
-    Local::open(&state.join("stories"))
+    Local::open(&state.join("stories")).await
 }
 
 fn remote(config: &Config, who: &WhoArgs) -> Result<Option<Remote>, Fault> {
