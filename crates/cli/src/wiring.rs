@@ -86,13 +86,7 @@ pub(crate) async fn queue(
 
 /// The queue on this machine, beside everything else that is private to Windlass.
 pub(crate) async fn local_stories(environment: &Environment) -> Result<Local, Fault> {
-    let state = text_of(environment).state_directory().ok_or_else(|| {
-        Fault::new(
-            Code::FileSystem,
-            "there is no place for the queue: neither HOME nor WINDLASS_STATE_DIR is set",
-        )
-        .hint("set WINDLASS_STATE_DIR to a directory of your own")
-    })?;
+    let state = state_directory(environment)?;
     Local::open(&state.join("stories")).await
 }
 
@@ -104,6 +98,17 @@ fn remote(config: &Config, who: &WhoArgs) -> Result<Option<Remote>, Fault> {
         return Err(Fault::new(Code::BadArgument, message).hint("`--local` asks that one"));
     }
     Remote::at(server).map(Some)
+}
+
+/// Where everything private lives.
+pub(crate) fn state_directory(environment: &Environment) -> Result<PathBuf, Fault> {
+    text_of(environment).state_directory().ok_or_else(|| {
+        Fault::new(
+            Code::FileSystem,
+            "there is no place to keep anything: neither HOME nor WINDLASS_STATE_DIR is set",
+        )
+        .hint("set WINDLASS_STATE_DIR to a directory of your own")
+    })
 }
 
 /// What can be said about a machine on which there is no host.
