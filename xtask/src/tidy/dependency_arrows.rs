@@ -39,6 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "acp-client",
+            "artifact-formats",
             "control-api",
             "host",
             "http-server",

@@ -2,16 +2,17 @@
 //! Projects and epics are found by id, slug, name or number.
 
 use serde_json::Value;
+use std::sync::Arc;
 use windlass_control_api::stories::{Answer, BASE, Call, Method, StoryApi, escaped};
 use windlass_control_api::{Code, Fault};
 
 pub(crate) struct Desk {
-    api: Box<dyn StoryApi>,
+    api: Arc<dyn StoryApi>,
     key: Option<String>,
 }
 
 impl Desk {
-    pub(crate) fn new(api: Box<dyn StoryApi>, key: Option<String>) -> Self {
+    pub(crate) fn new(api: Arc<dyn StoryApi>, key: Option<String>) -> Self {
         Self { api, key }
     }
 
@@ -140,7 +141,7 @@ pub(crate) fn is_id(text: &str) -> bool {
 
 /// The thing in an answer that names it: `{"story": {…}}` is the story. Beside it may stand what to do next.
 pub(crate) fn found(answer: &Value) -> &Value {
-    const NAMES: [&str; 14] = [
+    const NAMES: [&str; 16] = [
         "data",
         "story",
         "project",
@@ -155,6 +156,8 @@ pub(crate) fn found(answer: &Value) -> &Value {
         "article",
         "dependency",
         "token_budget",
+        "progress",
+        "capability",
     ];
     NAMES.iter().find_map(|name| answer.get(name).filter(|value| value.is_object())).unwrap_or(answer)
 }
