@@ -331,7 +331,7 @@ fn bundle_texts(
 }
 
 /// A checkout may be set to other line endings than are committed.
-fn same_lines(found: Option<&str>, stored: Option<&[u8]>) -> bool {
+pub(crate) fn same_lines(found: Option<&str>, stored: Option<&[u8]>) -> bool {
     match (found, stored) {
         (None, None) => true,
         (Some(found), Some(stored)) => {
