@@ -164,7 +164,9 @@ fn refusal(trouble: &Trouble) -> Fault {
         .kept("nothing was begun and nothing was written")
         .hint(trouble.hint.clone());
     match trouble.kind {
-        TroubleKind::Absent | TroubleKind::WrongBranch | TroubleKind::Uncommitted => fault,
+        TroubleKind::Absent | TroubleKind::WrongBranch | TroubleKind::Uncommitted | TroubleKind::Outdated => {
+            fault
+        }
         _ => fault.hint("`windlass roadmap inspect` shows all of it"),
     }
 }

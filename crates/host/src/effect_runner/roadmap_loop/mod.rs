@@ -6,6 +6,7 @@ mod bundle;
 mod capture;
 pub(super) mod close;
 mod combine;
+mod committed_state;
 mod finalize;
 mod landing;
 pub(super) mod prepare;
