@@ -2,6 +2,7 @@
 
 use crate::desk::{approved, implemented, plane, planned, round, update, with_round, with_update};
 use crate::script::{Script, of, spec};
+use windlass_protocols::inbox;
 use windlass_protocols::protocol::roadmap_rounds::end::End;
 use windlass_protocols::protocol::roadmap_rounds::facts::Fact as RoadmapFact;
 use windlass_protocols::protocol::roadmap_rounds::outlook::outlook;
@@ -168,11 +169,33 @@ fn a_run_that_may_open_no_more_rounds_says_so() {
 }
 
 #[test]
+fn a_run_that_is_given_one_round_finishes_the_live_one_and_opens_none() {
+    let mut one = spec();
+    one.caps.rounds = 1;
+    let script = Script::with(one, with_round(RoundStage::Implement, planned()));
+    let script = script.implements(ROUND).reviews(ROUND, approved("r1", CloseoutMode::StatusOnly)).merges();
+    let script = script.ends(|end| *end == End::RoundsUsed);
+    assert_eq!(script.state().opened, 0);
+    script.reopened(1).asks(&[of("round-002", WorkKind::Plan)]);
+}
+
+#[test]
 fn a_plane_that_cannot_be_read_is_not_ready_and_nothing_is_written() {
     let script = Script::unprepared(spec(), plane()).prepared();
     let script = script.refuses("read-plane", "state.json: line 3: no comma");
     let script = script.ends(|end| matches!(end, End::NotReady { why } if why.contains("no comma")));
     assert_eq!(script.desk.counter, 0, "nobody wrote");
+    assert_eq!(inbox::waiting(script.run()), None, "it never began");
+}
+
+#[test]
+fn a_plane_that_cannot_be_read_in_the_middle_is_waited_for_in_the_inbox() {
+    let mut script = Script::on(with_round(RoundStage::Implement, planned()));
+    script.refusing = Some(("read-plane", "roadmap.md: it is not what is committed"));
+    let script = script.implements(ROUND).ends(|end| matches!(end, End::NotReady { .. }));
+    let waiting = inbox::waiting(script.run()).expect("a person is waited for");
+    assert!(waiting.cause.contains("not what is committed"), "{waiting:?}");
+    assert!(waiting.commands.iter().any(|command| command == "windlass retry run-1"), "{waiting:?}");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use super::play::{Closeout, Decision, Play, Work, shell, writes};
 use super::scene::{Scene, assert_because, outcome};
 use serde_json::{Value, json};
 
-/// It cannot go on before a person mended something.
-const NOT_READY: u8 = 1;
+/// It rests until a person mended something.
+const NOT_READY: u8 = 11;
 const DONE: Decision = Decision::Approved(Closeout::Done { from: "pending" });
 const TOP: &str = "cd {workspace}/../../.. && ";
 
@@ -201,6 +201,8 @@ fn a_state_that_breaks_in_the_middle_is_kept_and_the_run_goes_on_once_it_is_mend
     assert_eq!(output.code, Some(i32::from(NOT_READY)), "{}{}", output.stdout, output.stderr);
     assert_because(&outcome(&output), "state.json");
     assert_eq!(scene.repository.read(STATE), "{", "never written over");
+    let waits = scene.world.windlass(&["inbox", "--json"]).exits_with(0).stdout;
+    assert!(waits.contains("state.json") && waits.contains("windlass retry"), "{waits}");
 
     std::fs::copy(&kept, scene.repository.path().join(STATE)).unwrap();
     scene.completes(&play);

@@ -37,6 +37,10 @@ pub(super) fn decide(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &
         return give_up(state, round, why.to_string());
     }
     if book.stage == RoundStage::Blocked && state.given_up.contains_key(&Some(round.id.clone())) {
+    // It was merged by this run, and nobody saw it: asked once more, the step tells the commit.
+    if let (true, Some(asked)) = (round.evidence.merged, &book.finalizing) {
+        return Some(control(PlaneStep::FinalizeRound(asked.clone())));
+    }
         return None;
     }
     if book.merged || round.evidence.merged {

@@ -54,6 +54,8 @@ pub struct State {
     pub revisions: Vec<(String, CommitId)>,
     /// Rounds and, as `None`, the update that this run gave up on.
     pub given_up: BTreeMap<Option<String>, String>,
+    /// Rounds that this run opened or found unfinished: each is one of those it was given.
+    pub taken_up: BTreeSet<String>,
     /// Why nothing can go on; what has to be written about it comes first.
     pub stuck: Option<String>,
     /// A person's words that no agent came back from yet.
@@ -105,6 +107,7 @@ impl State {
             revisions: Vec::new(),
             given_up: BTreeMap::new(),
             stuck: None,
+            taken_up: BTreeSet::new(),
             notes: Vec::new(),
             end: None,
         }
@@ -132,6 +135,11 @@ impl State {
     pub(super) fn cannot_write(&self) -> bool {
         let tried = self.attempts.may_retry_lost() && self.attempts.may_retry_interrupted();
         self.shut_out || self.is_outrun() || !tried
+    /// Whether every round this run was given is taken up.
+    pub fn is_used_up(&self, rounds: u32) -> bool {
+        self.taken_up.len() as u64 >= u64::from(rounds)
+    }
+
     }
 
     /// Somebody changes the state file again and again just before it is written.
@@ -220,6 +228,18 @@ impl State {
                 Flight::Control { edits: 0 }
             }
             _ => Flight::Control { edits: 0 },
+            Effect::Plane(PlaneStep::FinalizeRound(asked)) => {
+                if let Some(book) = self.book.rounds.get_mut(&asked.round) {
+                    book.finalizing = Some(asked.clone());
+                }
+                Flight::Control { edits: 0 }
+            }
+            Effect::Plane(PlaneStep::PublishUpdate(asked)) => {
+                if let Some((_, book)) = &mut self.book.update {
+                    book.publishing = Some(asked.clone());
+                }
+                Flight::Control { edits: 0 }
+            }
         };
         self.in_flight.insert(effect, flight);
     }
@@ -258,7 +278,10 @@ impl State {
                 self.attempts = Attempts::default();
                 self.shut_out = self.end.is_some();
             }
-            (Flight::Control { .. }, _) => {
+            (Flight::Control { .. }, outcome) => {
+                if let Outcome::Plane(PlaneOutcome::Merged { .. } | PlaneOutcome::Held(_)) = outcome {
+                    self.book.forget_merges();
+                }
                 self.plane_is_old = true;
                 self.attempts = Attempts::default();
             }
@@ -327,6 +350,7 @@ impl State {
                     round: round.clone(),
                     branch: branch.clone(),
                     worktree: worktree.clone(),
+                self.taken_up.insert(round.clone());
                 });
             }
             RoadmapFact::StageDecided { round, to, why, .. } => self.enter(round, *to, why),

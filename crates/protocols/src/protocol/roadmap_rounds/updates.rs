@@ -23,6 +23,9 @@ pub(super) fn decide(
         return None;
     }
     if book.merged || update.merged {
+    if let (true, Some(asked)) = (update.merged, &book.publishing) {
+        return Some(control(PlaneStep::PublishUpdate(asked.clone())));
+    }
         return Some(step(update, UpdateStep::Activated { revision: update.proposed_revision.clone() }));
     }
     if update.head.is_none() {
