@@ -167,8 +167,8 @@ pub struct Work {
     pub shown: Option<CommitId>,
     /// The commit that what it left became: its word is about exactly that.
     pub taken: Option<CommitId>,
-    /// What it left changed nothing, so that whatever lies there is older.
-    pub left_nothing: bool,
+    /// Of a review: what lay there was set aside, so that whatever lies there from now on is new.
+    pub cleared: bool,
     /// It was asked for a stage that is over, or for a round that is gone: nothing of it counts when it comes back.
     pub outdated: bool,
     pub attempts: Attempts,

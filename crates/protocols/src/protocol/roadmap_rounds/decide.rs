@@ -53,6 +53,9 @@ fn stepped(draft: &mut Draft, step: &PlaneStep, outcome: &PlaneOutcome) {
         }
         (PlaneStep::OpenWorktree(asked), PlaneOutcome::WorktreeOpened { head }) => opened(draft, asked, head),
         (PlaneStep::CaptureWork(_), PlaneOutcome::WorkCaptured(captured)) => taken(draft, captured),
+        (PlaneStep::SetAside(asked), PlaneOutcome::SetAside { head }) => {
+            record(draft, RoadmapFact::ReviewSetAside { work: asked.work.clone(), head: head.clone() });
+        }
         (PlaneStep::CombineWork(asked), PlaneOutcome::WorkCombined { head, conflicts }) => {
             combined(draft, asked, head, conflicts);
         }
@@ -83,6 +86,9 @@ fn refused(draft: &mut Draft, step: &PlaneStep, reason: &str) {
         PlaneStep::OpenWorktree(asked) => not_opened(draft, asked, reason),
         PlaneStep::CaptureWork(asked) => {
             release(draft, &asked.work, format!("what was left could not be taken down: {reason}"));
+        }
+        PlaneStep::SetAside(asked) => {
+            give_up(draft, &asked.work, format!("its earlier review could not be set aside: {reason}"));
         }
         PlaneStep::CombineWork(CombineWork { round, .. }) => {
             block_round(draft, round, format!("its branch could not be brought up to date: {reason}"));

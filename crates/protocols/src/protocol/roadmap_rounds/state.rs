@@ -23,6 +23,10 @@ use alloc::vec::Vec;
 /// People edit now and then; whatever changes the file this often in a row is not a person.
 const MAX_OUTRUN: u32 = 20;
 
+/// What a reviewer is told whose predecessor's files are gone.
+pub const SET_ASIDE: &str = "an earlier review was set aside and is in the history of the branch; write yours where it lay: \
+     whatever lies there then is your word, even if it is the same to the letter";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     pub spec: RoadmapSpec,
@@ -50,12 +54,12 @@ pub struct State {
     /// The loop changed the roadmap itself since the last look.
     pub own_roadmap_change: bool,
     pub opened: u32,
+    /// Rounds that this run opened or found unfinished: each is one of those it was given.
+    pub taken_up: BTreeSet<String>,
     pub merged: Vec<MergedRound>,
     pub revisions: Vec<(String, CommitId)>,
     /// Rounds and, as `None`, the update that this run gave up on.
     pub given_up: BTreeMap<Option<String>, String>,
-    /// Rounds that this run opened or found unfinished: each is one of those it was given.
-    pub taken_up: BTreeSet<String>,
     /// Why nothing can go on; what has to be written about it comes first.
     pub stuck: Option<String>,
     /// A person's words that no agent came back from yet.
@@ -103,11 +107,11 @@ impl State {
             known_base: None,
             own_roadmap_change: false,
             opened: 0,
+            taken_up: BTreeSet::new(),
             merged: Vec::new(),
             revisions: Vec::new(),
             given_up: BTreeMap::new(),
             stuck: None,
-            taken_up: BTreeSet::new(),
             notes: Vec::new(),
             end: None,
         }
@@ -131,15 +135,15 @@ impl State {
         self.in_flight.values().any(|flight| matches!(flight, Flight::Control { .. }))
     }
 
-    /// Nobody gets anything into the state file any more.
-    pub(super) fn cannot_write(&self) -> bool {
-        let tried = self.attempts.may_retry_lost() && self.attempts.may_retry_interrupted();
-        self.shut_out || self.is_outrun() || !tried
     /// Whether every round this run was given is taken up.
     pub fn is_used_up(&self, rounds: u32) -> bool {
         self.taken_up.len() as u64 >= u64::from(rounds)
     }
 
+    /// Nobody gets anything into the state file any more.
+    pub(super) fn cannot_write(&self) -> bool {
+        let tried = self.attempts.may_retry_lost() && self.attempts.may_retry_interrupted();
+        self.shut_out || self.is_outrun() || !tried
     }
 
     /// Somebody changes the state file again and again just before it is written.
@@ -197,6 +201,7 @@ impl State {
                     let work = self.book.work(&place.work);
                     work.phase = Phase::Asked;
                     work.asked = asked.attempt;
+                    work.cleared = false;
                     work.shown.get_or_insert_with(|| place.head.clone());
                     let known =
                         work.session.take().and_then(|last| last.with(asked.role, asked.agent.as_deref()));
@@ -223,11 +228,6 @@ impl State {
                 self.plane_is_old = false;
                 Flight::Control { edits: 0 }
             }
-            Effect::Plane(PlaneStep::OpenWorktree(asked)) => {
-                self.count_reopening(&asked.purpose, &asked.branch);
-                Flight::Control { edits: 0 }
-            }
-            _ => Flight::Control { edits: 0 },
             Effect::Plane(PlaneStep::FinalizeRound(asked)) => {
                 if let Some(book) = self.book.rounds.get_mut(&asked.round) {
                     book.finalizing = Some(asked.clone());
@@ -240,6 +240,11 @@ impl State {
                 }
                 Flight::Control { edits: 0 }
             }
+            Effect::Plane(PlaneStep::OpenWorktree(asked)) => {
+                self.count_reopening(&asked.purpose, &asked.branch);
+                Flight::Control { edits: 0 }
+            }
+            _ => Flight::Control { edits: 0 },
         };
         self.in_flight.insert(effect, flight);
     }
@@ -326,7 +331,7 @@ impl State {
             (book.sent_back, book.reopened) = (0, 0);
         }
         for work in self.book.works.values_mut().filter(|work| !work.is_under_way()) {
-            let (came_back, told) = (work.came_back && !work.left_nothing, core::mem::take(&mut work.told));
+            let (came_back, told) = (work.came_back, core::mem::take(&mut work.told));
             work.begin_anew();
             work.came_back = came_back;
             work.told = told;
@@ -345,12 +350,12 @@ impl State {
             }
             RoadmapFact::RoundOpened { round, branch, worktree, .. } => {
                 self.opened += 1;
+                self.taken_up.insert(round.clone());
                 self.book.rounds.insert(round.clone(), RoundBook::opened());
                 self.write(StateEdit::AddRound {
                     round: round.clone(),
                     branch: branch.clone(),
                     worktree: worktree.clone(),
-                self.taken_up.insert(round.clone());
                 });
             }
             RoadmapFact::StageDecided { round, to, why, .. } => self.enter(round, *to, why),
@@ -358,6 +363,11 @@ impl State {
                 self.book.work(work).phase = Phase::Left { failed: failed.clone() };
             }
             RoadmapFact::WorkTaken { captured } => self.take_work(captured),
+            RoadmapFact::ReviewSetAside { work, .. } => {
+                let known = self.book.work(work);
+                (known.cleared, known.shown) = (true, None);
+                known.told.push(SET_ASIDE.to_string());
+            }
             RoadmapFact::WorkCombined { round, with, conflicts, .. } => {
                 if let Some(book) = self.book.rounds.get_mut(round) {
                     book.approval = None;
@@ -471,7 +481,6 @@ impl State {
             known.is_over();
             return;
         }
-        known.left_nothing = captured.files_changed == 0;
         let failed = match &known.phase {
             Phase::Capturing { failed } | Phase::Left { failed } => failed.clone(),
             Phase::Idle | Phase::Asked | Phase::Failed { .. } => None,
