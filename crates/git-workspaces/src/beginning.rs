@@ -62,7 +62,7 @@ impl Repository {
         to: &Commit,
     ) -> Result<FastForward, GitError> {
         let nothing = Commit { id: CommitId::parse(&self.format.zero_id())?, tree: self.empty_tree()? };
-        if let Err(detail) = self.move_files(index, &nothing, to)? {
+        if let Err(detail) = self.move_files(index, (&nothing, to), &[])? {
             return Ok(FastForward::Refused(NotFastForwarded::InTheWay { detail }));
         }
         if standing.is_some() {

@@ -2,7 +2,7 @@
 //! whoever made them, and moved with their branch. What git ignores in them stays, for builds are kept there.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::checkout::path_from_line;
 use crate::confined_dir::ConfinedDir;
@@ -25,15 +25,26 @@ impl Repository {
         if ours.belongs_to_us() {
             return Ok(ours);
         }
-        let dot_git = ours.path().join(".git");
+        let found = self.registered(&ours.path().join(".git"));
+        Ok(found.map_or_else(|| ours.clone(), |admin| ours.registered_as(admin)))
+    }
+
+    /// Whether git has a worktree of this repository at this path, whoever made it and whether it stands or not.
+    pub fn knows_worktree(&self, path: &Path) -> bool {
+        let real = path.parent().and_then(|parent| parent.canonicalize().ok());
+        let real = real.zip(path.file_name()).map(|(parent, name)| parent.join(name).join(".git"));
+        self.registered(&path.join(".git")).or_else(|| self.registered(&real?)).is_some()
+    }
+
+    /// The administrative directory of the worktree with this `.git`.
+    fn registered(&self, dot_git: &Path) -> Option<PathBuf> {
         let registered = fs::read_dir(self.checkout.common_dir().join("worktrees"));
         let mut admin_dirs: Vec<_> =
             registered.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
         admin_dirs.sort();
-        let found = admin_dirs.into_iter().find(|admin| {
+        admin_dirs.into_iter().find(|admin| {
             read_plain(&admin.join("gitdir")).is_ok_and(|content| path_from_line(&content) == dot_git)
-        });
-        Ok(found.map_or_else(|| ours.clone(), |admin| ours.registered_as(admin)))
+        })
     }
 
     /// Makes a worktree on a branch (short name) that stands at `at` or is made there. One that stands already is left as

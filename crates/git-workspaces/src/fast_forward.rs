@@ -44,6 +44,17 @@ impl Repository {
     /// Moves the user's checkout and its branch from `from` to `to`. Both must be imported or made here, and `to`
     /// must be published. Refused means that the branch does not hold `to`.
     pub fn fast_forward_current(&self, from: &Commit, to: &Commit) -> Result<FastForward, GitError> {
+        self.fast_forward_keeping(from, to, &[])
+    }
+
+    /// As [`Self::fast_forward_current`], but the files at these paths stay as they lie in the checkout, whatever they hold:
+    /// branch and index move past them.
+    pub fn fast_forward_keeping(
+        &self,
+        from: &Commit,
+        to: &Commit,
+        kept: &[&str],
+    ) -> Result<FastForward, GitError> {
         let Some(branch) = self.current_branch()? else {
             return Ok(FastForward::Refused(NotFastForwarded::HeadIsDetached));
         };
@@ -57,7 +68,7 @@ impl Repository {
         // Held before anything is touched: nobody else's git comes between files, branch and index.
         let lock = IndexLock::take(&self.checkout.git_dir().join("index"))?;
         let moved = match &lock {
-            Some(lock) => self.move_checkout(lock, &branch, &head, from, to),
+            Some(lock) => self.move_checkout(lock, (&branch, kept), &head, from, to),
             None => Ok(FastForward::Refused(NotFastForwarded::IndexBusy)),
         };
         // The branch holds it: what is left to do for files and index is done as far as the user's own doings allow.
@@ -67,7 +78,7 @@ impl Repository {
     fn move_checkout(
         &self,
         lock: &IndexLock,
-        branch: &str,
+        (branch, kept): (&str, &[&str]),
         head: &Commit,
         from: &Commit,
         to: &Commit,
@@ -77,7 +88,7 @@ impl Repository {
         };
         let temporary = fresh_index_path(&self.control.indexes().join("users.index"));
         copy_with_time(lock.index(), &temporary)?;
-        let moved = self.move_files_and_branch(&temporary, branch, head, from, to);
+        let moved = self.move_files_and_branch(&temporary, (branch, kept), head, from, to);
         let content = read_plain(&temporary);
         // The private copy has served; a leftover would be harmless.
         let _ = fs::remove_file(&temporary);
@@ -93,12 +104,12 @@ impl Repository {
     fn move_files_and_branch(
         &self,
         index: &Path,
-        branch: &str,
+        (branch, kept): (&str, &[&str]),
         head: &Commit,
         from: &Commit,
         to: &Commit,
     ) -> Result<FastForward, GitError> {
-        if let Err(detail) = self.move_files(index, from, to)? {
+        if let Err(detail) = self.move_files(index, (from, to), kept)? {
             return Ok(FastForward::Refused(NotFastForwarded::InTheWay { detail }));
         }
         if head == to {
@@ -109,15 +120,15 @@ impl Repository {
             return Ok(FastForward::Done);
         }
         // Back to what the branch says. A file that changed within this moment is left as it is.
-        let _ = self.two_way_merge(index, to, from);
+        let _ = self.pass_by(index, (to, from), kept).and_then(|()| self.two_way_merge(index, to, from));
         updated.map(|_| FastForward::Refused(NotFastForwarded::BranchMoved))
     }
 
     pub(crate) fn move_files(
         &self,
         index: &Path,
-        from: &Commit,
-        to: &Commit,
+        (from, to): (&Commit, &Commit),
+        kept: &[&str],
     ) -> Result<Result<(), String>, GitError> {
         let work_tree = self.checkout.work_tree();
         if let Some(path) = blockers(&ConfinedDir::open(work_tree)?)?.first() {
@@ -126,12 +137,14 @@ impl Repository {
         if let Err(detail) = self.refuse_staged_changes(index, from, to)? {
             return Ok(Err(detail));
         }
+        self.pass_by(index, (from, to), kept)?;
         let first = self.two_way_merge(index, from, to)?;
         if first.status.success() {
             return Ok(Ok(()));
         }
         // An earlier attempt may have written files before it was killed: those count as moved.
-        self.accept_files_already_moved(index, from, to)?;
+        let moved = |path: &[u8], mode: &[u8], id: &[u8]| self.file_has(path, mode, id);
+        self.enter_changes(index, (from, to), moved)?;
         self.look_at_files_again(index)?;
         let second = self.two_way_merge(index, from, to)?;
         if second.status.success() {
@@ -180,8 +193,21 @@ impl Repository {
         Ok(Err(format!("staged changes: {names}")))
     }
 
-    /// Enters the new version into the private index for every changed path whose file already has it.
-    fn accept_files_already_moved(&self, index: &Path, from: &Commit, to: &Commit) -> Result<(), GitError> {
+    /// Git leaves a file alone whose entry in the index says what is to come already.
+    fn pass_by(&self, index: &Path, moved: (&Commit, &Commit), kept: &[&str]) -> Result<(), GitError> {
+        if kept.is_empty() {
+            return Ok(());
+        }
+        self.enter_changes(index, moved, |path, _, _| Ok(kept.iter().any(|wanted| wanted.as_bytes() == path)))
+    }
+
+    /// Enters the new version into the private index for every changed path that is wanted, by its new mode and id.
+    fn enter_changes(
+        &self,
+        index: &Path,
+        (from, to): (&Commit, &Commit),
+        is_wanted: impl Fn(&[u8], &[u8], &[u8]) -> Result<bool, GitError>,
+    ) -> Result<(), GitError> {
         let listed = self
             .internal_call()
             .args(["diff-tree", "-r", "-z", "--raw", "--no-renames", from.tree.as_str(), to.tree.as_str()])
@@ -191,7 +217,7 @@ impl Repository {
         while let (Some(meta), Some(path)) = (fields.next(), fields.next()) {
             let words: Vec<&[u8]> = meta.split(|byte| *byte == b' ').collect();
             let [_, new_mode, _, new_id, _] = words[..] else { continue };
-            if self.file_has(path, new_mode, new_id)? {
+            if is_wanted(path, new_mode, new_id)? {
                 instructions.extend([new_mode, b" ", new_id, b"\t", path, b"\0"].concat());
             }
         }

@@ -295,6 +295,34 @@ fn a_fast_forward_killed_half_way_is_completed_by_the_next() {
 }
 
 #[test]
+fn a_file_that_is_to_be_kept_stays_as_it_lies_while_branch_and_index_move_past_it() {
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    repository.publish(&landed, &base.tree).unwrap();
+    world.write("readme.txt", "live\n");
+    for _ in 0..2 {
+        let moved = repository.fast_forward_keeping(&base, &landed, &["readme.txt"]).unwrap();
+        assert_eq!(moved, FastForward::Done);
+        assert_eq!(fs::read_to_string(world.repo.join("readme.txt")).unwrap(), "live\n");
+        assert_eq!(world.git(&world.repo, &["show", ":readme.txt"]), "landed");
+        assert_eq!(world.git(&world.repo, &["status", "--porcelain"]), " M readme.txt");
+        assert_eq!(fs::read_to_string(world.repo.join("new/file")).unwrap(), "new\n");
+    }
+    // Another file that somebody changed is in the way as ever.
+    let world = World::new();
+    let (repository, base, landed) = landing(&world);
+    repository.publish(&landed, &base.tree).unwrap();
+    world.write("readme.txt", "live\n");
+    world.write("tool.sh", "edited\n");
+    let refused = repository.fast_forward_keeping(&base, &landed, &["readme.txt"]).unwrap();
+    assert!(matches!(refused, FastForward::Refused(NotFastForwarded::InTheWay { .. })), "{refused:?}");
+    assert_eq!(
+        world.git(&world.repo, &["show", ":readme.txt"]),
+        world.git(&world.repo, &["show", "main:readme.txt"])
+    );
+}
+
+#[test]
 fn a_file_that_was_only_touched_is_not_in_the_way() {
     let world = World::new();
     let (repository, base, landed) = landing(&world);

@@ -145,6 +145,8 @@ pub(crate) fn status_of(run: &Run) -> Option<Status> {
         Protocol::RoadmapRounds(state) => match state.end.as_ref()? {
             RoadmapEnd::Complete | RoadmapEnd::RoundsUsed => Status::Accepted,
             RoadmapEnd::Blocked { .. } => Status::NeedsHuman,
+            // In the middle it rests until a person mended the files.
+            RoadmapEnd::NotReady { .. } if state.plane.is_some() => Status::NeedsHuman,
             RoadmapEnd::Spent { .. } => Status::Exhausted,
             RoadmapEnd::Stopped { .. } => Status::Stopped,
             RoadmapEnd::NotReady { .. } => Status::Failed,

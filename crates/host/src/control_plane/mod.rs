@@ -3,6 +3,8 @@
 
 mod archive;
 pub(crate) mod folder;
+mod later;
+mod places;
 mod rounds;
 mod trouble;
 mod update;
@@ -164,6 +166,14 @@ impl<'a> Reading<'a> {
             return Ok(Err(Trouble::of_faults(TroubleKind::Invalid, Some(generation), &faults)));
         }
         if let Some(trouble) = missing_files(&top, generation, &missing) {
+            return Ok(Err(trouble));
+        }
+        if let Some(trouble) = places::strange(repository, (&top, generation), &state) {
+            return Ok(Err(trouble));
+        }
+        let committed = repository.file_at(&base.tree, STATE_FILE).map_err(git_fault)?;
+        let committed = committed.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        if let Some(trouble) = later::published(&state, &bundle, (&files, committed.as_deref())) {
             return Ok(Err(trouble));
         }
         let texts = match bundle_texts(repository, (&top, &base), generation, &bundle)? {
@@ -335,7 +345,7 @@ fn bundle_texts(
 }
 
 /// A checkout may be set to other line endings than are committed.
-fn same_lines(found: Option<&str>, stored: Option<&[u8]>) -> bool {
+pub(crate) fn same_lines(found: Option<&str>, stored: Option<&[u8]>) -> bool {
     match (found, stored) {
         (None, None) => true,
         (Some(found), Some(stored)) => {

@@ -1,7 +1,7 @@
 //! Why a control plane cannot be run, in words: which file, which place, which rule, and what can be done about it.
 
 use super::words;
-use windlass_artifact_formats::roadmap_loop::plane::{Generation, Problem, STATE_FILE};
+use windlass_artifact_formats::roadmap_loop::plane::{ActiveBundle, Generation, Problem, STATE_FILE};
 use windlass_artifact_formats::roadmap_loop::round::Faults;
 
 /// What kind of thing is wrong, for whoever treats them differently.
@@ -20,6 +20,8 @@ pub(crate) enum TroubleKind {
     Invalid,
     /// Files of the bundle differ from what is committed.
     Uncommitted,
+    /// The base branch has a later revision or family than the state knows of.
+    Outdated,
     /// Another branch than the base is checked out.
     WrongBranch,
 }
@@ -81,6 +83,19 @@ impl Trouble {
         let sentence = |file: &String| format!("{file}: it is not what is committed on the base branch");
         let hint = "commit or undo these edits: rounds are cut from what is committed";
         Self::new(TroubleKind::Uncommitted, Some(generation), files.iter().map(sentence).collect(), hint)
+    }
+
+    pub(super) fn strange_places(generation: Generation, sentences: Vec<String>) -> Self {
+        let hint = "name a place in that folder, or make the worktree known with `git worktree add`";
+        Self::new(TroubleKind::Invalid, Some(generation), sentences, hint)
+    }
+
+    pub(super) fn outdated(active: &ActiveBundle, (later, branch): (&str, &str), hint: &str) -> Self {
+        let ActiveBundle { roadmap_id, revision, .. } = active;
+        let why = format!(
+            "{STATE_FILE}: it names {revision} of {roadmap_id}, but {later} is published on {branch} (rule 13.3)"
+        );
+        Self::new(TroubleKind::Outdated, None, vec![why], hint)
     }
 
     pub(super) fn wrong_branch(base: &str, stands: &str) -> Self {

@@ -124,13 +124,20 @@ fn review(top: &std::path::Path, artifact: &str) -> (Option<UpdateReview>, Vec<S
     };
     match FileReview::parse(&text) {
         Ok(review) => {
+            let moves = review.family_migration.iter().map(|family| {
+                format!(
+                    "{artifact}: an update stays in its family; {family} is begun by `windlass roadmap init` when this one is \
+                     done, so do not approve the move (rule 13.3)"
+                )
+            });
+            let faults = moves.collect();
             let decided = match review.decision {
                 StatedDecision::Approved => {
                     UpdateReview::Approved { artifact: Digest::new(sha256_hex(text.as_bytes())) }
                 }
                 StatedDecision::Rejected(summary) => UpdateReview::Rejected { summary },
             };
-            (Some(decided), Vec::new())
+            (Some(decided), faults)
         }
         Err(faults) => {
             (None, faults.sentences().iter().map(|sentence| format!("{artifact}: {sentence}")).collect())

@@ -43,6 +43,7 @@ pub(super) fn stepping(step: &PlaneStep) -> (String, Tone) {
         PlaneStep::Read { .. } | PlaneStep::WriteState(_) => String::new(),
         PlaneStep::OpenWorktree(asked) => format!("making {}", asked.worktree),
         PlaneStep::CaptureWork(asked) => format!("{}: taking down what was left", asked.work.round),
+        PlaneStep::SetAside(asked) => format!("{}: setting an earlier review aside", asked.work.round),
         PlaneStep::CombineWork(asked) => format!("{}: merging into {}", asked.round, asked.branch),
         PlaneStep::FinalizeRound(asked) => format!("{}: merging", asked.round),
         PlaneStep::PublishUpdate(asked) => format!("publishing {}", asked.revision),
@@ -60,6 +61,7 @@ pub(super) fn stepped(outcome: &PlaneOutcome) -> (String, Tone) {
         | PlaneOutcome::StateWritten { .. }
         | PlaneOutcome::WorktreeOpened { .. }
         | PlaneOutcome::WorkCaptured(_)
+        | PlaneOutcome::SetAside { .. }
         | PlaneOutcome::WorkCombined { .. }
         | PlaneOutcome::Merged { .. } => (String::new(), Tone::Quiet),
     }
@@ -85,6 +87,9 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             (format!("{}: {} came to nothing: {why}", work.round, work.kind.words()), Tone::Bad)
         }
         Fact::WorkTaken { captured } => captured_words(captured),
+        Fact::ReviewSetAside { work, .. } => {
+            (format!("{}: an earlier review was set aside", work.round), Tone::Quiet)
+        }
         Fact::WorkCombined { round, conflicts, .. } if conflicts.is_empty() => {
             (format!("{round}: brought together"), Tone::Quiet)
         }

@@ -190,6 +190,17 @@ impl Desk {
         self.plane.update.as_mut().expect("an update is under way")
     }
 
+    pub(crate) fn set_review_aside(&mut self, branch: &str) {
+        for round in self.plane.rounds.iter_mut().filter(|round| round.branch == branch) {
+            round.evidence.review = None;
+            round.evidence.review_faults.clear();
+        }
+        for update in self.plane.update.iter_mut().filter(|update| update.branch == branch) {
+            update.review = None;
+            update.review_faults.clear();
+        }
+    }
+
     pub(crate) fn apply(&mut self, edits: &[StateEdit]) {
         for edit in edits {
             self.edit(edit);

@@ -134,7 +134,7 @@ fn a_closeout_that_stays_stale_is_given_up_in_the_end() {
 }
 
 #[test]
-fn a_merge_whose_answer_was_lost_is_found_on_the_base_and_not_made_again() {
+fn a_merge_whose_answer_was_lost_is_found_on_the_base_and_stands_among_the_merged() {
     let mut script = approved_on(approvable());
     let (effect, _) = script.expect("merge", is_finalizing);
     script.desk.round(ROUND).evidence.merged = true;
@@ -142,9 +142,21 @@ fn a_merge_whose_answer_was_lost_is_found_on_the_base_and_not_made_again() {
         effect,
         Outcome::Lost { reason: "the machine went down".to_owned(), usage: Usage::default() },
     );
-    let script = script.keep_house();
+    // Asked once more, the step finds what it made.
+    let script = script.keep_house().merges();
     assert!(script.desk.plane.round(ROUND).is_none());
+    let merged: Vec<&str> = script.state().merged.iter().map(|merged| merged.round.as_str()).collect();
+    assert_eq!(merged, [ROUND]);
     script.asks(&[of("round-002", WorkKind::Plan)]);
+}
+
+#[test]
+fn a_round_that_somebody_else_merged_is_not_among_those_of_this_run() {
+    let mut merged =
+        with_round(RoundStage::FinalizeRound, reviewed(approved("r1", CloseoutMode::StatusOnly)));
+    merged.rounds[0].evidence.merged = true;
+    let script = Script::on(merged).asks(&[of("round-002", WorkKind::Plan)]);
+    assert!(script.state().merged.is_empty());
 }
 
 #[test]

@@ -156,32 +156,67 @@ fn an_update_that_never_fits_is_given_up() {
     panic!("it is sent back for ever");
 }
 
-#[test]
-fn a_review_that_was_not_renewed_approves_nothing() {
+/// A round whose base moved after it was approved, up to the reviewer that is asked again.
+fn approved_and_drifted() -> Script {
     let script = Script::on(with_round(RoundStage::Review, implemented()));
     let script = script.reviews(ROUND, approved("r1", CloseoutMode::StatusOnly));
     let script = script.edited(|desk| {
         desk.plane.base = windlass_protocols::CommitId::new("base-9");
         desk.round(ROUND).code_drifted = true;
     });
-    let mut script = script.held(Held::BaseMoved).combines(&[]).asks(&[of(ROUND, WorkKind::Review)]);
-    script.files_changed = 0;
+    script.held(Held::BaseMoved).combines(&[]).asks(&[of(ROUND, WorkKind::Review)])
+}
+
+#[test]
+fn a_reviewer_that_leaves_nothing_approves_nothing_and_is_told_what_is_missing() {
+    let script = approved_and_drifted();
+    assert!(script.desk.plane.rounds[0].evidence.review.is_none(), "the old one was set aside");
     let script = script.reports(&of(ROUND, WorkKind::Review), |_| {});
+    let (_, request) = script.expect("review", |request| matches!(request, Effect::RunAgent(_)));
+    let Effect::RunAgent(asked) = request else { unreachable!("looked for it") };
+    let wanted = vec!["review.md and review-record.json were not left".to_owned()];
+    assert_eq!(asked.ask, windlass_protocols::effect::Ask::Repair { faults: wanted });
     script.asks(&[of(ROUND, WorkKind::Review)]).stands_at(ROUND, RoundStage::Review);
 }
 
 #[test]
-fn a_review_of_an_update_that_was_not_renewed_approves_nothing() {
+fn a_review_that_is_the_same_to_the_byte_is_an_answer_all_the_same() {
+    let mut script = approved_and_drifted();
+    script.files_changed = 0;
+    let script = script.reviews(ROUND, approved("r1", CloseoutMode::StatusOnly));
+    script.stands_at(ROUND, RoundStage::FinalizeRound);
+}
+
+#[test]
+fn a_review_that_is_to_be_mended_stays_where_it_lies() {
+    let script = Script::on(with_round(RoundStage::Review, implemented()));
+    let script = script.leaves(&of(ROUND, WorkKind::Review), |desk| {
+        desk.round(ROUND).evidence.review_faults = vec!["review.md: no decision".to_owned()];
+    });
+    let script = script.asks(&[of(ROUND, WorkKind::Review)]);
+    assert!(!script.desk.plane.rounds[0].evidence.review_faults.is_empty(), "it is to be mended");
+    // Left as it is, it is the same fault again, and whoever comes afresh finds nothing.
+    let script = script.reports(&of(ROUND, WorkKind::Review), |_| {});
+    let script = script.asks(&[of(ROUND, WorkKind::Review)]);
+    assert!(script.desk.plane.rounds[0].evidence.review_faults.is_empty(), "it was set aside");
+}
+
+#[test]
+fn a_reviewer_of_an_update_that_leaves_nothing_approves_nothing() {
     let script = Script::on(with_update(update(UpdateStatus::Authoring)));
     let script = script.leaves(&of(ROUND, WorkKind::AuthorUpdate), |desk| desk.update().authored = true);
     let script = script.leaves(&of(ROUND, WorkKind::ReviewUpdate), |desk| {
         desk.update().review = Some(update_approved("r1"));
     });
     let script = script.held(Held::Conflicts { paths: vec!["roadmap-history.md".to_owned()] });
-    let mut script = script.reports(&of(ROUND, WorkKind::AuthorUpdate), |_| {});
-    script.files_changed = 0;
+    let script = script.reports(&of(ROUND, WorkKind::AuthorUpdate), |_| {});
     let script = script.reports(&of(ROUND, WorkKind::ReviewUpdate), |_| {});
-    script.asks(&[of(ROUND, WorkKind::ReviewUpdate)]);
+    let mut script = script.asks(&[of(ROUND, WorkKind::ReviewUpdate)]);
+    script.files_changed = 0;
+    let script = script.leaves(&of(ROUND, WorkKind::ReviewUpdate), |desk| {
+        desk.update().review = Some(update_approved("r1"));
+    });
+    script.expect("publish", |request| request.name() == "publish-update");
 }
 
 #[test]

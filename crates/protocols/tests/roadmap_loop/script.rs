@@ -187,6 +187,12 @@ impl Script {
                     hazards: Vec::new(),
                 }))
             }
+            PlaneStep::SetAside(asked) => {
+                let head = CommitId::new(format!("{}@{number}", asked.branch));
+                self.desk.set_review_aside(&asked.branch);
+                self.advance(&asked.branch, &head);
+                PlaneOutcome::SetAside { head }
+            }
             _ => PlaneOutcome::Read(Box::new(self.desk.plane.clone())),
         })
     }
@@ -242,6 +248,7 @@ fn is_housekeeping(request: &Effect) -> bool {
                     | PlaneStep::WriteState(_)
                     | PlaneStep::OpenWorktree(_)
                     | PlaneStep::CaptureWork(_)
+                    | PlaneStep::SetAside(_)
             )
     )
 }

@@ -2,9 +2,10 @@
 
 use crate::desk::{approved, implemented, plane, planned, round, update, with_round, with_update};
 use crate::script::{Script, of, spec};
+use windlass_protocols::inbox;
 use windlass_protocols::protocol::roadmap_rounds::end::End;
 use windlass_protocols::protocol::roadmap_rounds::facts::Fact as RoadmapFact;
-use windlass_protocols::protocol::roadmap_rounds::outlook::outlook;
+use windlass_protocols::protocol::roadmap_rounds::outlook::{outlook, outlook_of};
 use windlass_protocols::protocol::roadmap_rounds::plane::{
     CloseoutMode, ControllerStage, MilestoneStatus, Plane, RoundStage, UpdateStatus,
 };
@@ -168,23 +169,74 @@ fn a_run_that_may_open_no_more_rounds_says_so() {
 }
 
 #[test]
+fn a_run_that_is_given_one_round_finishes_the_live_one_and_opens_none() {
+    let mut one = spec();
+    one.caps.rounds = 1;
+    let script = Script::with(one, with_round(RoundStage::Implement, planned()));
+    let script = script.implements(ROUND).reviews(ROUND, approved("r1", CloseoutMode::StatusOnly)).merges();
+    let script = script.ends(|end| *end == End::RoundsUsed);
+    assert_eq!(script.state().opened, 0);
+    script.reopened(1).asks(&[of("round-002", WorkKind::Plan)]);
+}
+
+#[test]
 fn a_plane_that_cannot_be_read_is_not_ready_and_nothing_is_written() {
     let script = Script::unprepared(spec(), plane()).prepared();
     let script = script.refuses("read-plane", "state.json: line 3: no comma");
     let script = script.ends(|end| matches!(end, End::NotReady { why } if why.contains("no comma")));
     assert_eq!(script.desk.counter, 0, "nobody wrote");
+    assert_eq!(inbox::waiting(script.run()), None, "it never began");
+}
+
+#[test]
+fn a_plane_that_cannot_be_read_in_the_middle_is_waited_for_in_the_inbox() {
+    let mut script = Script::on(with_round(RoundStage::Implement, planned()));
+    script.refusing = Some(("read-plane", "roadmap.md: it is not what is committed"));
+    let script = script.implements(ROUND).ends(|end| matches!(end, End::NotReady { .. }));
+    let waiting = inbox::waiting(script.run()).expect("a person is waited for");
+    assert!(waiting.cause.contains("not what is committed"), "{waiting:?}");
+    assert!(waiting.commands.iter().any(|command| command == "windlass retry run-1"), "{waiting:?}");
 }
 
 #[test]
 fn the_outlook_says_what_a_run_would_do_first() {
     assert_eq!(outlook(&plane()), "open round-001 and ask its planner");
-    assert_eq!(outlook(&done(plane())), "stop: every milestone is done");
+    assert_eq!(outlook(&done(plane())), "note that every milestone is done, and stop");
+    let over = Plane { stage: ControllerStage::Done, ..done(plane()) };
+    assert_eq!(outlook(&over), "stop: every milestone is done");
     assert_eq!(
         outlook(&with_update(update(UpdateStatus::Review))),
-        "go on with the roadmap update to rev-002 (in review, attempt 1)"
+        "ask the reviewer of the roadmap update to rev-002 (attempt 1)"
     );
     let mut planned = with_round(RoundStage::Plan, planned());
-    assert_eq!(outlook(&planned), "resume round-001 at plan, its artifacts prove implement");
+    assert_eq!(
+        outlook(&planned),
+        "take round-001 from plan to implement: planned: item-D1 of D1, milestone M1"
+    );
     planned.rounds[0].stage = RoundStage::Blocked;
-    assert_eq!(outlook(&planned), "leave the blockage of round-001 and go on from what its artifacts prove");
+    let left = "leave the blockage and go on from what the artifacts prove: round-001 (at implement)";
+    assert_eq!(outlook(&planned), left);
+}
+
+#[test]
+fn the_outlook_is_the_decision_of_a_run_and_no_story_about_it() {
+    let gone = {
+        let mut plane = with_round(RoundStage::Implement, planned());
+        plane.rounds[0].head = None;
+        plane
+    };
+    assert_eq!(outlook(&gone), "give up round-001: its branch orchestrator/round-001-walls is gone");
+    let mut swept = with_round(RoundStage::Implement, planned());
+    swept.rounds[0].worktree_stands = false;
+    assert_eq!(outlook(&swept), "bring back the worktree orchestrator/worktrees/round-001 of round-001");
+    let merged = {
+        let mut plane = with_round(RoundStage::FinalizeRound, planned());
+        plane.rounds[0].evidence.merged = true;
+        plane
+    };
+    assert_eq!(outlook(&merged), "take round-001 out of the state, for it is merged");
+    let mut used = spec();
+    used.caps.rounds = 1;
+    let live = with_round(RoundStage::Implement, planned());
+    assert_eq!(outlook_of(&used, &live), "ask the implementer of round-001 (implement)");
 }

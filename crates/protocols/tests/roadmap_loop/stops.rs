@@ -69,3 +69,17 @@ fn a_stop_while_the_provider_is_waited_for_ends_at_once() {
     script.answer(effect, Outcome::Interrupted { usage: Usage::default() });
     script.keep_house().ends(|end| matches!(end, End::Stopped { .. }));
 }
+
+#[test]
+fn a_step_of_the_controller_that_is_interrupted_for_ever_after_a_stop_ends_the_run() {
+    let mut script = Script::unprepared(spec(), parallel(1)).prepared().reads().opens().reads().stop_asked();
+    for _ in 0..40 {
+        let Some(effect) = script.run().unsettled.keys().next().copied() else { break };
+        if script.waiting() == ["close-run"] {
+            script.ends(|end| matches!(end, End::Stopped { .. }));
+            return;
+        }
+        script.answer(effect, Outcome::Interrupted { usage: Usage::default() });
+    }
+    panic!("it is tried for ever: {:?}", script.waiting());
+}

@@ -117,8 +117,9 @@ fn a_base_that_moved_in_its_files_sends_it_back_to_its_author() {
 fn a_publication_whose_answer_was_lost_is_found_on_the_base() {
     let mut script = approves(at_review());
     script.desk.update().merged = true;
-    let script = script.loses("publish-update").keep_house();
+    let script = script.loses("publish-update").keep_house().publishes();
     assert_eq!(script.desk.plane.revision, "rev-002");
+    assert_eq!(script.state().revisions.len(), 1, "it is told which commit it became");
 }
 
 #[test]

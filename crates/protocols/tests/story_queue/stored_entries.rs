@@ -17,7 +17,7 @@ fn kind(line: &str) -> String {
     let json: serde_json::Value = serde_json::from_str(line).expect("a stored line is JSON");
     let change = json["data"]["change"].as_object().expect("an entry has a change");
     let (area, change) = change.iter().next().expect("a change has an area");
-    let how = change["how"]["how"].as_str().unwrap_or_default();
+    let how = change["how"]["by"].as_str().unwrap_or_default();
     format!("{area} {} {how}", change["what"].as_str().unwrap_or_default())
 }
 

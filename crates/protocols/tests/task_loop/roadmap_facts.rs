@@ -18,7 +18,7 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
 use windlass_protocols::protocol::roadmap_rounds::spec::{RoadmapSpec, RoundLimits};
 use windlass_protocols::protocol::roadmap_rounds::steps::{
     CaptureWork, CombineWork, FinalizeRound, Held, Mechanism, OpenWorktree, PublishUpdate, RetryNote,
-    StateEdit, UpdateOpened, WorkCaptured, WorkKind, WorktreePurpose, WriteState,
+    SetAside, StateEdit, UpdateOpened, WorkCaptured, WorkKind, WorktreePurpose, WriteState,
 };
 use windlass_protocols::{Actor, CommitId, Digest, EffectId, Fact, Millis, Role, RunId, TaskId, TreeId};
 
@@ -216,6 +216,13 @@ fn steps() -> Vec<Effect> {
             decided_at,
         }),
     ];
+    steps.push(PlaneStep::SetAside(SetAside {
+        work: work(),
+        branch: branch(),
+        worktree: worktree(),
+        parent: commit(),
+        decided_at,
+    }));
     let (head, base) = (commit(), CommitId::new("base"));
     steps.push(PlaneStep::CombineWork(CombineWork {
         round: round_id.clone(),
@@ -265,6 +272,7 @@ fn outcomes() -> Vec<Outcome> {
         PlaneOutcome::StateMoved,
         PlaneOutcome::WorktreeOpened { head: commit() },
         PlaneOutcome::WorkCaptured(Box::new(captured)),
+        PlaneOutcome::SetAside { head: commit() },
         PlaneOutcome::WorkCombined { head: commit(), conflicts: lines(&["src/lib.rs"]) },
         PlaneOutcome::Merged { commit: commit(), tree: TreeId::new("tree-1") },
     ];
@@ -322,6 +330,7 @@ fn decisions() -> Vec<RoadmapFact> {
         RoadmapFact::RoundOpened { round: round(), branch: branch(), worktree: worktree(), head: commit() },
         RoadmapFact::WorkEnded { work: work(), failed: Some(why()) },
         RoadmapFact::WorkTaken { captured },
+        RoadmapFact::ReviewSetAside { work: work(), head: commit() },
         RoadmapFact::WorkCombined {
             round: round(),
             head: commit(),
@@ -397,7 +406,7 @@ fn ends() -> Vec<RoadmapFact> {
     ends.into_iter().map(|end| RoadmapFact::Concluded { end }).collect()
 }
 
-pub(crate) const COUNT: usize = 23;
+pub(crate) const COUNT: usize = 24;
 
 pub(crate) const fn variant(fact: &RoadmapFact) -> usize {
     match fact {
@@ -424,5 +433,6 @@ pub(crate) const fn variant(fact: &RoadmapFact) -> usize {
         RoadmapFact::ControllerSet { .. } => 20,
         RoadmapFact::Blocked { .. } => 21,
         RoadmapFact::Concluded { .. } => 22,
+        RoadmapFact::ReviewSetAside { .. } => 23,
     }
 }

@@ -13,7 +13,7 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
     CloseoutMode, DirectSeen, MilestoneStatus, ReviewSeen, UpdateReview,
 };
 use windlass_protocols::protocol::roadmap_rounds::steps::{
-    CaptureWork, CombineWork, FinalizeRound, Held, OpenWorktree, PublishUpdate, WorkCaptured,
+    CaptureWork, CombineWork, FinalizeRound, Held, OpenWorktree, PublishUpdate, SetAside, WorkCaptured,
     WorktreePurpose, WriteState,
 };
 use windlass_protocols::{CommitId, Digest, EffectId, Outcome, TreeId};
@@ -42,6 +42,7 @@ impl Answering<'_> {
             PlaneStep::WriteState(asked) => write(&mut repo, asked),
             PlaneStep::OpenWorktree(asked) => self.open_worktree(&mut repo, asked),
             PlaneStep::CaptureWork(asked) => self.capture_work(&mut repo, asked),
+            PlaneStep::SetAside(asked) => self.set_aside(&mut repo, asked),
             PlaneStep::CombineWork(asked) => self.combine(&mut repo, asked),
             PlaneStep::FinalizeRound(asked) => self.finalize(world, &mut repo, asked),
             PlaneStep::PublishUpdate(asked) => self.publish(world, &mut repo, asked),
@@ -97,6 +98,21 @@ impl Answering<'_> {
             findings: Vec::new(),
             hazards: said("hazard", "a link leads out of the tree"),
         })))
+    }
+
+    /// Done twice it finds nothing any more.
+    fn set_aside(&mut self, repo: &mut Repo, asked: &SetAside) -> Outcome {
+        if self.choices.once_in(60) {
+            return refused("the index is locked");
+        }
+        let number = repo.fresh();
+        let Some(branch) = repo.branches.get_mut(&asked.branch) else {
+            return refused("the branch is gone");
+        };
+        if branch.sets_review_aside() {
+            branch.advance(CommitId::new(format!("{}@{number}", asked.branch)));
+        }
+        Outcome::Plane(PlaneOutcome::SetAside { head: branch.head.clone() })
     }
 
     fn combine(&mut self, repo: &mut Repo, asked: &CombineWork) -> Outcome {

@@ -154,6 +154,7 @@ pub(crate) const fn outcome_name(outcome: &PlaneOutcome) -> &'static str {
         PlaneOutcome::StateMoved => "state-moved",
         PlaneOutcome::WorktreeOpened { .. } => "worktree-opened",
         PlaneOutcome::WorkCaptured(_) => "work-captured",
+        PlaneOutcome::SetAside { .. } => "set-aside",
         PlaneOutcome::WorkCombined { .. } => "work-combined",
         PlaneOutcome::Merged { .. } => "merged",
         PlaneOutcome::Held(_) => "held",

@@ -161,6 +161,18 @@ impl Repo {
 }
 
 impl Branch {
+    /// Takes away whatever a reviewer left; comes back with whether there was anything.
+    pub(crate) fn sets_review_aside(&mut self) -> bool {
+        let of_round = self.evidence.review.take().is_some() || !self.evidence.review_faults.is_empty();
+        let of_update = self.update_review.take().is_some() || !self.review_faults.is_empty();
+        self.evidence.review_faults.clear();
+        self.review_faults.clear();
+        if of_round || of_update {
+            self.touch();
+        }
+        of_round || of_update
+    }
+
     pub(crate) fn touch(&mut self) {
         self.dirty += 1;
     }

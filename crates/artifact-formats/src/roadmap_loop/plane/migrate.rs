@@ -4,47 +4,42 @@
 use serde_json::{Map, Value, json};
 
 use super::names::{revision_number, roadmap_dir};
-use super::roadmap::{Milestone, RoadmapText};
+use super::old_roadmap::{self, Old, OldRoadmap};
+use super::roadmap::{Milestone, Roadmap};
 use super::state::{ActiveBundle, StateFile};
-use crate::control_loop::slug;
 use crate::faults::Faults;
-use crate::markdown::{Line, lines};
-use crate::roadmap_loop::closeout::MilestoneStatus;
-use crate::text_lines::without_mark;
 
 /// What `migrate` would write, and what a person has to look at first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Migration {
     pub state: String,
     pub bundle: ActiveBundle,
-    /// `roadmap-view.json`; nothing where a milestone's status is not stated.
+    /// `roadmap-view.json`; nothing where something is open.
     pub view: Option<String>,
-    /// One sentence each.
+    /// The roadmap with every word that stands below its milestones.
+    pub roadmap: Roadmap,
+    /// What stays behind, one sentence each: a person may want to know.
     pub not_carried_over: Vec<String>,
-}
-
-/// A milestone as an old roadmap spells it.
-struct Found {
-    milestone: Option<String>,
-    title: String,
-    status: Option<MilestoneStatus>,
-    line: usize,
-    /// The line itself, which becomes the selector of the milestone's anchors.
-    selector: String,
+    /// What a person has to settle before anything is written.
+    pub open: Vec<String>,
 }
 
 /// Proposes the new files. Fails only where the state does not say which roadmap is active.
 pub fn migrate(state: &StateFile, roadmap: &str) -> Result<Migration, Faults> {
-    let mut open = Vec::new();
-    let bundle = bundle(state, &mut open)?;
+    let mut notes = Vec::new();
+    let bundle = bundle(state, &mut notes)?;
     let base = state.base_branch.clone().unwrap_or_else(|| {
-        open.push("the state names no base branch; \"main\" is proposed".to_owned());
+        notes.push("the state names no base branch; \"main\" is proposed".to_owned());
         "main".to_owned()
     });
     let new_state = StateFile::scaffold(&base, &bundle, state.max_parallel_rounds.unwrap_or(1))?;
-    open.extend(left_behind(state));
-    let view = view(&bundle, roadmap, &mut open);
-    Ok(Migration { state: new_state.text().to_owned(), bundle, view, not_carried_over: open })
+    notes.extend(left_behind(state));
+    let OldRoadmap { milestones, mut open, notes: about } = old_roadmap::read(roadmap);
+    notes.extend(about);
+    let (roadmap, selectors) = settled(milestones, &mut open, &mut notes);
+    let view = open.is_empty().then(|| view(&bundle, &roadmap, &selectors));
+    let state = new_state.text().to_owned();
+    Ok(Migration { state, bundle, view, roadmap, not_carried_over: notes, open })
 }
 
 fn bundle(state: &StateFile, open: &mut Vec<String>) -> Result<ActiveBundle, Faults> {
@@ -92,46 +87,39 @@ fn left_behind(state: &StateFile) -> Vec<String> {
     open
 }
 
-fn view(bundle: &ActiveBundle, roadmap: &str, open: &mut Vec<String>) -> Option<String> {
-    let text = RoadmapText::read("roadmap.md", roadmap);
-    let known = text.roadmap();
-    let found = if text.blocks.is_empty() { numbered_items(roadmap) } else { headed(&text) };
-    if found.is_empty() {
-        open.push("roadmap.md has no milestones that could be recognised".to_owned());
-        return None;
-    }
-    let mut taken: Vec<String> = Vec::new();
-    let mut milestones = Vec::new();
-    let mut anchors = Map::new();
-    let mut complete = true;
-    let file = format!("{}/roadmap.md", bundle.dir);
-    for (index, found) in found.iter().enumerate() {
-        let Some(status) = found.status else {
-            open.push(format!("roadmap.md:{}: \"{}\" states no known status", found.line, found.title));
-            complete = false;
+/// The milestones with the lines that stand for them; what keeps one from being taken is open.
+fn settled(found: Vec<Old>, open: &mut Vec<String>, notes: &mut Vec<String>) -> (Roadmap, Vec<String>) {
+    let (mut roadmap, mut selectors) = (Roadmap::default(), Vec::new());
+    for old in found {
+        let place = format!("roadmap.md:{}", old.line);
+        let Some(milestone) = old.milestone else {
+            open.push(format!("{place}: \"{}\" states no known status", old.title));
             continue;
         };
-        let given = found.milestone.clone();
-        let id =
-            given.clone().unwrap_or_else(|| format!("milestone-{:02}-{}", index + 1, slug(&found.title)));
-        if given.is_none() {
-            open.push(format!(
-                "roadmap.md:{}: \"{}\" has no id; \"{id}\" is proposed",
-                found.line, found.title
-            ));
+        if !old.is_named {
+            notes.push(format!("{place}: \"{}\" has no id; \"{}\" is proposed", old.title, milestone.id));
         }
-        if taken.contains(&id) {
-            open.push(format!("roadmap.md:{}: the id \"{id}\" is used twice", found.line));
-            complete = false;
+        if roadmap.milestone(&milestone.id).is_some() {
+            open.push(format!("{place}: the id \"{}\" is used twice", milestone.id));
         }
-        let old = given.and_then(|id| known.milestone(&id).cloned());
-        milestones.push(milestone_value(&id, found, status, old.as_ref(), &text));
-        let anchor = json!({"target_file": file, "selector": found.selector});
-        anchors.insert(format!("{id}-status"), anchor.clone());
-        anchors.insert(format!("{id}-completion"), anchor);
-        taken.push(id);
+        roadmap.directions.extend(old.directions);
+        roadmap.milestones.push(milestone);
+        selectors.push(old.selector);
     }
-    let directions: Vec<Value> = known.directions.iter().map(direction_value).collect();
+    (roadmap, selectors)
+}
+
+fn view(bundle: &ActiveBundle, roadmap: &Roadmap, selectors: &[String]) -> String {
+    let file = format!("{}/roadmap.md", bundle.dir);
+    let mut anchors = Map::new();
+    for (milestone, selector) in roadmap.milestones.iter().zip(selectors) {
+        let anchor = json!({"target_file": file, "selector": selector});
+        anchors.insert(format!("{}-status", milestone.id), anchor.clone());
+        anchors.insert(format!("{}-completion", milestone.id), anchor);
+    }
+    let milestones: Vec<Value> =
+        roadmap.milestones.iter().map(|milestone| milestone_value(milestone, roadmap)).collect();
+    let directions: Vec<Value> = roadmap.directions.iter().map(direction_value).collect();
     let view = json!({
         "schema_version": "roadmap-view-v1",
         "roadmap_id": bundle.roadmap_id,
@@ -142,24 +130,18 @@ fn view(bundle: &ActiveBundle, roadmap: &str, open: &mut Vec<String>) -> Option<
         "directions": directions,
         "anchors": anchors,
     });
-    complete.then(|| crate::render::pretty(&view))
+    crate::render::pretty(&view)
 }
 
-fn milestone_value(
-    id: &str,
-    found: &Found,
-    status: MilestoneStatus,
-    old: Option<&Milestone>,
-    text: &RoadmapText,
-) -> Value {
-    let known = text.roadmap();
-    let directions: Vec<&str> = known.directions_of(id).map(|direction| direction.id.as_str()).collect();
+fn milestone_value(milestone: &Milestone, roadmap: &Roadmap) -> Value {
+    let id = &milestone.id;
+    let directions: Vec<&str> = roadmap.directions_of(id).map(|direction| direction.id.as_str()).collect();
     json!({
         "milestone_id": id,
-        "title": found.title,
-        "status": status.as_str(),
-        "depends_on": old.map(|old| old.depends_on.clone()).unwrap_or_default(),
-        "parallel_lane": old.and_then(|old| old.lane.clone()).unwrap_or_default(),
+        "title": milestone.title,
+        "status": milestone.status.as_str(),
+        "depends_on": milestone.depends_on,
+        "parallel_lane": milestone.lane.clone().unwrap_or_default(),
         "status_anchor": format!("{id}-status"),
         "completion_anchor": format!("{id}-completion"),
         "direction_ids": directions,
@@ -174,42 +156,4 @@ fn direction_value(direction: &super::Direction) -> Value {
         "preconditions": direction.preconditions,
         "parallel_hints": direction.parallel_hints.clone().unwrap_or_default(),
     })
-}
-
-fn headed(text: &RoadmapText) -> Vec<Found> {
-    let found = text.blocks.iter().map(|block| Found {
-        milestone: block.id(),
-        title: block.title.clone(),
-        status: block.status(),
-        line: block.line,
-        selector: text.text()[block.heading.clone()].trim().to_owned(),
-    });
-    found.collect()
-}
-
-/// `1. [completed] Title`, the list that the first planes kept instead of headings.
-fn numbered_items(text: &str) -> Vec<Found> {
-    let clean = without_mark(text);
-    let numbered = |(index, line): (usize, Line<'_>)| {
-        let words = line.text.trim_end();
-        let digits = words.bytes().take_while(u8::is_ascii_digit).count();
-        let item = words[digits..].strip_prefix(". ").or_else(|| words[digits..].strip_prefix(") "));
-        let item = item.filter(|_| digits > 0 && !line.is_code)?.trim_start();
-        let (word, title) = match item.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((word, title)) => (word.trim().to_ascii_lowercase(), title.trim()),
-            None => (String::new(), item),
-        };
-        let status = match word.as_str() {
-            "completed" | "complete" => Some(MilestoneStatus::Done),
-            word => MilestoneStatus::from_word(word),
-        };
-        Some(Found {
-            milestone: None,
-            title: title.trim_matches('*').trim().to_owned(),
-            status,
-            line: index + 1,
-            selector: words.to_owned(),
-        })
-    };
-    lines(&clean).into_iter().enumerate().filter_map(numbered).collect()
 }

@@ -7,6 +7,7 @@ mod documents;
 mod generation;
 mod migrate;
 pub mod names;
+mod old_roadmap;
 mod problem;
 mod roadmap;
 mod state;

@@ -5,7 +5,8 @@ use crate::control_loop::slug;
 
 /// Folder of the control plane at the top of the repository.
 pub const PLANE_DIR: &str = "orchestrator";
-const WORKTREES: &str = "orchestrator/worktrees";
+/// Where worktrees lie unless somebody chose another place.
+pub const WORKTREES: &str = "orchestrator/worktrees";
 const UPDATES: &str = "orchestrator/roadmap-updates";
 
 /// A family's id taken apart: date, ordinal of that day, slug.

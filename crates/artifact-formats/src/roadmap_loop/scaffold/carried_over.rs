@@ -5,33 +5,26 @@ use super::outline::{DEFAULT_LANE, Family, FamilyDirection, FamilyMilestone, Led
 use crate::control_loop::slug;
 use crate::markdown::headings;
 use crate::roadmap_loop::closeout::MilestoneStatus;
-use crate::roadmap_loop::plane::{Direction, Milestone, Problems, RoadmapView};
+use crate::roadmap_loop::plane::{Direction, Milestone, Roadmap};
 
 const NOT_RECORDED: &str = "not recorded before the migration";
 const STAND_IN: &str = "stands in for directions that nobody wrote";
 
 impl Family {
-    /// From a generated view.
-    pub fn of_view(
-        title: &str,
-        old_dir: &str,
-        view: &str,
-        max_parallel_rounds: u32,
-    ) -> Result<Self, Problems> {
-        let view = RoadmapView::parse("roadmap-view.json", view)?;
-        let milestones: Vec<FamilyMilestone> = view
-            .roadmap
+    /// From a roadmap as it was read, with every word of it.
+    pub fn of_roadmap(title: &str, old_dir: &str, roadmap: &Roadmap, max_parallel_rounds: u32) -> Self {
+        let milestones: Vec<FamilyMilestone> = roadmap
             .milestones
             .iter()
             .enumerate()
             .map(|(index, milestone)| {
-                let own: Vec<&Direction> = view.roadmap.directions_of(&milestone.id).collect();
+                let own: Vec<&Direction> = roadmap.directions_of(&milestone.id).collect();
                 carried(index, milestone, &own)
             })
             .collect();
         let mut family = Self::carried_over(title, &milestones, max_parallel_rounds);
         family.ledger.outcome = format!("carried over from {old_dir}/roadmap.md, where the words stand");
-        Ok(family)
+        family
     }
 
     pub fn carried_over(title: &str, milestones: &[FamilyMilestone], max_parallel_rounds: u32) -> Self {
@@ -87,7 +80,7 @@ fn carried(index: usize, milestone: &Milestone, own: &[&Direction]) -> FamilyMil
             .map_or_else(|| NOT_RECORDED.to_owned(), plain),
         depends_on: milestone.depends_on.clone(),
         lane: milestone.lane.as_deref().map_or_else(|| DEFAULT_LANE.to_owned(), plain),
-        notes: milestone.coordination_notes.as_deref().map_or_else(|| "none".to_owned(), plain),
+        notes: said(milestone.coordination_notes.as_deref()),
         title,
         directions,
     }
@@ -98,8 +91,15 @@ fn of_old(old: &Direction) -> FamilyDirection {
     FamilyDirection {
         preconditions: old.preconditions.iter().map(|text| plain(text)).collect(),
         parallel_hints: hints.unwrap_or_else(|| "serial-by-default".to_owned()),
+        why_now: said(old.why_now.as_deref()),
+        boundary_notes: said(old.boundary_notes.as_deref()),
+        extraction_notes: said(old.extraction_notes.as_deref()),
         ..direction(old.id.clone(), plain(&old.summary))
     }
+}
+
+fn said(words: Option<&str>) -> String {
+    words.map_or_else(|| "none".to_owned(), plain)
 }
 
 fn direction(id: String, summary: String) -> FamilyDirection {

@@ -42,7 +42,7 @@ fn migrated(state: &str, roadmap: &str) -> Migration {
 }
 
 fn told(migration: &Migration, words: &str) -> bool {
-    migration.not_carried_over.iter().any(|sentence| sentence.contains(words))
+    migration.not_carried_over.iter().chain(&migration.open).any(|sentence| sentence.contains(words))
 }
 
 #[test]
@@ -74,6 +74,9 @@ fn a_numbered_list_becomes_a_view_with_anchors() {
     );
     assert_eq!(view.anchor("milestone-03-ship-status").unwrap().selector, "3. [pending] Ship");
     assert!(told(&migration, "\"milestone-03-ship\" is proposed"));
+    assert_eq!(migration.open, [""; 0], "a proposal is nothing to be settled");
+    let first = &migration.roadmap.milestones[0];
+    assert_eq!(first.coordination_notes.as_deref(), Some("Details of it."));
 }
 
 #[test]

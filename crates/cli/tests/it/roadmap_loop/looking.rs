@@ -43,6 +43,27 @@ fn once_merges_one_round_and_every_view_tells_the_same_story() {
 }
 
 #[test]
+fn once_finishes_the_round_that_is_live_and_opens_no_other() {
+    let scene = Scene::of(Style::Records, &[milestone("m-1"), milestone("m-2")]);
+    let first = scene.cut("round-001", "m-1");
+    let mut planned = writes(&first.plan());
+    planned.push(
+        "{ say = '{\"windlass_signal\":{\"kind\":\"usage\",\"input\":900,\"output\":200}}' }".to_owned(),
+    );
+    let play = Play::default().step(Work("plan", 1, None), &planned);
+    let _ = scene.run(&play, &["--max-tokens", "1000"]).exits_with(STOPPED_AT_CAP);
+    assert_eq!(scene.state()["active_rounds"][0]["round_id"], "round-001");
+    let play = Play::default().well(&first).well(&scene.cut("round-002", "m-2"));
+    let dry = scene.run(&play, &["--once", "--dry-run"]).exits_with(0).stdout;
+    assert!(dry.contains("round-001") && !dry.contains("round-002"), "{dry}");
+    let output = scene.run(&play, &["--once"]).exits_with(0);
+    assert_eq!(super::scene::outcome(&output)["roadmap"]["outcome"], "rounds-used");
+    assert_eq!(scene.merged_rounds(), ["round-001"]);
+    assert_eq!(scene.state()["active_rounds"], json!([]));
+    assert!(!scene.works().iter().any(|work| work.starts_with("plan 2")), "{:?}", scene.works());
+}
+
+#[test]
 fn a_dry_run_says_what_would_happen_and_writes_nothing() {
     let scene = Scene::small(Style::Markdown);
     let before = scene.repository.record();

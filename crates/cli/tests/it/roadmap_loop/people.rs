@@ -6,8 +6,8 @@ use super::play::{Closeout, Decision, Play, Work, shell, writes};
 use super::scene::{Scene, assert_because, outcome};
 use serde_json::{Value, json};
 
-/// It cannot go on before a person mended something.
-const NOT_READY: u8 = 1;
+/// It rests until a person mended something.
+const NOT_READY: u8 = 11;
 const DONE: Decision = Decision::Approved(Closeout::Done { from: "pending" });
 const TOP: &str = "cd {workspace}/../../.. && ";
 
@@ -161,6 +161,30 @@ fn what_cannot_be_read_stops_everything_with_file_and_reason() {
 }
 
 #[test]
+fn worktrees_anywhere_else_on_the_disk_are_refused_by_name_and_those_that_git_knows_are_taken() {
+    let scene = Scene::small(Style::Markdown);
+    let elsewhere = scene.world.path().join("elsewhere");
+    let elsewhere = elsewhere.to_str().unwrap();
+    let climbs = format!("{}/orchestrator/worktrees/../../../elsewhere", scene.repository.text());
+    let branch = "orchestrator/round-001-parser";
+    for place in
+        [elsewhere, climbs.as_str(), "src", "orchestrator/worktrees", "orchestrator/rounds/round-001"]
+    {
+        scene.edit_state(|state| {
+            let mut record = super::plane::round_record("round-001", "plan", branch);
+            record["worktree_path"] = place.into();
+            state["active_rounds"] = json!([record]);
+        });
+        is_refused(&scene, &["worktree", place]);
+        assert!(!std::path::Path::new(elsewhere).exists(), "nothing was made at {place}");
+    }
+    scene.repository.git(&["worktree", "add", "-q", "-b", branch, elsewhere]);
+    scene.edit_state(|state| state["active_rounds"][0]["worktree_path"] = elsewhere.into());
+    scene.completes(&Play::default().well(&scene.cut("round-001", "m-1")));
+    assert_eq!(scene.merged_rounds(), ["round-001"]);
+}
+
+#[test]
 fn a_state_that_breaks_in_the_middle_is_kept_and_the_run_goes_on_once_it_is_mended() {
     let scene = Scene::small(Style::Markdown);
     let cut = scene.cut("round-001", "m-1");
@@ -177,6 +201,8 @@ fn a_state_that_breaks_in_the_middle_is_kept_and_the_run_goes_on_once_it_is_mend
     assert_eq!(output.code, Some(i32::from(NOT_READY)), "{}{}", output.stdout, output.stderr);
     assert_because(&outcome(&output), "state.json");
     assert_eq!(scene.repository.read(STATE), "{", "never written over");
+    let waits = scene.world.windlass(&["inbox", "--json"]).exits_with(0).stdout;
+    assert!(waits.contains("state.json") && waits.contains("windlass retry"), "{waits}");
 
     std::fs::copy(&kept, scene.repository.path().join(STATE)).unwrap();
     scene.completes(&play);

@@ -290,12 +290,9 @@ impl Play {
         self.step(Work("implement", number, None), &said_anew(&notes, made))
     }
 
+    /// Asked again, it writes the same to the byte: what lies in its place is its answer all the same.
     pub(crate) fn reviews(self, cut: &Cut, attempt: Option<u32>, decision: &Decision) -> Self {
-        let number = number(&cut.round);
-        self.step(
-            Work("review", number, attempt),
-            &said_anew(&cut.file("review.md"), writes(&cut.review(decision))),
-        )
+        self.step(Work("review", number(&cut.round), attempt), &writes(&cut.review(decision)))
     }
 
     /// A whole round that is made well and finishes its milestone.
@@ -351,10 +348,7 @@ impl Play {
             "### Checks Run\n- Command: `make test`\n  Result: pass\n\n### Roadmap Compliance\n- It is whole.\n\n\
              ### Decision\n{decision}\n"
         );
-        self.step(
-            Work("review-update", number(source), attempt),
-            &said_anew(&path, vec![write(&path, &text)]),
-        )
+        self.step(Work("review-update", number(source), attempt), &[write(&path, &text)])
     }
 
     pub(crate) fn investigates(self, round: &str, action: &str) -> Self {
@@ -411,7 +405,7 @@ pub(crate) fn write(path: &str, text: &str) -> String {
     format!("{{ write = \"{path}\", text = '''\n{text}''' }}")
 }
 
-/// Whoever is asked again says something new: a file that lies there as it was is nobody's answer.
+/// Whoever makes something says something new when it is asked again.
 fn said_anew(path: &str, mut actions: Vec<String>) -> Vec<String> {
     actions.push(shell(&format!("echo '<!-- attempt {{attempt}} -->' >> {path}")));
     actions

@@ -139,6 +139,68 @@ fn an_author_cannot_rewrite_the_revision_in_use_nor_code() {
     assert!(scene.merged(&format!("{dir}/roadmap.md")).contains("[pending]"));
     assert_eq!(scene.merged("src/main.txt"), "one\ntwo\nthree");
     let state: Value = serde_json::from_str(&scene.merged(STATE)).unwrap();
-    assert_eq!(state["roadmap_revision"], "rev-001", "as it was committed");
+    assert_eq!(state["roadmap_revision"], "rev-002", "by the controller, at the words of nobody");
     assert!(scene.log().contains("put back") || scene.log().contains("src/main.txt"), "{}", scene.log());
+}
+
+#[test]
+fn a_clone_goes_on_with_the_revision_that_was_published_last() {
+    for style in [Style::Records, Style::Markdown] {
+        let scene = Scene::small(style);
+        let play = Play::default()
+            .requests(&scene.cut("round-001", "m-1"))
+            .revises(style, ("round-001", "planner-request"), (None, &split()))
+            .reviews_update("round-001", None, "APPROVED")
+            .well(&scene.cut("round-002", "m-1").in_revision("rev-002"));
+        let _ = scene.run(&play, &["--rounds", "2"]).exits_with(0);
+        let published = scene.repository.git(&["log", "--format=%H", "--grep=Revise the roadmap", "main"]);
+        for at in [published.as_str(), "main"] {
+            let clone = scene.world.path().join(format!("clone-{}", &at[..4]));
+            let clone = clone.to_str().unwrap();
+            scene.repository.git(&["clone", "-q", scene.repository.text(), clone]);
+            scene.repository.git(&["-C", clone, "reset", "-q", "--hard", at]);
+            let found = scene.world.windlass(&["roadmap", "inspect", clone, "--json"]).exits_with(0).json();
+            assert_eq!(found["roadmap"]["revision"], "rev-002", "{found:#}");
+            assert_eq!((&found["rounds"], &found["update"]), (&Value::Array(Vec::new()), &Value::Null));
+        }
+        let state: Value = serde_json::from_str(&scene.merged(STATE)).unwrap();
+        assert_eq!(state["roadmap_dir"], style.dir("rev-002"), "{state:#}");
+        assert_eq!(scene.state(), state, "what rests is what is committed");
+        scene.assert_sound();
+    }
+}
+
+#[test]
+fn a_state_that_does_not_know_a_published_revision_is_refused_with_what_to_do() {
+    let scene = Scene::small(Style::Markdown);
+    for (path, text) in super::plane::bundle(Style::Markdown, "rev-002", &split()) {
+        scene.repository.write(&path, &text);
+    }
+    scene.repository.commit("published by an older program");
+    let play = Play::default().well(&scene.cut("round-001", "m-1"));
+    let refused = scene.run(&play, &[]);
+    assert_ne!(refused.code, Some(0));
+    for words in ["names rev-001", "rev-002 is published on main", "set roadmap_revision and roadmap_dir"] {
+        assert!(refused.stderr.contains(words), "{words} in {}", refused.stderr);
+    }
+    let words = ["roadmap", "inspect", scene.repository.text(), "--json"];
+    let found = scene.world.windlass(&words).exits_with(2).json();
+    assert!(found["why"].to_string().contains("rev-002 is published on main"), "{found:#}");
+    assert!(scene.works().is_empty());
+
+    // Where the committed state names it, that is the way on.
+    let old = scene.repository.read(STATE);
+    scene.edit_state(|state| {
+        state["roadmap_revision"] = "rev-002".into();
+        state["roadmap_dir"] = scene.style.dir("rev-002").into();
+    });
+    scene.repository.commit("the state follows");
+    scene.repository.write(STATE, &old);
+    let refused = scene.run(&play, &[]);
+    assert!(refused.stderr.contains("git checkout HEAD -- orchestrator/state.json"), "{}", refused.stderr);
+    scene.repository.git(&["checkout", "-q", "HEAD", "--", STATE]);
+    let play = Play::default()
+        .well(&scene.cut("round-001", "m-1").in_revision("rev-002"))
+        .well(&scene.cut("round-002", "m-2").in_revision("rev-002"));
+    scene.completes(&play);
 }

@@ -182,3 +182,43 @@ fn hints_name_what_the_command_takes_and_branches_that_are_there() {
     assert!(!refused.stderr.contains("git switch nope"), "{}", refused.stderr);
     assert!(refused.stderr.contains("as `base_branch` in"), "{}", refused.stderr);
 }
+
+#[test]
+fn what_is_missing_in_the_checkout_alone_is_odd_and_keeps_no_run_from_going_on() {
+    for name in ["roles/reviewer.md", "active-roadmap-bundle.md"] {
+        let place = Place::set_up(&[]);
+        fs::remove_file(place.repository.path().join("orchestrator").join(name)).unwrap();
+        let found = place.inspect().exits_with(0).json();
+        assert_eq!((&found["valid"], &found["kind"]), (&true.into(), &"runs".into()), "{found:#}");
+        assert!(found["oddities"].to_string().contains(name), "{found:#}");
+        assert!(found["oddities"].to_string().contains("what is committed counts"), "{found:#}");
+        place.repository.commit("gone for good");
+        assert_eq!(place.inspect().json()["valid"], false, "{name}");
+    }
+}
+
+#[test]
+fn a_roadmap_dir_that_a_run_would_not_find_is_a_problem_for_both() {
+    let place = Place::set_up(&[]);
+    let dir = place.state()["roadmap_dir"].as_str().unwrap().to_owned();
+    let odd = dir.replace("orchestrator/roadmaps/", "plans/");
+    let from = place.repository.path().join(&dir);
+    let to = place.repository.path().join(&odd);
+    fs::create_dir_all(to.parent().unwrap()).unwrap();
+    fs::rename(from, to).unwrap();
+    place.edit_state(&[("roadmap_dir", json!(odd))]);
+    place.repository.commit("moved");
+    let found = place.inspect().exits_with(2).json();
+    assert_eq!(found["problems"][0]["rule"], "3.3.1", "{found:#}");
+    assert_eq!(found["problems"][0]["pointer"], "/roadmap_dir");
+}
+
+#[test]
+fn a_round_whose_branch_is_gone_is_told_as_the_run_decides_it() {
+    let place = Place::set_up(&[]);
+    let round = json!({"round_id": "round-001", "stage": "plan", "branch": "orchestrator/round-001",
+        "worktree_path": "orchestrator/worktrees/round-001", "resume_error": null});
+    place.edit_state(&[("active_rounds", json!([round]))]);
+    let found = place.inspect().exits_with(0).json();
+    assert_eq!(found["next"], "give up round-001: its branch orchestrator/round-001 is gone");
+}

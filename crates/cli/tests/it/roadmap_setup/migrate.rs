@@ -88,6 +88,87 @@ fn section_17_3_no_status_is_guessed() {
 }
 
 #[test]
+fn section_17_3_dependencies_and_notes_of_a_numbered_list_are_carried_over() {
+    let listed = "# Roadmap\n\nWhy we do this.\n\n1. [completed] Measure the start\n   Took a week.\n\
+                  2. [pending] Load lazily\n   Depends on: 1\n   - Mind the plugins.\n\
+                  3. [pending] Ship (depends on 2)\n   Completion signal: it is out\n";
+    let place = legacy(listed);
+    let dry = place.migrate(&["--dry-run", "--json"]).exits_with(0).json();
+    assert_eq!(dry["open"], json!([]), "notes are nothing to be settled: {dry:#}");
+    assert!(dry["not_carried_over"].to_string().contains("1 line outside of its milestones"), "{dry:#}");
+    let _ = place.migrate(&[]).exits_with(0);
+    let roadmap = place.repository.read(&place.roadmap_file("roadmap.md"));
+    for words in ["Took a week.", "Mind the plugins.", "it is out"] {
+        assert!(roadmap.contains(words), "{words} in {roadmap}");
+    }
+    let view: Value =
+        serde_json::from_str(&place.repository.read(&place.roadmap_file("roadmap-view.json"))).unwrap();
+    assert_eq!(view["milestones"][1]["depends_on"], json!(["milestone-01-measure-the-start"]));
+    let second = view["milestones"][1]["milestone_id"].clone();
+    assert_eq!(view["milestones"][2]["depends_on"], json!([second]));
+
+    let unknown = legacy("1. [pending] Ship\n   Depends on: the weather\n");
+    let dry = unknown.migrate(&["--dry-run", "--json"]).exits_with(2).json();
+    assert_eq!(strings(&dry["open"]).len(), 1, "{dry:#}");
+    assert!(dry["open"][0].as_str().unwrap().contains("the weather"), "{dry:#}");
+}
+
+#[test]
+fn section_17_3_every_word_below_a_heading_is_carried_over() {
+    let headed = "# Roadmap\n\n## Milestones\n\n### [completed] 1. Measure\n\nMilestone id: measure\n\n\
+        ### [pending] 2. Load lazily\n\nMilestone id: lazy\nDepends on: 1\nIntent: load what is used\n\
+        Completion signal: 50 ms\nCoordination notes: ask the shell team\nRisk owner: Ada\n\
+        Candidate directions:\n- Direction id: lazy-a\n  Summary: plugins first\n  Why it matters now: they grow\n  \
+        Boundary notes: no formats\n  Extraction notes: one at a time\n\nA word nobody labelled.\n";
+    let place = legacy(headed);
+    let _ = place.migrate(&[]).exits_with(0);
+    let roadmap = place.repository.read(&place.roadmap_file("roadmap.md"));
+    for words in [
+        "load what is used",
+        "50 ms",
+        "ask the shell team",
+        "Risk owner: Ada",
+        "they grow",
+        "no formats",
+        "one at a time",
+        "A word nobody labelled.",
+        "Depends on: measure",
+    ] {
+        assert!(roadmap.contains(words), "{words} in {roadmap}");
+    }
+}
+
+#[test]
+fn section_17_3_edits_that_are_not_committed_are_refused_by_name() {
+    let place = legacy(LISTED);
+    let roadmap = format!("{DIR}/roadmap.md");
+    place.repository.write(&roadmap, &LISTED.replace("pending", "completed"));
+    let refused = place.migrate(&[]).exits_with(2);
+    assert_refused(&refused, "WL-ROADMAP-001", &[&roadmap, "not what is committed", "commit or undo"]);
+    let dry = place.migrate(&["--dry-run", "--json"]).exits_with(2).json();
+    assert!(dry["open"].to_string().contains(&roadmap), "{dry:#}");
+    assert_eq!(place.commits(), 2);
+    place.repository.commit("meant");
+    let _ = place.migrate(&[]).exits_with(0);
+}
+
+#[test]
+fn section_17_3_a_flat_plane_is_read_where_it_lies() {
+    let place = legacy(LISTED);
+    let folder = place.repository.path().join("orchestrator");
+    for name in ["roadmap.md", "verification.md"] {
+        std::fs::rename(place.repository.path().join(DIR).join(name), folder.join(name)).unwrap();
+    }
+    place.edit_state(&[("roadmap_dir", json!(null))]);
+    place.repository.commit("flat");
+    let report = place.migrate(&["--json"]).exits_with(0).json();
+    assert!(report["commit"].is_string(), "{report:#}");
+    let found = place.inspect().exits_with(0).json();
+    assert_eq!(found["unfinished"].as_array().unwrap().len(), 1, "{found:#}");
+    assert!(place.repository.read(&place.roadmap_file("verification.md")).contains("make test"));
+}
+
+#[test]
 fn section_17_2_a_structured_plane_without_its_bundle_contract_gets_only_what_is_missing() {
     let place = Place::set_up(&[]);
     std::fs::remove_file(place.repository.path().join("orchestrator/active-roadmap-bundle.md")).unwrap();

@@ -48,15 +48,26 @@ pub(crate) fn inspect(host: &Host, directory: &Path) -> Result<RoadmapInspection
             return Ok(view);
         }
     };
-    match (disk.kind(&state), state) {
-        (PlaneKind::Runs(files), Recognised::Ours(state)) => {
+    let kind = disk.kind(&state);
+    let Recognised::Ours(state) = state else {
+        refused(&mut view, kind);
+        return Ok(view);
+    };
+    // Whether it can be run is what a run finds, which reads more of the base branch than of the checkout.
+    let top = checkout.work_tree().to_owned();
+    let run = run_command(host, &top)?;
+    let looked = control_plane::look(&host.repository(checkout)?)?;
+    match (kind, looked) {
+        (PlaneKind::Runs(files), looked) => {
             of_plane(&mut view, &disk, &state, files);
-            if !has_fatal(&view) {
-                let top = checkout.work_tree().to_owned();
-                let run = run_command(host, &top)?;
-                let looked = control_plane::look(&host.repository(checkout)?)?;
-                add_what_was_seen(&mut view, (&top, run), looked);
-            }
+            add_what_was_seen(&mut view, (&top, run), looked);
+        }
+        (PlaneKind::Legacy { why } | PlaneKind::MigrationNeeded { why }, Ok(looked)) => {
+            let (generation, bundle) = (looked.generation, looked.bundle.clone());
+            let files = PlaneFiles { generation, bundle, missing: Vec::new(), mixed: Vec::new() };
+            of_plane(&mut view, &disk, &state, files);
+            view.oddities.extend(why.iter().map(|why| in_checkout(why)));
+            add_what_was_seen(&mut view, (&top, run), Ok(looked));
         }
         (kind, _) => refused(&mut view, kind),
     }
@@ -100,8 +111,18 @@ fn refused(view: &mut RoadmapInspection, kind: PlaneKind) {
     }
 }
 
-fn has_fatal(view: &RoadmapInspection) -> bool {
-    view.problems.iter().any(|problem| problem.severity == Severity::Fatal.as_str())
+/// What is wrong with the checkout alone does not keep a run from going on.
+fn only_here(view: &mut RoadmapInspection) {
+    let is_fatal = |problem: &PlaneProblem| problem.severity == Severity::Fatal.as_str();
+    let (here, problems): (Vec<PlaneProblem>, Vec<PlaneProblem>) =
+        std::mem::take(&mut view.problems).into_iter().partition(is_fatal);
+    view.problems = problems;
+    let words = |problem: PlaneProblem| in_checkout(&format!("{}: {}", problem.file, problem.message));
+    view.oddities.extend(here.into_iter().map(words));
+}
+
+fn in_checkout(what: &str) -> String {
+    format!("{what}, in your checkout; what is committed counts")
 }
 
 /// Everything the files by themselves tell.
@@ -204,6 +225,7 @@ fn add_what_was_seen(
     match looked {
         Ok(Looked { plane, .. }) => {
             view.valid = true;
+            only_here(view);
             view.next = Some(outlook(&plane));
             view.rounds = plane.rounds.iter().map(|round| seen(top, round)).collect();
             add_oddities(view, &plane);
@@ -214,8 +236,18 @@ fn add_what_was_seen(
             if trouble.kind == TroubleKind::Uncommitted {
                 view.edits.clone_from(&trouble.sentences);
             }
-            view.why.extend(trouble.sentences);
-            view.why.push(trouble.hint);
+            // What stands among the problems, with its place, is not said twice.
+            let known = |sentence: &String| {
+                view.problems
+                    .iter()
+                    .any(|problem| sentence.contains(&problem.message) && sentence.contains(&problem.file))
+            };
+            let new: Vec<String> =
+                trouble.sentences.into_iter().filter(|sentence| !known(sentence)).collect();
+            if !new.is_empty() {
+                view.why.extend(new);
+                view.why.push(trouble.hint);
+            }
         }
     }
 }

@@ -5,11 +5,14 @@
 use super::checkpoint::Checkpoints;
 use super::on_disk::OnDisk;
 use super::{hold_briefly, unusable};
+use crate::control_plane::same_lines;
 use crate::fault::git_fault;
 use crate::host::Host;
 use serde_json::{Value, json};
 use windlass_artifact_formats::goal_loop::Recognised;
-use windlass_artifact_formats::roadmap_loop::plane::names::{history_file, next_revision, roadmap_dir};
+use windlass_artifact_formats::roadmap_loop::plane::names::{
+    PLANE_DIR, history_file, next_revision, roadmap_dir,
+};
 use windlass_artifact_formats::roadmap_loop::plane::{
     ActiveBundle, BundleTexts, Generation, Migration, PlaneKind, STATE_FILE, StateFile, Verification,
     migrate as propose_files,
@@ -19,7 +22,7 @@ use windlass_artifact_formats::roadmap_loop::scaffold::{
 };
 use windlass_control_api::roadmap_setup::{MigrateRoadmap, RoadmapMigration};
 use windlass_control_api::{Code, Fault};
-use windlass_git_workspaces::Checkout;
+use windlass_git_workspaces::{Checkout, GitError, Repository};
 
 const NOTHING: &str = "nothing was written";
 /// Keys under which older planes kept work that is under way.
@@ -36,10 +39,13 @@ pub(crate) async fn migrate(host: &Host, command: &MigrateRoadmap) -> Result<Roa
     let checkout = Checkout::discover(&command.repository).map_err(git_fault)?;
     let top = checkout.work_tree().to_owned();
     let shown = top.to_string_lossy().into_owned();
-    if command.dry_run {
-        return Ok(Proposal::of(&OnDisk::look(&top))?.report(shown, None));
-    }
     let repository = host.repository(checkout)?;
+    if command.dry_run {
+        let disk = OnDisk::look(&top);
+        let mut proposal = Proposal::of(&disk)?;
+        proposal.open.extend(uncommitted(&repository, &disk, &proposal.read)?);
+        return Ok(proposal.report(shown, None));
+    }
     hold_briefly(host, &repository, "windlass roadmap migrate", || {
         let checkpoints = Checkpoints::of(host, &repository);
         if let Some(commit) = checkpoints.finish_begun()? {
@@ -51,14 +57,21 @@ pub(crate) async fn migrate(host: &Host, command: &MigrateRoadmap) -> Result<Roa
                 ..RoadmapMigration::default()
             });
         }
-        let proposal = Proposal::of(&OnDisk::look(&top))?;
+        let disk = OnDisk::look(&top);
+        let proposal = Proposal::of(&disk)?;
+        let edited = uncommitted(&repository, &disk, &proposal.read)?;
+        if !edited.is_empty() {
+            return Err(unusable(edited.join("\n"))
+                .kept(NOTHING)
+                .hint("commit or undo these edits: what is migrated is what is committed"));
+        }
         if !proposal.open.is_empty() {
             return Err(unusable(format!(
                 "not everything can be carried over:\n{}",
                 proposal.open.join("\n")
             ))
             .kept(NOTHING)
-            .hint("state what is missing in the old roadmap.md, or empty what is left over, then try again")
+            .hint("state what is missing in the old roadmap.md, commit it, then try again")
             .hint("`windlass roadmap migrate --dry-run` prints what would be written"));
         }
         let commit = checkpoints.make(&proposal.files, "Migrate the control plane of the roadmap loop")?;
@@ -77,6 +90,8 @@ struct Proposal {
     open: Vec<String>,
     files: Vec<(String, String)>,
     unchanged: Vec<String>,
+    /// The old files it is made of.
+    read: Vec<String>,
 }
 
 impl Proposal {
@@ -103,7 +118,7 @@ impl Proposal {
             return Err(refused(format!("{STATE_FILE} cannot be used")));
         };
         refuse_live_work(&state)?;
-        let old = state.bundle().map(|bundle| bundle.dir).unwrap_or_default();
+        let old = old_dir(disk, &state);
         let roadmap = disk.text(&format!("{old}/roadmap.md")).map_err(refused)?;
         let Some(roadmap) = roadmap else {
             return Err(refused(format!(
@@ -127,6 +142,7 @@ impl Proposal {
             open: Vec::new(),
             files: Vec::new(),
             unchanged: Vec::new(),
+            read: read_from(state, &old_dir(disk, state)),
         };
         proposal.contract(disk, Generation::StructuredMarkdown, &family);
         proposal.judge(disk, state, roadmap);
@@ -141,23 +157,23 @@ impl Proposal {
     ) -> Result<Self, Fault> {
         let refused = |why: String| unusable(why).kept(NOTHING);
         let moved = on_next_revision(disk, state).map_err(refused)?;
-        let Migration { state: new_state, bundle, view, not_carried_over } =
+        let Migration { state: new_state, bundle, view, roadmap: carried, not_carried_over, open } =
             propose_files(&moved, roadmap).map_err(|faults| refused(faults.to_string()))?;
         let mut proposal = Self {
             why,
             state: new_state.clone(),
             view: None,
             not_carried_over,
-            open: Vec::new(),
+            open,
             files: Vec::new(),
             unchanged: Vec::new(),
+            read: read_from(state, old),
         };
-        let Some(view) = view else {
-            proposal.open.clone_from(&proposal.not_carried_over);
+        if view.is_none() {
             return Ok(proposal);
-        };
-        let family = Family::of_view(&title(state), old, &view, state.max_parallel_rounds.unwrap_or(1));
-        let family = family.map_err(|problems| refused(problems.to_string()))?;
+        }
+        let most = state.max_parallel_rounds.unwrap_or(1);
+        let family = Family::of_roadmap(&title(state), old, &carried, most);
         proposal.not_carried_over.extend(family.stand_ins());
         proposal.contract(disk, Generation::Records, &family);
         for file in family_files(Generation::Records, &bundle, &family) {
@@ -277,6 +293,48 @@ fn is_structured(disk: &OnDisk, state: &StateFile, roadmap: &str) -> bool {
     !has_view && texts.roadmap().is_ok()
 }
 
+/// Where the old roadmap lies: as the state says, or at the top of the plane, where the first planes kept it.
+fn old_dir(disk: &OnDisk, state: &StateFile) -> String {
+    let named = state.roadmap_dir.as_deref().map(|dir| dir.trim_matches('/').to_owned());
+    let holds = |dir: &String| disk.has(&format!("{dir}/roadmap.md"));
+    let flat = PLANE_DIR.to_owned();
+    match named {
+        Some(dir) if holds(&dir) || !holds(&flat) => dir,
+        _ => flat,
+    }
+}
+
+/// The files that a migration reads; what it takes from them must be what is committed.
+fn read_from(state: &StateFile, old: &str) -> Vec<String> {
+    let history = state.roadmap_id.as_deref().map(history_file);
+    let read = [format!("{old}/roadmap.md"), format!("{old}/verification.md")];
+    std::iter::once(STATE_FILE.to_owned()).chain(read).chain(history).collect()
+}
+
+/// One sentence for each of these files that differs from the newest commit.
+fn uncommitted(repository: &Repository, disk: &OnDisk, paths: &[String]) -> Result<Vec<String>, Fault> {
+    let head = match repository.head() {
+        Ok(head) => Some(head),
+        Err(GitError::UnknownRevision { .. }) => None,
+        Err(error) => return Err(git_fault(error)),
+    };
+    if let Some(head) = &head {
+        repository.import(head).map_err(git_fault)?;
+    }
+    let mut edited = Vec::new();
+    for path in paths {
+        let found = disk.text(path).map_err(|why| unusable(why).kept(NOTHING))?;
+        let stored = match &head {
+            Some(head) => repository.file_at(&head.tree, path).map_err(git_fault)?,
+            None => None,
+        };
+        if !same_lines(found.as_deref(), stored.as_deref()) {
+            edited.push(format!("{path}: it is not what is committed"));
+        }
+    }
+    Ok(edited)
+}
+
 fn title(state: &StateFile) -> String {
     state.roadmap_id.clone().unwrap_or_default()
 }
@@ -322,6 +380,6 @@ fn refuse_live_work(state: &StateFile) -> Result<(), Fault> {
     .kept(NOTHING)
     .hint("merge or abandon those rounds with the tool that began them")
     .hint(format!(
-        "then empty these keys in {STATE_FILE} and try again; the rounds' files stay where they are"
+        "then empty these keys in {STATE_FILE}, commit it and try again; the rounds' files stay where they are"
     )))
 }

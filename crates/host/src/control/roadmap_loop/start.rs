@@ -18,7 +18,7 @@ use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Checkout, Repository};
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::protocol::Spec;
-use windlass_protocols::protocol::roadmap_rounds::outlook::outlook;
+use windlass_protocols::protocol::roadmap_rounds::outlook::outlook_of;
 use windlass_protocols::protocol::roadmap_rounds::progress;
 use windlass_protocols::protocol::roadmap_rounds::spec::{RoadmapSpec, RoundLimits};
 use windlass_protocols::{CommitId, Role, RunId, TaskId};
@@ -145,7 +145,7 @@ impl Wanted<'_> {
         let live = spec.parallel.map_or(plane.max_parallel, |fewer| plane.max_parallel.min(fewer));
         let mut because = vec![
             progress(plane),
-            format!("first it would {}", outlook(plane)),
+            format!("first it would {}", outlook_of(spec, plane)),
             format!("at most {live} live at once, merged into {}", plane.base_branch),
         ];
         because.extend(
@@ -164,7 +164,9 @@ fn refusal(trouble: &Trouble) -> Fault {
         .kept("nothing was begun and nothing was written")
         .hint(trouble.hint.clone());
     match trouble.kind {
-        TroubleKind::Absent | TroubleKind::WrongBranch | TroubleKind::Uncommitted => fault,
+        TroubleKind::Absent | TroubleKind::WrongBranch | TroubleKind::Uncommitted | TroubleKind::Outdated => {
+            fault
+        }
         _ => fault.hint("`windlass roadmap inspect` shows all of it"),
     }
 }

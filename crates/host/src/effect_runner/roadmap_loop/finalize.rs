@@ -3,6 +3,7 @@
 
 use super::bundle::{Bundle, revision};
 use super::capture::form;
+use super::committed_state;
 use super::landing::{bring_home, earlier, fork_of};
 use super::site::{Site, Step, Stop, held, stale};
 use crate::control_plane::ROUND_TRAILER;
@@ -63,6 +64,7 @@ fn squash(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, ground: &Ground
     let mut written: Vec<(String, Vec<u8>)> =
         applied.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
     written.extend(bookkeeping(asked, ground, &approved, (&applied.summary, &plane.base_branch))?);
+    written.extend(committed_state::moved_to(site, &content, &bundle.active)?);
     let parts = Overlay { content: &content, replaced: &[], removed: &[], files: &written };
     let tree = site.repository.overlay(&parts)?;
     let after = Bundle::of(site, &tree, plane.generation, bundle.active.clone())?;

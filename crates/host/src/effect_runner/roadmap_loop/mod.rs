@@ -6,12 +6,14 @@ mod bundle;
 mod capture;
 pub(super) mod close;
 mod combine;
+mod committed_state;
 mod finalize;
 mod landing;
 pub(super) mod prepare;
 pub(super) mod prompt;
 mod publish;
 mod read;
+mod set_aside;
 pub(super) mod shown;
 mod site;
 mod state;
@@ -41,6 +43,7 @@ pub(super) fn run(
     let ended = match step {
         PlaneStep::OpenWorktree(asked) => worktrees::open(&site, asked, plane(run)?),
         PlaneStep::CaptureWork(asked) => capture::run(&site, asked, plane(run)?),
+        PlaneStep::SetAside(asked) => set_aside::run(&site, asked, plane(run)?),
         PlaneStep::CombineWork(asked) => combine::run(&site, asked),
         PlaneStep::FinalizeRound(asked) => finalize::run(&site, asked, plane(run)?),
         PlaneStep::PublishUpdate(asked) => publish::run(&site, asked, plane(run)?),

@@ -24,7 +24,7 @@ use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::roadmap_rounds::plane::{
     RoundSeen, UpdateSeen, UpdateStatus, UpdateTrigger,
 };
-use windlass_protocols::protocol::roadmap_rounds::state::State;
+use windlass_protocols::protocol::roadmap_rounds::state::{SET_ASIDE, State};
 use windlass_protocols::protocol::roadmap_rounds::steps::WorkKind;
 use windlass_protocols::{Role, Run};
 
@@ -62,6 +62,11 @@ pub(in super::super) fn render(
         Ask::Repair { faults } => format!("{}\n\n{}", told.whole()?, told.repair(faults)?),
         Ask::Fresh { .. } => told.whole()?,
     };
+    if is_set_aside(&asked.ask) {
+        text.push_str("\n\n## The review before yours\n\n");
+        text.push_str(SET_ASIDE);
+        text.push_str(".\n");
+    }
     if !notes.is_empty() {
         text.push_str("\n\n## From the person in charge\n\n");
         text.push_str(&data_block("answers and notes of the person in charge", &notes.join("\n")));
@@ -78,8 +83,12 @@ fn said(ask: &Ask) -> (String, Vec<String>) {
     let Ask::Fresh { feedback, .. } = ask else { return (String::new(), Vec::new()) };
     let (notes, own): (Vec<&String>, Vec<&String>) =
         feedback.iter().partition(|line| line.starts_with(OF_A_PERSON));
-    let own: Vec<&str> = own.into_iter().map(String::as_str).collect();
+    let own: Vec<&str> = own.into_iter().map(String::as_str).filter(|line| *line != SET_ASIDE).collect();
     (own.join("\n"), notes.into_iter().cloned().collect())
+}
+
+fn is_set_aside(ask: &Ask) -> bool {
+    matches!(ask, Ask::Fresh { feedback, .. } if feedback.iter().any(|line| line == SET_ASIDE))
 }
 
 /// The role's own file as the base branch has it: whoever works in a round cannot change what the next one is told.

@@ -1,7 +1,8 @@
-//! Merges an approved roadmap update: its documents and the next revision become one commit of the base branch. Revisions
-//! that were used stay as they are. Doing it twice makes the same commit.
+//! Merges an approved roadmap update: its documents, the next revision and the state that names it become one commit of the
+//! base branch. Revisions that were used stay as they are. Doing it twice makes the same commit.
 
 use super::bundle::{Bundle, revision};
+use super::committed_state;
 use super::landing::{bring_home, earlier, fork_of};
 use super::site::{Site, Step, held, refused, stale};
 use super::written_by::{About, WriteSet};
@@ -9,7 +10,7 @@ use windlass_artifact_formats::roadmap_loop::plane::names;
 use windlass_artifact_formats::roadmap_loop::round::{
     ExpectedUpdate, RoadmapUpdate, RoundForm, StatedDecision, UpdateReview, UpdateTrigger, files, sha256_hex,
 };
-use windlass_git_workspaces::{Commit, Part, Side, TreeId};
+use windlass_git_workspaces::{Commit, Overlay, Part, Side, TreeId};
 use windlass_protocols::protocol::roadmap_rounds::plane::{self, Plane, UpdateSeen};
 use windlass_protocols::protocol::roadmap_rounds::steps::{Held, PlaneOutcome, PublishUpdate, WorkKind};
 
@@ -61,8 +62,11 @@ fn squash(
     if !merged.conflicts.is_empty() {
         return held(Held::Conflicts { paths: merged.conflicts.iter().map(ToString::to_string).collect() });
     }
+    let state: Vec<_> = committed_state::moved_to(site, &merged.tree, &bundle.active)?.into_iter().collect();
+    let parts = Overlay { content: &merged.tree, replaced: &[], removed: &[], files: &state };
+    let tree = site.repository.overlay(&parts)?;
     let message = message(site, asked, plane, &update);
-    site.make(&merged.tree, &[base], (&message, asked.decided_at))
+    site.make(&tree, &[base], (&message, asked.decided_at))
 }
 
 /// The update as it was approved, held against what is recorded about it.

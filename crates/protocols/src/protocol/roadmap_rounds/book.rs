@@ -5,7 +5,7 @@ use super::plane::{
     DirectSeen, Evidence, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateReview, UpdateSeen,
     UpdateStatus,
 };
-use super::steps::{RoundWork, WorkKind};
+use super::steps::{FinalizeRound, PublishUpdate, RoundWork, WorkKind};
 use crate::kernel::attempts::Attempts;
 use crate::kernel::conversation::LastSession;
 use crate::vocabulary::{ArtifactRef, CommitId, Digest};
@@ -32,6 +32,8 @@ pub struct RoundBook {
     pub approval: Option<(Digest, Option<CommitId>)>,
     /// It is on the base branch.
     pub merged: bool,
+    /// The merge that was asked for and that nobody saw the end of: asked once more, it tells which commit it became.
+    pub finalizing: Option<FinalizeRound>,
     /// What the next agent of the round is told.
     pub told: Vec<String>,
     /// It stood in the state file before this run looked.
@@ -58,6 +60,7 @@ impl RoundBook {
             unclassified: 0,
             approval: None,
             merged: false,
+            finalizing: None,
             told: Vec::new(),
             found: false,
             conflicts: Vec::new(),
@@ -131,6 +134,8 @@ pub struct UpdateBook {
     pub status: Option<UpdateStatus>,
     pub approval: Option<(Digest, Option<CommitId>)>,
     pub merged: bool,
+    /// The publication that nobody saw the end of.
+    pub publishing: Option<PublishUpdate>,
     pub told: Vec<String>,
     /// How often what was approved could not be merged.
     pub sent_back: u32,
@@ -162,8 +167,8 @@ pub struct Work {
     pub shown: Option<CommitId>,
     /// The commit that what it left became: its word is about exactly that.
     pub taken: Option<CommitId>,
-    /// What it left changed nothing, so that whatever lies there is older.
-    pub left_nothing: bool,
+    /// Of a review: what lay there was set aside, so that whatever lies there from now on is new.
+    pub cleared: bool,
     /// It was asked for a stage that is over, or for a round that is gone: nothing of it counts when it comes back.
     pub outdated: bool,
     pub attempts: Attempts,
@@ -239,6 +244,12 @@ impl Book {
                 book.begin_anew();
             }
         }
+    }
+
+    /// Somebody saw how the merge that was asked for ended; there is one at a time.
+    pub(super) fn forget_merges(&mut self) {
+        self.rounds.values_mut().for_each(|book| book.finalizing = None);
+        self.update.iter_mut().for_each(|(_, book)| book.publishing = None);
     }
 
     pub(super) fn forget(&mut self, round: &str) {

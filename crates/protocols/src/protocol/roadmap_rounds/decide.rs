@@ -53,6 +53,9 @@ fn stepped(draft: &mut Draft, step: &PlaneStep, outcome: &PlaneOutcome) {
         }
         (PlaneStep::OpenWorktree(asked), PlaneOutcome::WorktreeOpened { head }) => opened(draft, asked, head),
         (PlaneStep::CaptureWork(_), PlaneOutcome::WorkCaptured(captured)) => taken(draft, captured),
+        (PlaneStep::SetAside(asked), PlaneOutcome::SetAside { head }) => {
+            record(draft, RoadmapFact::ReviewSetAside { work: asked.work.clone(), head: head.clone() });
+        }
         (PlaneStep::CombineWork(asked), PlaneOutcome::WorkCombined { head, conflicts }) => {
             combined(draft, asked, head, conflicts);
         }
@@ -84,6 +87,9 @@ fn refused(draft: &mut Draft, step: &PlaneStep, reason: &str) {
         PlaneStep::CaptureWork(asked) => {
             release(draft, &asked.work, format!("what was left could not be taken down: {reason}"));
         }
+        PlaneStep::SetAside(asked) => {
+            give_up(draft, &asked.work, format!("its earlier review could not be set aside: {reason}"));
+        }
         PlaneStep::CombineWork(CombineWork { round, .. }) => {
             block_round(draft, round, format!("its branch could not be brought up to date: {reason}"));
         }
@@ -114,7 +120,9 @@ fn attempts(state: &State, work: Option<&RoundWork>) -> crate::kernel::attempts:
 /// Nobody is to blame and no attempt is charged; but what is interrupted again and again is not a person's doing.
 fn interrupted(draft: &mut Draft, request: &Effect) {
     let work = work_of(request).cloned();
-    if draft.stop().is_none() && !attempts(state(draft), work.as_ref()).may_retry_interrupted() {
+    // Whoever stops a run interrupts its agents; the controller's own hands are to leave the files in order all the same.
+    let by_the_stop = draft.stop().is_some() && matches!(request, Effect::RunAgent(_));
+    if !by_the_stop && !attempts(state(draft), work.as_ref()).may_retry_interrupted() {
         return keeps_getting_lost(draft, request, work.as_ref());
     }
     let why = "the step was interrupted".to_string();
@@ -142,7 +150,11 @@ fn keeps_getting_lost(draft: &mut Draft, request: &Effect, work: Option<&RoundWo
             record(draft, note);
             give_up(draft, &work, why);
         }
-        None => conclude(draft, End::NotReady { why }),
+        None => {
+            let stop = draft.stop().map(|stop| (stop.by.to_string(), stop.reason.clone()));
+            let end = stop.map_or(End::NotReady { why }, |(by, reason)| End::Stopped { by, reason });
+            conclude(draft, end);
+        }
     }
 }
 

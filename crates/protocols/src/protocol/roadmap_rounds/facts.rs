@@ -45,6 +45,11 @@ pub enum Fact {
     WorkTaken {
         captured: Box<WorkCaptured>,
     },
+    /// The review that lay there is history, and the next one is asked for.
+    ReviewSetAside {
+        work: RoundWork,
+        head: CommitId,
+    },
     /// The base that moved, or what workers made, is in the round's branch.
     WorkCombined {
         round: String,
@@ -224,6 +229,7 @@ impl Fact {
             Self::StageDecided { .. } => "stage-decided",
             Self::WorkEnded { .. } => "work-ended",
             Self::WorkTaken { .. } => "work-taken",
+            Self::ReviewSetAside { .. } => "review-set-aside",
             Self::WorkCombined { .. } => "work-combined",
             Self::MergeConflicted { .. } => "merge-conflicted",
             Self::RoundMerged { .. } => "round-merged",

@@ -14,7 +14,14 @@ const TOLD: usize = 5;
 
 pub(crate) fn waiting(run: &Run, state: &State, id: &str) -> Option<Waiting> {
     let end = state.end.as_ref()?;
-    let End::Blocked { why } = end else { return None };
+    let (why, suggestion) = match end {
+        End::Blocked { why } => (why, suggestion(state)),
+        // One that never began is its starter's to mend; one in the middle rests until somebody did.
+        End::NotReady { why } if state.plane.is_some() => {
+            (why, "mend what is said, then retry; nothing was written into the files meanwhile".to_string())
+        }
+        _ => return None,
+    };
     let more = room(&resume_command(run, end, id), id);
     let merged: Vec<String> = state
         .merged
@@ -27,7 +34,7 @@ pub(crate) fn waiting(run: &Run, state: &State, id: &str) -> Option<Waiting> {
         said: state.book.rounds.values().flat_map(|book| book.told.iter().cloned()).collect(),
         tree: None,
         tried: merged.into_iter().rev().take(TOLD).rev().collect(),
-        suggestion: suggestion(state),
+        suggestion,
         commands: alloc::vec![
             format!("windlass answer {id} \"…\"{more}"),
             format!("windlass retry {id}{more}"),

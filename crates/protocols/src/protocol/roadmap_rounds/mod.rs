@@ -18,6 +18,7 @@ pub(crate) mod person;
 pub mod plane;
 mod reconcile;
 mod retrying;
+mod reviewing;
 mod rounds;
 pub mod spec;
 pub mod state;

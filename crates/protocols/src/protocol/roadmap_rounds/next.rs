@@ -236,7 +236,7 @@ fn nothing_moves(draft: &Draft, plane: &Plane, waiting: Waiting) -> Next {
     if let Some(wait) = waiting.for_agent {
         return control(Effect::Wait(wait));
     }
-    if state.given_up.is_empty() && plane.rounds.is_empty() && state.opened >= draft.budget().caps.rounds {
+    if state.given_up.is_empty() && plane.rounds.is_empty() && state.is_used_up(draft.budget().caps.rounds) {
         return decided(RoadmapFact::Concluded { end: End::RoundsUsed });
     }
     let given_up = state.given_up.iter().map(|(round, why)| match round {

@@ -18,7 +18,7 @@ pub(super) fn decide(draft: &Draft, plane: &Plane, waiting: &mut Waiting) -> Opt
     if !idle || !room {
         return None;
     }
-    if state.opened >= draft.budget().caps.rounds {
+    if state.is_used_up(draft.budget().caps.rounds) {
         waiting.reason("this run may open no more rounds".to_string());
         return None;
     }

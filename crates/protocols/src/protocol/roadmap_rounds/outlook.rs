@@ -1,62 +1,200 @@
-//! What a run on a control plane would do first, in one sentence, in the order of the startup procedure. It tells; what is done is
-//! decided in `next.rs`, which also sees what a run remembers.
+//! What a run on a control plane would do first, in one sentence. The decision itself is made, on a run that nobody keeps; this
+//! only finds words for the first thing it comes to.
 
-use super::book::proven;
-use super::plane::{ControllerStage, Plane, RoundStage};
+use super::end::End;
+use super::facts::{Fact as RoadmapFact, UpdateStep};
+use super::plane::{ControllerStage, Plane};
+use super::spec::{RoadmapSpec, RoundLimits};
+use super::steps::{PlaneOutcome, PlaneStep, RoundWork, WorktreePurpose};
+use crate::draft::decide;
+use crate::effect::Effect;
+use crate::fact::Fact;
+use crate::kernel::availability::Patience;
+use crate::kernel::budget::{Caps, Spend};
+use crate::kernel::place::Place;
+use crate::observation::{Observation, Stamped};
+use crate::outcome::Outcome;
+use crate::protocol::Spec;
+use crate::run::Run;
+use crate::vocabulary::{Actor, CommitId, EffectId, Millis, Role, RunId, TaskId, TreeId};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// In the order of the startup procedure.
+/// For a run that has everybody it may ask and no cap.
 pub fn outlook(plane: &Plane) -> String {
-    if let Some(update) = &plane.update {
-        return format!(
-            "go on with the roadmap update to {} ({}, attempt {})",
-            update.proposed_revision,
-            update_word(update.status),
-            update.attempt
-        );
-    }
-    let blocked: Vec<&str> = plane
-        .rounds
-        .iter()
-        .filter(|round| round.stage == RoundStage::Blocked)
-        .map(|round| round.id.as_str())
-        .collect();
-    if plane.stage == ControllerStage::Blocked || !blocked.is_empty() || !plane.errors.is_empty() {
-        let what = if blocked.is_empty() { "the controller".to_string() } else { blocked.join(", ") };
-        return format!("leave the blockage of {what} and go on from what its artifacts prove");
-    }
-    if plane.rounds.is_empty() {
-        return if plane.is_terminal() {
-            "stop: every milestone is done".to_string()
-        } else {
-            format!("open round-{:03} and ask its planner", plane.next_number)
-        };
-    }
-    let resumed: Vec<String> = plane
-        .rounds
-        .iter()
-        .map(|round| {
-            let shown = proven(&round.evidence);
-            let later = if shown > round.stage {
-                format!(", its artifacts prove {}", shown.word())
-            } else {
-                String::new()
-            };
-            format!("{} at {}{later}", round.id, round.stage.word())
-        })
-        .collect();
-    format!("resume {}", resumed.join("; "))
+    outlook_of(&anybody(plane), plane)
 }
 
-const fn update_word(status: super::plane::UpdateStatus) -> &'static str {
-    use super::plane::UpdateStatus;
-    match status {
-        UpdateStatus::Authoring => "authoring",
-        UpdateStatus::Review => "in review",
-        UpdateStatus::Rejected => "rejected",
-        UpdateStatus::Approved => "approved",
-        UpdateStatus::Blocked => "blocked",
+/// For the run that would be started with this.
+pub fn outlook_of(spec: &RoadmapSpec, plane: &Plane) -> String {
+    let decided = first_decisions(spec, plane).unwrap_or_default();
+    let facts = decided.iter().filter_map(|fact| match fact {
+        Fact::RoadmapRounds(fact) => told(fact),
+        _ => None,
+    });
+    let asked = decided.iter().filter_map(|fact| match fact {
+        Fact::EffectRequested { request, .. } => asked_for(plane, request),
+        _ => None,
+    });
+    // What is decided without asking anybody comes first; beside it nothing is asked for before it is written.
+    let first: Vec<String> = facts.take(1).collect();
+    let said: Vec<String> = if first.is_empty() { asked.collect() } else { first };
+    if said.is_empty() { "wait: nothing can go on".to_string() } else { said.join("; ") }
+}
+
+/// The facts that follow from the first look at the plane.
+fn first_decisions(spec: &RoadmapSpec, plane: &Plane) -> Option<Vec<Fact>> {
+    let mut run = Run::default();
+    let spec = Spec::RoadmapRounds(Box::new(spec.clone()));
+    observe(&mut run, Observation::Start { run: RunId::new("outlook"), spec })?;
+    let (base, base_tree) = (plane.base.clone(), TreeId::new(""));
+    answer(&mut run, Outcome::Prepared { base, base_tree })?;
+    answer(&mut run, Outcome::Plane(PlaneOutcome::Read(Box::new(plane.clone()))))
+}
+
+fn answer(run: &mut Run, outcome: Outcome) -> Option<Vec<Fact>> {
+    let effect: EffectId = *run.unsettled.keys().next()?;
+    observe(run, Observation::EffectFinished { effect, outcome })
+}
+
+fn observe(run: &mut Run, body: Observation) -> Option<Vec<Fact>> {
+    let facts = decide(run, &Stamped { at: Millis(0), by: Actor::Engine, body }).ok()?;
+    facts.iter().for_each(|fact| run.evolve(fact));
+    Some(facts)
+}
+
+fn anybody(plane: &Plane) -> RoadmapSpec {
+    let roles = [Role::Planner, Role::Implementer, Role::Reviewer, Role::Investigator];
+    RoadmapSpec {
+        task: TaskId::new(plane.roadmap_id.clone()),
+        text: String::new(),
+        caps: Caps {
+            rounds: u32::MAX,
+            time: None,
+            tokens: None,
+            cost_micros: None,
+            output_bytes: None,
+            step_time: Millis::minutes(1),
+            step_idle: None,
+            step: Spend::default(),
+            day: Spend::default(),
+            repository: Spend::default(),
+        },
+        limits: RoundLimits::default(),
+        parallel: None,
+        patience: Patience::default(),
+        place: Place {
+            repository: String::new(),
+            common_dir: String::new(),
+            run_dir: String::new(),
+            base_ref: plane.base_branch.clone(),
+            base: CommitId::new(plane.base.as_str()),
+            doer_branch: plane.base_branch.clone(),
+            judge_branch: String::new(),
+            agents: roles.map(|role| (role, "anybody".to_string())).into(),
+            fallbacks: BTreeMap::new(),
+            prompts: BTreeMap::new(),
+            author: None,
+        },
+    }
+}
+
+/// Nothing for what only tells that the plane was looked at.
+fn told(fact: &RoadmapFact) -> Option<String> {
+    Some(match fact {
+        RoadmapFact::BaseFixed { .. } | RoadmapFact::PlaneTaken { .. } => return None,
+        RoadmapFact::Concluded { end: End::Complete } => "stop: every milestone is done".to_string(),
+        RoadmapFact::Concluded { end } => format!("stop: {}", end.words()),
+        RoadmapFact::StageDecided { round, from, to, why } => {
+            format!("take {round} from {} to {}: {}", from.word(), to.word(), why.words())
+        }
+        RoadmapFact::Recovered { rounds, .. } if rounds.is_empty() => {
+            "leave the blockage of the controller and go on from what the artifacts prove".to_string()
+        }
+        RoadmapFact::Recovered { rounds, .. } => {
+            let names: Vec<String> =
+                rounds.iter().map(|(round, stage)| format!("{round} (at {})", stage.word())).collect();
+            format!("leave the blockage and go on from what the artifacts prove: {}", names.join(", "))
+        }
+        RoadmapFact::ControllerSet { stage: ControllerStage::Done, .. } => {
+            "note that every milestone is done, and stop".to_string()
+        }
+        RoadmapFact::ControllerSet { stage, why } => format!("set the stage to {}: {why}", stage.word()),
+        RoadmapFact::Blocked { round: Some(round), update: false, why } => format!("give up {round}: {why}"),
+        RoadmapFact::Blocked { update: true, why, .. } => format!("give up the roadmap update: {why}"),
+        RoadmapFact::Blocked { why, .. } => format!("block: {why}"),
+        RoadmapFact::RoundClosed { round, how } => {
+            format!("take {round} out of the state, for it is {}", how.word())
+        }
+        RoadmapFact::UpdateDecided { decided, .. } => {
+            format!("go on with the roadmap update: {}", of_update(decided))
+        }
+        RoadmapFact::InvestigationDecided { work, why, .. } => {
+            format!("have {} looked into: {why}", super::next::named(work))
+        }
+        RoadmapFact::RepairAsked { work, faults } => {
+            format!("send {} back: {}", super::next::named(work), faults.join("; "))
+        }
+        RoadmapFact::RetryDecided { work, why, .. } => {
+            format!("try {} again: {why}", super::next::named(work))
+        }
+        other => other.name().to_string(),
+    })
+}
+
+fn of_update(decided: &UpdateStep) -> String {
+    match decided {
+        UpdateStep::Authored => "it is written and goes to its reviewer".to_string(),
+        UpdateStep::Approved { .. } => "it is approved and is published".to_string(),
+        UpdateStep::Rejected { summary } => format!("it was rejected: {summary}"),
+        UpdateStep::Activated { revision } => format!("{revision} is published and becomes the active one"),
+        UpdateStep::SentBack { why } => format!("it goes back to its author: {why}"),
+    }
+}
+
+/// Nothing for what the loop does with every decision: it writes it down.
+fn asked_for(plane: &Plane, request: &Effect) -> Option<String> {
+    let step = match request {
+        Effect::RunAgent(asked) => return asked.work.as_ref().map(|place| ask(plane, &place.work)),
+        Effect::Plane(step) => step,
+        Effect::CloseRun(_) => return None,
+        other => return Some(format!("ask for {}", other.name())),
+    };
+    Some(match step {
+        PlaneStep::WriteState(_) => return None,
+        PlaneStep::OpenWorktree(asked) => match &asked.purpose {
+            WorktreePurpose::Round { round } => format!("open {round} and ask its planner"),
+            WorktreePurpose::Worker { round, worker } => format!("open a worktree for {worker} of {round}"),
+            WorktreePurpose::Update(opened) => {
+                format!(
+                    "begin the roadmap update to {} for {}",
+                    opened.proposed_revision, opened.source_round
+                )
+            }
+            WorktreePurpose::Reopen { round } => {
+                format!("bring back the worktree {} of {round}", asked.worktree)
+            }
+        },
+        PlaneStep::SetAside(asked) => {
+            format!("set the earlier review aside and {}", ask(plane, &asked.work))
+        }
+        PlaneStep::CombineWork(asked) => format!("bring what is new into {}", asked.branch),
+        PlaneStep::FinalizeRound(asked) => format!("merge {}", asked.round),
+        PlaneStep::PublishUpdate(asked) => format!("publish the roadmap update to {}", asked.revision),
+        PlaneStep::Read { .. } | PlaneStep::CaptureWork(_) => step.describe(),
+    })
+}
+
+fn ask(plane: &Plane, work: &RoundWork) -> String {
+    let role = work.kind.role();
+    match plane.update.as_ref().filter(|_| work.kind.is_of_update()) {
+        Some(update) => format!(
+            "ask the {role} of the roadmap update to {} (attempt {})",
+            update.proposed_revision, update.attempt
+        ),
+        None => format!("ask the {role} of {} ({})", work.round, work.kind.label()),
     }
 }

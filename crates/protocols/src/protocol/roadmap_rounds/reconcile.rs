@@ -64,6 +64,9 @@ pub(super) fn take(state: &mut State, plane: &Plane) {
         match state.book.rounds.get_mut(&seen.id) {
             None if state.unwritten.contains(&StateEdit::RemoveRound { round: seen.id.clone() }) => {}
             None => {
+                if !seen.evidence.merged {
+                    state.taken_up.insert(seen.id.clone());
+                }
                 state.book.rounds.insert(seen.id.clone(), RoundBook::found(seen));
                 speak_for_themselves(state, &seen.id);
             }

@@ -12,6 +12,7 @@ use super::plane::{
     CloseoutMode, DirectSeen, PlanSeen, Plane, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateTrigger,
     WorkerState,
 };
+use super::reviewing;
 use super::state::State;
 use super::steps::{
     CombineWork, OpenWorktree, PlaneStep, RoundWork, UpdateOpened, WorkKind, WorktreePurpose,
@@ -22,9 +23,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// What a reviewer is told who left everything as it was.
-pub(super) const NOT_RENEWED: &str = "nothing was written; a review that lies there is an older one";
 
 /// A worktree is brought back so often before somebody has to look why it goes.
 pub(super) const MAX_REOPENED: u32 = 3;
@@ -38,6 +36,10 @@ pub(super) fn decide(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &
     }
     if book.stage == RoundStage::Blocked && state.given_up.contains_key(&Some(round.id.clone())) {
         return None;
+    }
+    // It was merged by this run, and nobody saw it: asked once more, the step tells the commit.
+    if let (true, Some(asked)) = (round.evidence.merged, &book.finalizing) {
+        return Some(control(PlaneStep::FinalizeRound(asked.clone())));
     }
     if book.merged || round.evidence.merged {
         return close(draft, plane, round, waiting);
@@ -62,7 +64,7 @@ pub(super) fn decide(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &
     match book.stage {
         RoundStage::Plan => plan(draft, plane, round, waiting),
         RoundStage::Implement => implement(draft, plane, round, book, waiting),
-        RoundStage::Review => review(draft, plane, round, book, waiting),
+        RoundStage::Review => reviewing::review(draft, plane, round, book, waiting),
         RoundStage::FinalizeRound => merging::finalize(draft, plane, round, book, waiting),
         RoundStage::Blocked => None,
     }
@@ -99,7 +101,7 @@ pub(super) fn reopen(draft: &Draft, plane: &Plane, round: &str, (branch, worktre
 }
 
 /// Whether the work came back; if it failed, what is tried next.
-fn word_of(draft: &Draft, work: &RoundWork) -> Result<bool, Option<Next>> {
+pub(super) fn word_of(draft: &Draft, work: &RoundWork) -> Result<bool, Option<Next>> {
     match state(draft).book.works.get(work) {
         None => Ok(false),
         Some(known) => match &known.phase {
@@ -133,7 +135,7 @@ pub(super) fn at_capacity(state: &State) -> bool {
     at_work.count() >= state.cap() as usize
 }
 
-fn failed(draft: &Draft, work: &RoundWork, why: &str, faults: &[String]) -> Option<Next> {
+pub(super) fn failed(draft: &Draft, work: &RoundWork, why: &str, faults: &[String]) -> Option<Next> {
     ladder::climb(draft, work, Failure { why: why.to_string(), faults: faults.to_vec() })
 }
 
@@ -296,75 +298,6 @@ fn open_worker(draft: &Draft, round: &RoundSeen, (worker, branch, worktree): (&s
         purpose: WorktreePurpose::Worker { round: round.id.clone(), worker: worker.to_string() },
         decided_at: draft.now(),
     }))
-}
-
-fn review(
-    draft: &Draft,
-    plane: &Plane,
-    round: &RoundSeen,
-    book: &RoundBook,
-    waiting: &mut Waiting,
-) -> Option<Next> {
-    let state = state(draft);
-    let work = work(round, WorkKind::Review);
-    let evidence = &round.evidence;
-    if let Err(next) = asked_or(draft, plane, &work, waiting, || ()) {
-        return next;
-    }
-    if state.book.works.get(&work).is_some_and(|known| known.left_nothing) {
-        return failed(draft, &work, "there is no new review", &[NOT_RENEWED.to_string()]);
-    }
-    let from = RoundStage::Review;
-    match &evidence.review {
-        Some(ReviewSeen::Unclassified { why }) => {
-            if book.unclassified >= state.limits().same_mechanism {
-                return give_up(state, round, format!("its reviews are no decisions: {why}"));
-            }
-            Some(to_stage(round, from, RoundStage::Blocked, Why::Unclassified { why: why.clone() }))
-        }
-        _ if !evidence.review_faults.is_empty() => {
-            failed(draft, &work, "the review cannot be read", &evidence.review_faults)
-        }
-        Some(ReviewSeen::Approved { artifact, .. }) => {
-            let head = state.book.judged(&work, round.head.as_ref());
-            let why = Why::Approved { artifact: artifact.clone(), head };
-            Some(to_stage(round, from, RoundStage::FinalizeRound, why))
-        }
-        Some(ReviewSeen::Rejected { target, changes }) => rejected(draft, round, book, (*target, changes)),
-        None => failed(draft, &work, "there is no review", &["the review was not left".to_string()]),
-    }
-}
-
-fn rejected(
-    draft: &Draft,
-    round: &RoundSeen,
-    book: &RoundBook,
-    (target, changes): (RetryTarget, &[String]),
-) -> Option<Next> {
-    let state = state(draft);
-    let to = match target {
-        RetryTarget::Implement => RoundStage::Implement,
-        RetryTarget::Plan => RoundStage::Plan,
-        RetryTarget::Blocked => {
-            let why = format!("its reviewer sees no lawful retry: {}", changes.join("; "));
-            return give_up(state, round, why);
-        }
-    };
-    // So many rejections are a pattern: somebody looks at it, and one more try follows from that.
-    if book.review_cycles >= state.limits().review_cycles {
-        let work = work(round, WorkKind::Review);
-        let known = state.book.works.get(&work);
-        let why = format!("rejected {} times, last: {}", book.review_cycles + 1, changes.join("; "));
-        if book.review_cycles > state.limits().review_cycles {
-            return give_up(state, round, why);
-        }
-        if known.is_none_or(|known| !known.investigated) {
-            return Some(decided(RoadmapFact::InvestigationDecided { work, why, pattern: true }));
-        }
-    }
-    let advice = state.book.works.get(&work(round, WorkKind::Review)).map(|known| known.told.clone());
-    let changes = changes.iter().cloned().chain(advice.unwrap_or_default()).collect();
-    Some(to_stage(round, RoundStage::Review, to, Why::Rejected { changes }))
 }
 
 /// A merged round leaves the state; one whose review asks for it leaves a roadmap update behind.

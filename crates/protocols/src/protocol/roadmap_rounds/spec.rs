@@ -14,7 +14,7 @@ pub struct RoadmapSpec {
     pub task: TaskId,
     /// The goal of the active roadmap, in its own words.
     pub text: String,
-    /// Its rounds are the rounds this run may open.
+    /// Its rounds are those this run may take up: the ones it finds unfinished, and the ones it opens.
     pub caps: Caps,
     #[serde(default, skip_serializing_if = "RoundLimits::is_usual")]
     pub limits: RoundLimits,

@@ -23,6 +23,10 @@ use alloc::vec::Vec;
 /// People edit now and then; whatever changes the file this often in a row is not a person.
 const MAX_OUTRUN: u32 = 20;
 
+/// What a reviewer is told whose predecessor's files are gone.
+pub const SET_ASIDE: &str = "an earlier review was set aside and is in the history of the branch; write yours where it lay: \
+     whatever lies there then is your word, even if it is the same to the letter";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     pub spec: RoadmapSpec,
@@ -50,6 +54,8 @@ pub struct State {
     /// The loop changed the roadmap itself since the last look.
     pub own_roadmap_change: bool,
     pub opened: u32,
+    /// Rounds that this run opened or found unfinished: each is one of those it was given.
+    pub taken_up: BTreeSet<String>,
     pub merged: Vec<MergedRound>,
     pub revisions: Vec<(String, CommitId)>,
     /// Rounds and, as `None`, the update that this run gave up on.
@@ -101,6 +107,7 @@ impl State {
             known_base: None,
             own_roadmap_change: false,
             opened: 0,
+            taken_up: BTreeSet::new(),
             merged: Vec::new(),
             revisions: Vec::new(),
             given_up: BTreeMap::new(),
@@ -126,6 +133,11 @@ impl State {
 
     pub fn is_controlling(&self) -> bool {
         self.in_flight.values().any(|flight| matches!(flight, Flight::Control { .. }))
+    }
+
+    /// Whether every round this run was given is taken up.
+    pub fn is_used_up(&self, rounds: u32) -> bool {
+        self.taken_up.len() as u64 >= u64::from(rounds)
     }
 
     /// Nobody gets anything into the state file any more.
@@ -190,6 +202,7 @@ impl State {
                     let work = self.book.work(&place.work);
                     work.phase = Phase::Asked;
                     work.asked = asked.attempt;
+                    work.cleared = false;
                     work.shown.get_or_insert_with(|| place.head.clone());
                     let known =
                         work.session.take().and_then(|last| last.with(asked.role, asked.agent.as_deref()));
@@ -214,6 +227,18 @@ impl State {
             // What comes back while it is read makes it old again: nobody can say whether it was seen.
             Effect::Plane(PlaneStep::Read { .. }) => {
                 self.plane_is_old = false;
+                Flight::Control { edits: 0 }
+            }
+            Effect::Plane(PlaneStep::FinalizeRound(asked)) => {
+                if let Some(book) = self.book.rounds.get_mut(&asked.round) {
+                    book.finalizing = Some(asked.clone());
+                }
+                Flight::Control { edits: 0 }
+            }
+            Effect::Plane(PlaneStep::PublishUpdate(asked)) => {
+                if let Some((_, book)) = &mut self.book.update {
+                    book.publishing = Some(asked.clone());
+                }
                 Flight::Control { edits: 0 }
             }
             Effect::Plane(PlaneStep::OpenWorktree(asked)) => {
@@ -259,7 +284,10 @@ impl State {
                 self.attempts = Attempts::default();
                 self.shut_out = self.end.is_some();
             }
-            (Flight::Control { .. }, _) => {
+            (Flight::Control { .. }, outcome) => {
+                if let Outcome::Plane(PlaneOutcome::Merged { .. } | PlaneOutcome::Held(_)) = outcome {
+                    self.book.forget_merges();
+                }
                 self.plane_is_old = true;
                 self.attempts = Attempts::default();
             }
@@ -304,7 +332,7 @@ impl State {
             (book.sent_back, book.reopened) = (0, 0);
         }
         for work in self.book.works.values_mut().filter(|work| !work.is_under_way()) {
-            let (came_back, told) = (work.came_back && !work.left_nothing, core::mem::take(&mut work.told));
+            let (came_back, told) = (work.came_back, core::mem::take(&mut work.told));
             work.begin_anew();
             work.came_back = came_back;
             work.told = told;
@@ -323,6 +351,7 @@ impl State {
             }
             RoadmapFact::RoundOpened { round, branch, worktree, .. } => {
                 self.opened += 1;
+                self.taken_up.insert(round.clone());
                 self.book.rounds.insert(round.clone(), RoundBook::opened());
                 self.write(StateEdit::AddRound {
                     round: round.clone(),
@@ -335,6 +364,11 @@ impl State {
                 self.book.work(work).phase = Phase::Left { failed: failed.clone() };
             }
             RoadmapFact::WorkTaken { captured } => self.take_work(captured),
+            RoadmapFact::ReviewSetAside { work, .. } => {
+                let known = self.book.work(work);
+                (known.cleared, known.shown) = (true, None);
+                known.told.push(SET_ASIDE.to_string());
+            }
             RoadmapFact::WorkCombined { round, with, conflicts, .. } => {
                 if let Some(book) = self.book.rounds.get_mut(round) {
                     book.approval = None;
@@ -448,7 +482,6 @@ impl State {
             known.is_over();
             return;
         }
-        known.left_nothing = captured.files_changed == 0;
         let failed = match &known.phase {
             Phase::Capturing { failed } | Phase::Left { failed } => failed.clone(),
             Phase::Idle | Phase::Asked | Phase::Failed { .. } => None,

@@ -23,6 +23,8 @@ pub enum PlaneStep {
     OpenWorktree(OpenWorktree),
     /// Make what an agent left in a worktree a commit of its branch.
     CaptureWork(CaptureWork),
+    /// Take a review that lies there out of the way of the next one.
+    SetAside(SetAside),
     /// Bring other commits into a round's branch.
     CombineWork(CombineWork),
     /// Merge an approved round with its closeout.
@@ -39,6 +41,7 @@ impl PlaneStep {
             Self::WriteState(_) => "write-state",
             Self::OpenWorktree(_) => "open-worktree",
             Self::CaptureWork(_) => "capture-work",
+            Self::SetAside(_) => "set-aside",
             Self::CombineWork(_) => "combine-work",
             Self::FinalizeRound(_) => "finalize-round",
             Self::PublishUpdate(_) => "publish-update",
@@ -52,6 +55,7 @@ impl PlaneStep {
             Self::WriteState(_) => "the state file".to_string(),
             Self::OpenWorktree(asked) => format!("the worktree {}", asked.worktree),
             Self::CaptureWork(asked) => format!("the snapshot of {}", asked.worktree),
+            Self::SetAside(asked) => format!("the earlier review in {}", asked.worktree),
             Self::CombineWork(asked) => format!("merging into {}", asked.branch),
             Self::FinalizeRound(asked) => format!("the merge of {}", asked.round),
             Self::PublishUpdate(asked) => format!("the merge of the roadmap update to {}", asked.revision),
@@ -80,6 +84,10 @@ pub enum PlaneOutcome {
         head: CommitId,
     },
     WorkCaptured(Box<WorkCaptured>),
+    /// No review lies there any more; the branch has this newest commit.
+    SetAside {
+        head: CommitId,
+    },
     WorkCombined {
         head: CommitId,
         /// Files that do not fit together; the places are marked in them.
@@ -99,6 +107,7 @@ impl PlaneOutcome {
             (Self::Read(_), PlaneStep::Read { .. })
             | (Self::StateWritten { .. } | Self::StateMoved, PlaneStep::WriteState(_))
             | (Self::WorktreeOpened { .. }, PlaneStep::OpenWorktree(_))
+            | (Self::SetAside { .. }, PlaneStep::SetAside(_))
             | (Self::WorkCombined { .. }, PlaneStep::CombineWork(_))
             | (
                 Self::Merged { .. } | Self::Held(_),
@@ -331,6 +340,19 @@ pub struct WorkCaptured {
     /// Why this must not be looked at as it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hazards: Vec<String>,
+}
+
+/// Takes the files of a reviewer out of a worktree, by a commit of its branch: they stay in its history, and whatever lies
+/// there when the next reviewer comes back is that one's word, even if it is the same to the byte.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetAside {
+    /// The review that is about to be asked for.
+    pub work: RoundWork,
+    pub branch: String,
+    pub worktree: String,
+    /// What the branch holds that was taken down.
+    pub parent: CommitId,
+    pub decided_at: Millis,
 }
 
 /// Brings commits into a round's branch: the base that moved, or what workers made. Where they do not fit together the

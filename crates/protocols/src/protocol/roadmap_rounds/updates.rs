@@ -4,7 +4,8 @@ use super::facts::{Fact as RoadmapFact, UpdateStep};
 use super::ladder::{self, Failure};
 use super::next::{Next, Waiting, control, decided, state};
 use super::plane::{Plane, UpdateReview, UpdateSeen, UpdateStatus};
-use super::rounds::{MAX_REOPENED, NOT_RENEWED, asked_or, does_not_stay, reopen};
+use super::reviewing::{Lies, to_set_aside};
+use super::rounds::{MAX_REOPENED, asked_or, does_not_stay, reopen};
 use super::steps::{PlaneStep, PublishUpdate, RoundWork, WorkKind};
 use crate::draft::Draft;
 use alloc::format;
@@ -21,6 +22,9 @@ pub(super) fn decide(
     let (_, book) = state.book.update.as_ref()?;
     if state.book.is_busy(&update.source_round, true) || state.given_up.contains_key(&None) {
         return None;
+    }
+    if let (true, Some(asked)) = (update.merged, &book.publishing) {
+        return Some(control(PlaneStep::PublishUpdate(asked.clone())));
     }
     if book.merged || update.merged {
         return Some(step(update, UpdateStep::Activated { revision: update.proposed_revision.clone() }));
@@ -70,12 +74,12 @@ fn author(draft: &Draft, plane: &Plane, update: &UpdateSeen, waiting: &mut Waiti
 
 fn review(draft: &Draft, plane: &Plane, update: &UpdateSeen, waiting: &mut Waiting) -> Option<Next> {
     let work = work(update, WorkKind::ReviewUpdate);
+    let lies = Lies::of(update.review.as_ref(), &update.review_faults);
+    if let Some(next) = to_set_aside(draft, plane, &work, lies) {
+        return Some(next);
+    }
     if let Err(next) = asked_or(draft, plane, &work, waiting, || ()) {
         return next;
-    }
-    if state(draft).book.works.get(&work).is_some_and(|known| known.left_nothing) {
-        let (why, faults) = ("there is no new review".to_string(), vec![NOT_RENEWED.to_string()]);
-        return ladder::climb(draft, &work, Failure { why, faults });
     }
     match &update.review {
         Some(UpdateReview::Approved { artifact }) if update.review_faults.is_empty() => Some(step(
@@ -95,7 +99,7 @@ fn review(draft: &Draft, plane: &Plane, update: &UpdateSeen, waiting: &mut Waiti
             Some(step(update, UpdateStep::Rejected { summary: summary.clone() }))
         }
         Some(_) | None => {
-            let missing = vec!["the review has no decision line".to_string()];
+            let missing = vec!["the review was not left".to_string()];
             let faults = if update.review_faults.is_empty() { missing } else { update.review_faults.clone() };
             let why = "the review of the roadmap update cannot be read".to_string();
             ladder::climb(draft, &work, Failure { why, faults })

@@ -34,7 +34,7 @@ pub(crate) struct Block {
     /// The word between the brackets and its place.
     pub(crate) marker: Option<(String, Range<usize>)>,
     pub(crate) labels: Vec<Label>,
-    pub(super) directions: Vec<Vec<Label>>,
+    pub(crate) directions: Vec<Vec<Label>>,
     /// Labels of a direction before any direction, with their lines.
     pub(super) stray: Vec<(String, usize)>,
 }
@@ -127,7 +127,7 @@ impl Block {
         self.label(name).and_then(Label::prose)
     }
 
-    fn milestone(&self, id: &str) -> Option<Milestone> {
+    pub(crate) fn milestone(&self, id: &str) -> Option<Milestone> {
         let unknown = self.labels.iter().filter(|label| !MILESTONE_LABELS.contains(&label.name.as_str()));
         Some(Milestone {
             id: id.to_owned(),
@@ -147,7 +147,7 @@ impl Block {
         })
     }
 
-    fn directions(&self, milestone: &str) -> Vec<Direction> {
+    pub(crate) fn directions(&self, milestone: &str) -> Vec<Direction> {
         self.directions.iter().map(|labels| direction(labels, milestone)).collect()
     }
 }

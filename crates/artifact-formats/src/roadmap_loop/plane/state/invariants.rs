@@ -5,6 +5,7 @@ use super::records::{ControllerStage, Retry, RoundRecord};
 use super::{STATE_FILE, StateFile};
 use crate::fault::excerpt;
 use crate::repo_path::RepoPath;
+use crate::roadmap_loop::plane::names::{revision_number, roadmap_dir};
 use crate::roadmap_loop::plane::problem::{Problem, Severity};
 
 pub(super) fn broken(state: &StateFile) -> Vec<Problem> {
@@ -41,7 +42,7 @@ pub(super) fn stale_done(state: &StateFile, bundle_is_terminal: bool) -> Option<
 fn bundle(state: &StateFile) -> Vec<Problem> {
     let mut found = Vec::new();
     if let Some(revision) = &state.roadmap_revision
-        && crate::roadmap_loop::plane::names::revision_number(revision).is_none()
+        && revision_number(revision).is_none()
     {
         let message = format!("must be \"rev-\" and a number such as 001; found {}", excerpt(revision));
         found.push(fatal("3.3.1", "/roadmap_revision", message));
@@ -49,12 +50,12 @@ fn bundle(state: &StateFile) -> Vec<Problem> {
     let Some(active) = state.bundle() else { return found };
     if let Err(fault) = RepoPath::parse(&active.dir) {
         found.push(fatal("3.3.1", "/roadmap_dir", format!("the path {} {fault}", excerpt(&active.dir))));
-    } else if !active.dir.ends_with(&format!("/{}/{}", active.roadmap_id, active.revision)) {
+    } else if active.dir != roadmap_dir(&active.roadmap_id, &active.revision) {
+        let wanted = roadmap_dir(&active.roadmap_id, &active.revision);
         let message = format!(
-            "{} does not end with the roadmap's id and revision, {}/{}",
+            "{} is not where this roadmap's revision lies, {}",
             excerpt(&active.dir),
-            active.roadmap_id,
-            active.revision
+            excerpt(&wanted)
         );
         found.push(fatal("3.3.1", "/roadmap_dir", message));
     }
@@ -101,7 +102,7 @@ fn rounds(state: &StateFile) -> Vec<Problem> {
 }
 
 fn leaves_repository(path: &str) -> bool {
-    !path.starts_with('/') && path.split(['/', '\\']).any(|part| part == "..")
+    path.split(['/', '\\']).any(|part| part == "..")
 }
 
 /// Two spellings of one folder, as far as it can be told without a disk: an absolute path may end with a relative one.

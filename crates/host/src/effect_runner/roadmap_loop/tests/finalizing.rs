@@ -105,6 +105,31 @@ fn the_states_edits_of_the_checkout_survive_and_are_not_committed() {
 }
 
 #[test]
+fn a_committed_state_that_fell_behind_the_active_revision_is_brought_up_to_it() {
+    let world = World::approved(MARKDOWN, &Closeout::Done);
+    let behind = texts::state("rev-001").replace("rev-001", "rev-000");
+    world.write(STATE, &behind);
+    world.commit_all("of an older program");
+    world.write(STATE, "{\"active_rounds\": [\"live\"]}\n");
+    world.finalize(&world.to_finalize()).unwrap();
+    assert_eq!(world.file_at("main", STATE) + "\n", texts::state("rev-001"));
+    assert_eq!(world.read(STATE), "{\"active_rounds\": [\"live\"]}\n");
+}
+
+#[test]
+fn an_index_that_another_git_keeps_is_waited_for_and_then_named() {
+    let world = World::approved(MARKDOWN, &Closeout::Done);
+    let lock = world.repo.join(".git/index.lock");
+    std::fs::write(&lock, "").unwrap();
+    let before = untouched(&world);
+    let Err(Held::InTheWay { why }) = world.finalize(&world.to_finalize()) else { panic!("it was merged") };
+    assert!(why.contains("another git") && why.contains(".git/index.lock"), "{why}");
+    assert_eq!(untouched(&world), before);
+    std::fs::remove_file(&lock).unwrap();
+    assert_eq!(world.finalize(&world.to_finalize()).unwrap(), world.at("main"));
+}
+
+#[test]
 fn a_state_that_somebody_committed_on_the_rounds_branch_stays_out() {
     let world = World::approved(MARKDOWN, &Closeout::Done);
     let committed = world.file_at("main", STATE);

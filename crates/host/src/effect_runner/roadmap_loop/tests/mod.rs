@@ -5,5 +5,6 @@ mod combining;
 mod finalizing;
 mod opening;
 mod publishing;
+mod setting_aside;
 mod texts;
 mod world;

@@ -50,8 +50,11 @@ fn the_next_revision_is_published_once_with_the_request_and_its_documents() {
             format!("{}/roadmap.md", texts::dir("rev-002")),
             format!("{}/verification.md", texts::dir("rev-002")),
             texts::request_path(),
+            STATE.to_owned(),
         ]
     );
+    assert_eq!(world.file_at("main", STATE) + "\n", texts::state("rev-002"), "and nothing live in it");
+    assert_eq!(world.read(STATE), "{\"active_rounds\": [\"live\"]}\n");
     assert_eq!(world.read(&texts::request_path()), REQUEST);
     assert_eq!(world.read(&format!("{}/roadmap.md", texts::dir("rev-001"))), prior);
     assert_eq!(world.git(&["status", "--porcelain"]), format!(" M {STATE}"));
@@ -108,4 +111,13 @@ fn what_was_not_approved_or_is_no_roadmap_is_not_published() {
     taken.commit_all("of somebody");
     let Err(Held::Stale { why }) = taken.publish(&taken.to_publish()) else { panic!("it was merged") };
     assert!(why.contains("on the base branch already"), "{why}");
+}
+
+#[test]
+fn a_committed_state_that_is_not_ours_to_write_is_left_as_it_is() {
+    let world = approved();
+    world.write(STATE, "{\"name\": \"another program\"}\n");
+    world.commit_all("of somebody");
+    world.publish(&world.to_publish()).unwrap();
+    assert_eq!(world.file_at("main", STATE), "{\"name\": \"another program\"}");
 }

@@ -1,7 +1,7 @@
 //! A small roadmap in both generations, and what the roles of one round write about it.
 
 use serde_json::json;
-use windlass_artifact_formats::roadmap_loop::plane::names;
+use windlass_artifact_formats::roadmap_loop::plane::{ActiveBundle, StateFile, names};
 use windlass_artifact_formats::roadmap_loop::round::files;
 use windlass_protocols::protocol::roadmap_rounds::plane::Generation;
 
@@ -50,10 +50,17 @@ fn view() -> String {
     format!("{view:#}\n")
 }
 
+/// At rest, on this revision.
+pub(super) fn state(revision: &str) -> String {
+    let bundle =
+        ActiveBundle { roadmap_id: FAMILY.to_owned(), revision: revision.to_owned(), dir: dir(revision) };
+    StateFile::scaffold("main", &bundle, 1).unwrap().text().to_owned()
+}
+
 pub(super) fn plane(generation: Generation) -> Vec<(String, String)> {
     let history = "# History\n\n## Completed Rounds\n\n- none yet\n";
     let mut all = vec![
-        (STATE.to_owned(), "{\"active_rounds\": []}\n".to_owned()),
+        (STATE.to_owned(), state("rev-001")),
         ("orchestrator/project-contract.md".to_owned(), "none discovered yet\n".to_owned()),
         (names::history_file(FAMILY), history.to_owned()),
         (format!("{}/verification.md", dir("rev-001")), "## Baseline Checks\nnone\n".to_owned()),

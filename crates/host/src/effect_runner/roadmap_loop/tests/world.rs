@@ -1,7 +1,7 @@
 //! A repository with a control plane of either generation, as a person would have made it, and steps asked of it.
 
 use super::super::site::{Site, Step, Stop};
-use super::super::{capture, combine, finalize, publish, worktrees};
+use super::super::{capture, combine, finalize, publish, set_aside, worktrees};
 use super::texts;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
 use windlass_protocols::protocol::roadmap_rounds::spec::RoundLimits;
 use windlass_protocols::protocol::roadmap_rounds::steps::{
     CaptureWork, CombineWork, FinalizeRound, Held, OpenWorktree, PlaneOutcome, PublishUpdate, RoundWork,
-    UpdateOpened, WorkCaptured, WorkKind, WorktreePurpose,
+    SetAside, UpdateOpened, WorkCaptured, WorkKind, WorktreePurpose,
 };
 use windlass_protocols::{CommitId, Digest, Millis, TreeId};
 
@@ -231,6 +231,17 @@ impl World {
     pub(super) fn capture(&self, kind: WorkKind) -> WorkCaptured {
         let asked = self.to_capture(kind);
         self.capture_as(&asked, &format!("capture-{}", asked.parent)).unwrap()
+    }
+
+    /// Before a reviewer of that kind is asked; `parent` is what was taken down.
+    pub(super) fn set_aside(&self, kind: WorkKind, parent: &CommitId) -> CommitId {
+        let CaptureWork { work, branch, worktree, decided_at, .. } = self.to_capture(kind);
+        let asked = SetAside { work, branch, worktree, parent: parent.clone(), decided_at };
+        let repository = self.reopened();
+        match set_aside::run(&self.site(&repository, "set-aside"), &asked, &self.plane()) {
+            Ok(PlaneOutcome::SetAside { head }) => head,
+            other => panic!("{other:?}"),
+        }
     }
 
     pub(super) fn combine(&self, with: &[&str]) -> Step<(CommitId, Vec<String>)> {
