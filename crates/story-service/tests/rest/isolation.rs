@@ -99,7 +99,8 @@ async fn no_route_shows_one_tenant_to_another() {
             let text = String::from_utf8(answer.body.clone()).unwrap();
             let what = format!("{} {path}: {} {text}", route.method.name(), answer.status);
             assert!(answer.status < 500, "{what}");
-            for (_, id) in &ids {
+            // A version's number is no secret, and what nobody has is nobody's.
+            for (_, id) in ids.iter().filter(|(_, id)| id.len() == 36 && *id != nobody()) {
                 assert!(!text.contains(id.as_str()), "an id of the other tenant: {what}");
             }
             assert!(

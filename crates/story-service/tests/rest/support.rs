@@ -1,13 +1,30 @@
 //! A service with one or two tenants, their keys and agents, and short ways to ask.
 
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_control_api::stories::{Answer, Call, Method, StoryApi};
 use windlass_engine::MemoryJournal;
-use windlass_story_service::{KeyRing, Machine, OperatorName, Service};
+use windlass_story_service::{KeyRing, Machine, Micros, OperatorName, Outside, Service};
 
 pub(crate) struct World {
     pub journal: MemoryJournal,
     pub service: Service<MemoryJournal>,
+}
+
+/// The start of a minute, so that no test runs over the edge of one.
+const NOON: u64 = 1_800_000_000_000_000;
+
+/// Every look at the clock is a microsecond later.
+struct Steady(AtomicU64);
+
+impl Outside for Steady {
+    fn now(&self) -> Micros {
+        Micros(self.0.fetch_add(1, Ordering::SeqCst))
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        Machine.random(bytes);
+    }
 }
 
 /// One tenant with everybody a story needs.
@@ -27,7 +44,12 @@ impl World {
 
     /// As after a restart.
     pub(crate) fn over(journal: MemoryJournal) -> Self {
-        let service = Service::new(journal.clone(), Box::new(Machine), KeyRing::in_memory(), "a test");
+        let service = Service::new(
+            journal.clone(),
+            Box::new(Steady(AtomicU64::new(NOON))),
+            KeyRing::in_memory(),
+            "a test",
+        );
         Self { journal, service }
     }
 

@@ -88,9 +88,11 @@ pub(crate) async fn run(
     environment: &Environment,
     output: &mut Output,
 ) -> Result<u8, Fault> {
-    let data = |given: Option<PathBuf>| match given {
-        Some(path) => Ok(path),
-        None => Ok(wiring::state_directory(environment)?.join("story-server")),
+    let data = |given: Option<PathBuf>| -> Result<PathBuf, Fault> {
+        match given {
+            Some(path) => Ok(path),
+            None => Ok(wiring::state_directory(environment)?.join("story-server")),
+        }
     };
     match args.command {
         None => running::serve(args, environment, output).await,
