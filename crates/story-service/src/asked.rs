@@ -216,15 +216,12 @@ pub(crate) fn unescaped(text: &str) -> String {
     let mut out = Vec::with_capacity(bytes.len());
     let mut place = 0;
     while let Some(byte) = bytes.get(place) {
-        match (byte, digit(place + 1), digit(place + 2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push(u8::try_from(high * 16 + low).unwrap_or(b'?'));
-                place += 3;
-            }
-            _ => {
-                out.push(*byte);
-                place += 1;
-            }
+        if let (b'%', Some(high), Some(low)) = (byte, digit(place + 1), digit(place + 2)) {
+            out.push(u8::try_from(high * 16 + low).unwrap_or(b'?'));
+            place += 3;
+        } else {
+            out.push(*byte);
+            place += 1;
         }
     }
     String::from_utf8_lossy(&out).into_owned()

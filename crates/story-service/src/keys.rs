@@ -15,5 +15,10 @@ pub(crate) fn make(random: [u8; 32]) -> (String, NewKey) {
 
 /// SHA-256 in hexadecimal. A raw key has 240 random bits, so nothing slower is needed.
 pub(crate) fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

@@ -236,7 +236,7 @@ impl<J: Journal + Send + Sync> Service<J> {
                 let tenants = self.tenants().await?;
                 (200, asked.page(20, 100)?.of(&tenants, tenant_line))
             }
-            Server::ServerStats => {
+            Server::Stats => {
                 let tenants = self.tenants().await?;
                 let (mut stories, mut entries) = (0, 0);
                 for tenant in &tenants {
@@ -257,7 +257,7 @@ impl<J: Journal + Send + Sync> Service<J> {
                     json!({ "stats": { "tenants": tenants.len(), "stories": stories, "entries": entries } }),
                 )
             }
-            Server::ServerAudit => {
+            Server::OperatorsLog => {
                 let page = asked.page(20, 100)?;
                 let rows = |_: &registry::State, feed: &crate::feed::Feed| {
                     let newest: Vec<(u64, &Entry)> = feed.after(0).rev().collect();

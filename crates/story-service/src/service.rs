@@ -250,11 +250,12 @@ pub(crate) const fn millis(at: Micros) -> Millis {
 }
 
 fn body_of(call: &Call, route: &Route) -> Early<Map<String, Value>> {
-    let body = match call.body.is_empty() {
-        true => Value::Object(Map::new()),
-        false => serde_json::from_slice(&call.body).map_err(|error| {
+    let body = if call.body.is_empty() {
+        Value::Object(Map::new())
+    } else {
+        serde_json::from_slice(&call.body).map_err(|error| {
             envelope::plain(400, Some("malformed_json"), &format!("the body is not JSON: {error}"))
-        })?,
+        })?
     };
     let Value::Object(body) = body else {
         return Err(envelope::plain(400, Some("malformed_json"), "the body must be a JSON object"));

@@ -88,12 +88,11 @@ impl Local {
             key
         } else {
             let tenants = service.tenants().await.map_err(|error| not_set_up(&error))?;
-            let made = match tenants.first() {
-                Some(tenant) => service.make_named_key(tenant.id, "local user", "user").await,
-                None => {
-                    let by = OperatorName("windlass story".to_owned());
-                    service.found("Local", TENANT, None, by).await.map(|founded| founded.raw_key)
-                }
+            let made = if let Some(tenant) = tenants.first() {
+                service.make_named_key(tenant.id, "local user", "user").await
+            } else {
+                let by = OperatorName("windlass story".to_owned());
+                service.found("Local", TENANT, None, by).await.map(|founded| founded.raw_key)
             };
             let key = made.map_err(|error| not_set_up(&error))?;
             keep(&file, &mut keys, "user", &key)?;
@@ -123,19 +122,19 @@ impl Local {
     }
 
     async fn new_key(&self, user: &Desk, speaker: &Speaker) -> Result<String, Fault> {
-        let make = async |role: &str, agent: Option<&str>| {
+        let key_for = async |role: &str, agent: Option<&str>| {
             let body = json!({ "name": speaker.name(), "role": role, "agent_id": agent });
             user.post("/api_keys", body).await
         };
         let raw = |made: &Value| made["raw_key"].as_str().unwrap_or_default().to_owned();
         let Some(agent) = &speaker.agent else {
-            return make(speaker.role, None).await.map(|made| raw(&made));
+            return key_for(speaker.role, None).await.map(|made| raw(&made));
         };
         match user.get(&format!("/agents/{}", escaped(agent)), &[]).await {
-            Ok(known) => make(speaker.role, found(&known)["id"].as_str()).await.map(|made| raw(&made)),
+            Ok(known) => key_for(speaker.role, found(&known)["id"].as_str()).await.map(|made| raw(&made)),
             Err(fault) if fault.code == Code::StoryUnknown => {
                 // An agent registers itself, with a key of its own; an orchestrator's other key is made after that.
-                let made = make("agent", None).await?;
+                let made = key_for("agent", None).await?;
                 let own = Desk::new(self.api(), Some(raw(&made)));
                 let kind = if speaker.role == "orchestrator" { "orchestrator" } else { "implementer" };
                 let agent =
@@ -146,7 +145,7 @@ impl Local {
                 // Nobody keeps a key for a role they do not play.
                 let key = found(&made)["id"].as_str().unwrap_or_default();
                 user.delete(&format!("/api_keys/{key}")).await?;
-                make(speaker.role, found(&agent)["id"].as_str()).await.map(|made| raw(&made))
+                key_for(speaker.role, found(&agent)["id"].as_str()).await.map(|made| raw(&made))
             }
             Err(fault) => Err(fault),
         }

@@ -52,7 +52,7 @@ fn reply<T>(draft: &Draft<'_>, results: &BulkResult<T>, more: impl Fn(&T) -> Map
                     fields.extend(more(done));
                 }
                 Err(refusal) => {
-                    fields.extend(envelope::refusal(refusal).as_object().cloned().unwrap_or_default())
+                    fields.extend(envelope::refusal(refusal).as_object().cloned().unwrap_or_default());
                 }
             }
         }

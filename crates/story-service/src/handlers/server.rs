@@ -64,7 +64,7 @@ pub(crate) const ROUTES: &[Route] = &[
         Server::ClearHalt,
     )
     .body(&[needs("assertion", Text)]),
-    Route::server(Get, "/admin/stats", Who::Superadmin, "How much there is", Server::ServerStats),
+    Route::server(Get, "/admin/stats", Who::Superadmin, "How much there is", Server::Stats),
     Route::server(
         Get,
         "/tenants/:id/audit_public_key",
@@ -88,5 +88,5 @@ pub(crate) const ROUTES: &[Route] = &[
         "The chain as a file that anybody can check",
         Server::ExportChain,
     ),
-    Route::server(Get, "/admin/audit", Who::Superadmin, "What operators did", Server::ServerAudit),
+    Route::server(Get, "/admin/audit", Who::Superadmin, "What operators did", Server::OperatorsLog),
 ];

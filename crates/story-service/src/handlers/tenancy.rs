@@ -67,6 +67,7 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::read("/agents/:id", Who::AtLeast(KeyRole::Orchestrator), "One agent, by id or name", show_agent),
 ];
 
+#[expect(clippy::unnecessary_wraps, reason = "every read of the table has this shape")]
 fn me(look: &Look<'_>, _: &Asked) -> Decided<Reply> {
     let mut tenant = views::tenancy::tenant(look.ledger);
     let caller = look.caller;

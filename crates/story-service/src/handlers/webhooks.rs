@@ -67,7 +67,7 @@ fn events_of(asked: &Asked) -> Decided<BTreeSet<Event>> {
 }
 
 fn create(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
-    let sealed: String = asked.random[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    let sealed: String = crate::keys::hex(&asked.random[..16]);
     let project = asked.text("project_id").map(|word| resolve::project(draft.ledger(), word)).transpose()?;
     let most = draft.ledger().tenancy.settings.max_webhooks;
     let ask = CreateWebhook {

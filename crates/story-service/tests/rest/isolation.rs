@@ -124,14 +124,13 @@ fn filled(route: &Route, ids: &[(&'static str, String)]) -> (String, bool) {
     let mut with_id = false;
     let mut parts = Vec::new();
     for part in route.path.split('/') {
-        match part.strip_prefix(':') {
-            None => parts.push(part.to_owned()),
-            Some(_) => {
-                let id = ids.iter().find(|(word, _)| *word == before);
-                let (_, id) = id.unwrap_or_else(|| panic!("no id for {before} in {}", route.path));
-                parts.push(id.clone());
-                with_id = true;
-            }
+        if part.starts_with(':') {
+            let id = ids.iter().find(|(word, _)| *word == before);
+            let (_, id) = id.unwrap_or_else(|| panic!("no id for {before} in {}", route.path));
+            parts.push(id.clone());
+            with_id = true;
+        } else {
+            parts.push(part.to_owned());
         }
         before = part;
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use windlass_test_support::{McpLibrary, Signal, World, wait_until};
 
 /// Connects, lists, calls two tools, and says what came back as one JSON object.
-const CLIENT: &str = r#"
+const CLIENT: &str = r"
 const [sdk, way, target] = process.argv.slice(2);
 const { Client } = await import(`${sdk}/dist/esm/client/index.js`);
 let transport;
@@ -27,7 +27,7 @@ const made = await client.callTool({ name: 'create_project', arguments: { name: 
 const refused = await client.callTool({ name: 'claim_story', arguments: { story_id: 'US-9.9' } });
 console.log(JSON.stringify({ server: client.getServerVersion(), tools: tools.map((tool) => tool.name), made, refused }));
 await client.close();
-"#;
+";
 
 fn played(world: &World, way: &str, target: &str) -> Value {
     let script = world.path().join("client.mjs");
