@@ -31,10 +31,13 @@ impl Ledger {
             Change::Tenancy(change) => self.tenancy.evolve(entry, change),
             Change::Plan(change) => {
                 self.plan.evolve(entry, change);
-                self.work.follow_plan(change);
+                self.work.follow_plan(&self.plan, entry, change);
             }
-            Change::Work(change) => self.work.evolve(entry, change),
-            Change::Custody(change) => self.custody.evolve(entry, change),
+            Change::Work(change) => self.work.evolve(&self.plan, entry, change),
+            Change::Custody(change) => {
+                self.custody.evolve(entry, change);
+                self.work.follow_custody(&self.plan, change);
+            }
             Change::Checkpoints(change) => self.checkpoints.evolve(entry, change),
             Change::Usage(change) => self.usage.evolve(entry, change),
             Change::Skills(change) => self.skills.evolve(entry, change),

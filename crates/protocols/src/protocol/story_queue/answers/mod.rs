@@ -1,15 +1,71 @@
 //! Requests under an idempotency key: the same key and the same request are answered the same, and nothing happens twice.
 
-use super::facts::Entry;
+use super::decide::{Decided, Draft};
+use super::facts::{self, Entry};
+use super::refusal::{Kind, Refusal};
+use super::vocabulary::{KeyId, Micros};
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
 
+/// How long an answer is remembered.
+pub const KEPT: Micros = Micros::seconds(24 * 3600);
+
 #[derive(Clone, Debug, Default)]
-pub struct State {}
+pub struct State {
+    /// By the API key that asked: two clients may choose the same words.
+    answers: BTreeMap<(KeyId, String), Stored>,
+    oldest: VecDeque<(Micros, KeyId, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    pub request: String,
+    pub status: u16,
+    pub body: String,
+    pub at: Micros,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
-pub enum Change {}
+pub enum Change {
+    /// `request` is a digest of method, path and body.
+    Answered { key: String, request: String, status: u16, body: String },
+}
 
 impl State {
-    pub fn evolve(&mut self, _entry: &Entry, _change: &Change) {}
+    /// What this request was answered before, if it was; a different request under the same key is refused.
+    pub fn recall(&self, by: KeyId, key: &str, request: &str, at: Micros) -> Decided<Option<&Stored>> {
+        let known = self.answers.get(&(by, key.to_string())).filter(|stored| at < stored.at.plus(KEPT));
+        match known {
+            Some(stored) if stored.request != request => {
+                let why = "this idempotency key was used for a different request";
+                Err(Refusal::new(Kind::Conflict, why).with_code("idempotency_conflict"))
+            }
+            known => Ok(known),
+        }
+    }
+
+    pub fn evolve(&mut self, entry: &Entry, change: &Change) {
+        while let Some((at, by, key)) = self.oldest.front() {
+            if entry.at < at.plus(KEPT) {
+                break;
+            }
+            let name = (*by, key.clone());
+            if self.answers.get(&name).is_some_and(|stored| stored.at == *at) {
+                self.answers.remove(&name);
+            }
+            self.oldest.pop_front();
+        }
+        let Change::Answered { key, request, status, body } = change;
+        let Some(by) = entry.by.key else { return };
+        let stored = Stored { request: request.clone(), status: *status, body: body.clone(), at: entry.at };
+        self.answers.insert((by, key.clone()), stored);
+        self.oldest.push_back((entry.at, by, key.clone()));
+    }
+}
+
+/// Recorded in the draft of the request itself, so that effect and answer become durable together.
+pub fn keep(draft: &mut Draft, key: String, request: String, status: u16, body: String) {
+    draft.record(None, facts::Change::Answers(Change::Answered { key, request, status, body }));
 }

@@ -1,19 +1,63 @@
 //! The two tracks of a story and every way to move it. Custody is held here, in one place, for all of them.
+//! Reading order: `track`, `changes`, `state` (fold and indices), `guards` (who may), then the commands.
 
-use super::facts::Entry;
-use super::plan;
-use serde::{Deserialize, Serialize};
+mod backfill;
+mod bulk;
+mod changes;
+mod guards;
+mod implementing;
+mod judging;
+mod next_actions;
+mod records;
+mod releasing;
+mod state;
+mod track;
+
+use super::plan::StoryNumber;
+use super::vocabulary::{EpicId, ProjectId, StoryId};
+use alloc::collections::{BTreeMap, BTreeSet};
+
+pub use backfill::{BackfillStory, Backfilled, backfill};
+pub use bulk::{
+    BulkResult, JudgeOne, MarkComplete, VerifyAll, bulk_claim, bulk_mark_complete, bulk_reject, bulk_verify,
+    verify_all,
+};
+pub use changes::{Change, How};
+pub use implementing::{
+    Claimed, ContractEcho, RequestReview, ReviewRequested, Started, claim, contract, request_review, start,
+};
+pub use judging::{Judge, Judged, Reject, reject, verify};
+pub use next_actions::{NextAction, next_actions};
+pub use records::{
+    CompleteReview, ReportArtifact, ReportDone, Reported, complete_review, report, report_artifact,
+};
+pub use releasing::{force_unclaim, unclaim};
+pub use state::{Blocker, Counts};
+pub use track::{
+    AgentStatus, Artifact, Backfill, Contract, Principal, ReportedBy, Review, Standing, Track, Verdict,
+    Verification, VerifiedStatus,
+};
+
+pub(super) use backfill::import_standing;
+pub(super) use guards::{is_outside, may_review, may_verify, track_of};
+pub(super) use releasing::void_contract;
+
+/// How stories are listed: by project, then number.
+pub type Place = (ProjectId, StoryNumber, StoryId);
 
 #[derive(Clone, Debug, Default)]
-pub struct State {}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "what", rename_all = "kebab-case")]
-pub enum Change {}
-
-impl State {
-    pub fn evolve(&mut self, _entry: &Entry, _change: &Change) {}
-
-    /// A new, changed or deleted story or dependency moves what is ready and what is blocked.
-    pub fn follow_plan(&mut self, _change: &plan::Change) {}
+pub struct State {
+    tracks: BTreeMap<StoryId, Track>,
+    /// How many prerequisites are unmet: unverified stories by its own edges, and unfinished epics by its epic's.
+    unmet: BTreeMap<StoryId, u32>,
+    /// How many stories of the epic are not verified.
+    unverified_in: BTreeMap<EpicId, u32>,
+    ready: BTreeSet<Place>,
+    blocked: BTreeSet<Place>,
+    awaiting: BTreeSet<Place>,
+    by_project: BTreeMap<ProjectId, Counts>,
+    by_epic: BTreeMap<EpicId, Counts>,
+    completed: BTreeSet<EpicId>,
+    /// Numbers of deleted stories that were worked on: a new story under the old number keeps the mark.
+    worked_numbers: BTreeSet<(ProjectId, StoryNumber)>,
 }

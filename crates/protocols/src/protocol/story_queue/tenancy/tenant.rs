@@ -1,0 +1,192 @@
+//! The tenant itself: founded by the operator, changed by its users. Settings are merged, never replaced.
+
+use super::entities::{SettingValue, Settings, TenantStatus};
+use super::{Change, State};
+use crate::protocol::story_queue::decide::{Decided, Draft};
+use crate::protocol::story_queue::facts;
+use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::registry;
+use crate::protocol::story_queue::vocabulary::{KeyRole, TenantId};
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug)]
+pub struct FoundTenant {
+    pub id: TenantId,
+    pub name: String,
+    pub slug: String,
+    pub email: Option<String>,
+}
+
+/// Absent fields stay. Zero clears the budget and the retention.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TenantEdit {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, SettingValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_story_budget_millicents: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_data_retention_days: Option<u32>,
+}
+
+/// The first entry of a tenant's stream.
+pub fn found(draft: &mut Draft, ask: FoundTenant) -> Decided<()> {
+    if draft.ledger().tenancy.id.is_some() {
+        return Err(Refusal::new(Kind::Conflict, "the tenant is already founded"));
+    }
+    registry::require_slug(&ask.slug)?;
+    let FoundTenant { id, name, slug, email } = ask;
+    draft.record(None, facts::Change::Tenancy(Change::Founded { id, name, slug, email }));
+    Ok(())
+}
+
+pub fn update(draft: &mut Draft, now: TenantEdit) -> Decided<()> {
+    draft.caller().require_at_least(KeyRole::User)?;
+    if now.name.as_ref().is_some_and(|name| !(1..=255).contains(&name.trim().chars().count())) {
+        return Err(Refusal::field("name", "must be 1 to 255 characters"));
+    }
+    if now.token_data_retention_days.is_some_and(|days| (1..30).contains(&days)) {
+        return Err(Refusal::field("token_data_retention_days", "must be 30 or more"));
+    }
+    for (name, value) in &now.settings {
+        Settings::default().set(name, value)?;
+    }
+    let was = draft.ledger().tenancy.before(&now);
+    if was != now {
+        draft.record(None, facts::Change::Tenancy(Change::Updated { was, now }));
+    }
+    Ok(())
+}
+
+pub fn set_status(draft: &mut Draft, now: TenantStatus) -> Decided<()> {
+    if !draft.caller().impersonating {
+        draft.caller().require_exactly(&[KeyRole::Superadmin])?;
+    }
+    let was = draft.ledger().tenancy.status;
+    if was != now {
+        draft.record(None, facts::Change::Tenancy(Change::StatusSet { was, now }));
+    }
+    Ok(())
+}
+
+impl State {
+    fn before(&self, now: &TenantEdit) -> TenantEdit {
+        let old = |name: &String| self.settings.get(name).map(|value| (name.clone(), value));
+        TenantEdit {
+            name: now.name.as_ref().map(|_| self.name.clone()),
+            email: now.email.as_ref().map(|_| self.email.clone().unwrap_or_default()),
+            settings: now.settings.keys().filter_map(old).collect(),
+            default_story_budget_millicents: now
+                .default_story_budget_millicents
+                .map(|_| self.default_story_budget_millicents.unwrap_or(0)),
+            token_data_retention_days: now
+                .token_data_retention_days
+                .map(|_| self.token_data_retention_days.unwrap_or(0)),
+        }
+    }
+
+    pub(super) fn apply(&mut self, now: &TenantEdit) {
+        if let Some(name) = &now.name {
+            self.name.clone_from(name);
+        }
+        if let Some(email) = &now.email {
+            self.email = Some(email.clone()).filter(|email| !email.is_empty());
+        }
+        for (name, value) in &now.settings {
+            // Checked when it was decided; a value of another type than today's is left alone on replay.
+            let _ = self.settings.set(name, value);
+        }
+        if let Some(budget) = now.default_story_budget_millicents {
+            self.default_story_budget_millicents = Some(budget).filter(|budget| *budget > 0);
+        }
+        if let Some(days) = now.token_data_retention_days {
+            self.token_data_retention_days = Some(days).filter(|days| *days > 0);
+        }
+    }
+}
+
+enum Slot<'a> {
+    Number(&'a mut u64),
+    Flag(&'a mut bool),
+}
+
+impl Settings {
+    fn slot(&mut self, name: &str) -> Option<Slot<'_>> {
+        Some(match name {
+            "max_projects" => Slot::Number(&mut self.max_projects),
+            "max_api_keys" => Slot::Number(&mut self.max_api_keys),
+            "max_webhooks" => Slot::Number(&mut self.max_webhooks),
+            "webhook_max_consecutive_failures" => Slot::Number(&mut self.webhook_max_consecutive_failures),
+            "webhook_event_retention_days" => Slot::Number(&mut self.webhook_event_retention_days),
+            "rate_limit_requests_per_minute" => Slot::Number(&mut self.rate_limit_requests_per_minute),
+            "max_concurrent_agents" => Slot::Number(&mut self.max_concurrent_agents),
+            "auto_reset_on_rejection" => Slot::Flag(&mut self.auto_reset_on_rejection),
+            "knowledge_auto_extract" => Slot::Flag(&mut self.knowledge_auto_extract),
+            "require_capabilities" => Slot::Flag(&mut self.require_capabilities),
+            "distinct_reporter_reviewer_verifier" => {
+                Slot::Flag(&mut self.distinct_reporter_reviewer_verifier)
+            }
+            "orchestrator_root_dispatches" => Slot::Flag(&mut self.orchestrator_root_dispatches),
+            _ => return None,
+        })
+    }
+
+    fn set(&mut self, name: &str, value: &SettingValue) -> Decided<()> {
+        match (self.slot(name), value) {
+            (None, value) => {
+                self.other.insert(name.into(), value.clone());
+                Ok(())
+            }
+            (Some(Slot::Number(slot)), SettingValue::Number(value)) => {
+                *slot = *value;
+                Ok(())
+            }
+            (Some(Slot::Flag(slot)), SettingValue::Flag(value)) => {
+                *slot = *value;
+                Ok(())
+            }
+            (Some(Slot::Number(_)), _) => Err(Refusal::field(name, "must be a whole number, 0 or more")),
+            (Some(Slot::Flag(_)), _) => Err(Refusal::field(name, "must be true or false")),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<SettingValue> {
+        match self.clone().slot(name) {
+            Some(Slot::Number(value)) => Some(SettingValue::Number(*value)),
+            Some(Slot::Flag(value)) => Some(SettingValue::Flag(*value)),
+            None => self.other.get(name).cloned(),
+        }
+    }
+
+    /// All of them, by name, as a client sees them.
+    pub fn listed(&self) -> BTreeMap<String, SettingValue> {
+        let mut all = self.other.clone();
+        for name in KNOWN {
+            if let Some(value) = self.get(name) {
+                all.insert((*name).into(), value);
+            }
+        }
+        all
+    }
+}
+
+const KNOWN: &[&str] = &[
+    "max_projects",
+    "max_api_keys",
+    "max_webhooks",
+    "webhook_max_consecutive_failures",
+    "webhook_event_retention_days",
+    "rate_limit_requests_per_minute",
+    "max_concurrent_agents",
+    "auto_reset_on_rejection",
+    "knowledge_auto_extract",
+    "require_capabilities",
+    "distinct_reporter_reviewer_verifier",
+    "orchestrator_root_dispatches",
+];

@@ -1,0 +1,132 @@
+//! Who may do what with a story: the only place where actors are compared. Single calls, bulk, import and tokens ask here.
+
+use super::track::{Principal, Standing, Track};
+use super::{Change, How};
+use crate::protocol::story_queue::custody::{self, ViolationKind};
+use crate::protocol::story_queue::decide::{Decided, Draft};
+use crate::protocol::story_queue::facts;
+use crate::protocol::story_queue::ledger::Ledger;
+use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::vocabulary::{Micros, StoryId};
+use alloc::format;
+
+pub(in crate::protocol::story_queue) fn track_of<'a>(draft: &'a Draft, story: StoryId) -> Decided<&'a Track> {
+    draft.ledger().work.track(story).ok_or_else(|| Refusal::not_found("story"))
+}
+
+/// Neither assigned to it now nor ever started it.
+pub(in crate::protocol::story_queue) fn is_outside(track: &Track, who: &Principal) -> bool {
+    let implemented = track.assigned.iter().chain(&track.implementers).any(|one| one.same_as(who));
+    !implemented
+}
+
+fn three_principals(ledger: &Ledger) -> bool {
+    ledger.tenancy.settings.distinct_reporter_reviewer_verifier
+}
+
+/// An imported story without implementer is held to two principals even where the tenant asks for fewer: whoever brought
+/// it as done does not also confirm it.
+fn reporter_bars(ledger: &Ledger, track: &Track, who: &Principal) -> bool {
+    let strict = three_principals(ledger) || track.implementers.is_empty();
+    strict && track.reported_by.as_ref().is_some_and(|reporter| reporter.same_as(who))
+}
+
+pub(in crate::protocol::story_queue) fn may_review(ledger: &Ledger, track: &Track, who: &Principal) -> bool {
+    is_outside(track, who) && !reporter_bars(ledger, track, who)
+}
+
+pub(in crate::protocol::story_queue) fn may_verify(ledger: &Ledger, track: &Track, who: &Principal) -> bool {
+    let reviewed =
+        three_principals(ledger) && reviews_of_report(track).any(|review| review.reviewer.same_as(who));
+    is_outside(track, who) && !reporter_bars(ledger, track, who) && !reviewed
+}
+
+/// Reviews heard of after the story was last reported: older ones looked at other work.
+pub(super) fn reviews_of_report(track: &Track) -> impl Iterator<Item = &super::Review> {
+    let reported = track.reported_done_at.unwrap_or(Micros(u64::MAX));
+    track
+        .reviews
+        .iter()
+        .skip(track.reviews_before_report)
+        .filter(move |review| review.completed_at >= reported)
+}
+
+/// The caller is the one it is assigned to, by agent and by lineage.
+pub(super) fn require_assigned(draft: &Draft, track: &Track) -> Decided<()> {
+    let me = Principal::asking(draft.caller());
+    let assigned = track.assigned.as_ref().is_some_and(|assigned| {
+        assigned.agent == me.agent && (assigned.lineage == me.lineage || assigned.key == me.key)
+    });
+    if assigned {
+        return Ok(());
+    }
+    let why = "the story is assigned to somebody else";
+    Err(Refusal::new(Kind::NotAllowed, why).with_code("not_assigned_agent"))
+}
+
+/// Refuses and records it where the caller implemented the story.
+pub(super) fn require_outside(draft: &mut Draft, story: StoryId, deed: Deed) -> Decided<()> {
+    let track = track_of(draft, story)?;
+    if is_outside(track, &Principal::asking(draft.caller())) {
+        return Ok(());
+    }
+    let (kind, code, verb) = match deed {
+        Deed::Report => (ViolationKind::SelfReport, "self_report_blocked", "reports"),
+        Deed::Review => (ViolationKind::SelfReview, "self_review_blocked", "reviews"),
+        Deed::Verify => (ViolationKind::SelfVerify, "self_verify_blocked", "verifies"),
+    };
+    let refusal = Refusal::new(Kind::Conflict, format!("whoever implemented a story never {verb} it"))
+        .with_code(code)
+        .with_remedy("let another agent do this; the story waits until an orchestrator or user releases it");
+    Err(custody::refuse_as_violation(draft, story, kind, refusal))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deed {
+    Report,
+    Review,
+    Verify,
+}
+
+/// Reporter, reviewer and verifier are three, where the tenant wants that.
+pub(super) fn require_distinct(draft: &mut Draft, story: StoryId, deed: Deed) -> Decided<()> {
+    let me = Principal::asking(draft.caller());
+    let ledger = draft.ledger();
+    let track = track_of(draft, story)?;
+    let fine = match deed {
+        Deed::Report => true,
+        Deed::Review => may_review(ledger, track, &me),
+        Deed::Verify => may_verify(ledger, track, &me),
+    };
+    if fine {
+        return Ok(());
+    }
+    let why = "reporter, reviewer and verifier of a story must be different actors";
+    let refusal = Refusal::new(Kind::Conflict, why)
+        .with_code("shared_principal_blocked")
+        .with_remedy("let another agent do this, or set distinct_reporter_reviewer_verifier to false");
+    // Whoever asks in good faith with the wrong key blocks nobody: the call is refused, and that is all.
+    Err(refusal)
+}
+
+/// 409 with where the story stands.
+pub(super) fn wrong_standing(standing: Standing, attempted: &'static str) -> Refusal {
+    let why = format!("a story that is {} cannot take {attempted}", standing.agent.name());
+    Refusal::new(Kind::Conflict, why)
+        .with_code("invalid_transition")
+        .with_context("current_agent_status", standing.agent.name())
+        .with_context("current_verified_status", standing.verified.name())
+        .with_context("attempted_action", attempted)
+}
+
+/// Records a move; everything was checked.
+pub(super) fn move_to(draft: &mut Draft, story: StoryId, to: Standing, how: How) {
+    let project = draft.ledger().plan.story(story).map(|story| story.project);
+    let from = draft.ledger().work.track(story).map(|track| track.standing).unwrap_or_default();
+    draft.record(project, facts::Change::Work(Change::Moved { story, from, to, how }));
+}
+
+pub(super) fn record(draft: &mut Draft, story: StoryId, change: Change) {
+    let project = draft.ledger().plan.story(story).map(|story| story.project);
+    draft.record(project, facts::Change::Work(change));
+}

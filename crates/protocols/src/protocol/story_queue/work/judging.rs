@@ -1,0 +1,178 @@
+//! Verdicts: verified only on evidence, rejected with a reason, and a result that is not a pass never counts as one.
+
+use super::guards::{
+    Deed, move_to, record, require_distinct, require_outside, reviews_of_report, track_of, wrong_standing,
+};
+use super::track::{AgentStatus, Principal, Standing, Verdict, Verification, VerifiedStatus};
+use super::{Change, How};
+use crate::protocol::story_queue::custody::{self, Presented, TokenKind};
+use crate::protocol::story_queue::decide::{Decided, Draft};
+use crate::protocol::story_queue::facts;
+use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::vocabulary::{EpicId, JsonText, KeyRole, StoryId, VerificationId};
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+
+#[derive(Clone, Debug, Default)]
+pub struct Judge {
+    /// A pass where nothing is said.
+    pub result: Option<Verdict>,
+    pub summary: Option<String>,
+    pub review_type: Option<String>,
+    pub findings: JsonText,
+    pub commit_sha: Option<String>,
+    pub cap: Option<Presented>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Judged {
+    pub verification: Verification,
+    pub standing: Standing,
+    /// Set when this story was the last of its epic.
+    pub completed_epic: Option<EpicId>,
+}
+
+pub fn verify(draft: &mut Draft, id: StoryId, ask: Judge) -> Decided<Judged> {
+    let result = ask.result.unwrap_or(Verdict::Pass);
+    require_judge(draft, id, "verify")?;
+    let track = track_of(draft, id)?;
+    let standing = track.standing;
+    if standing.agent != AgentStatus::ReportedDone || standing.verified == VerifiedStatus::Verified {
+        return Err(wrong_standing(standing, "verify"));
+    }
+    custody::require_untainted(track)?;
+    require_outside(draft, id, Deed::Verify)?;
+    require_distinct(draft, id, Deed::Verify)?;
+    require_chosen(draft, id)?;
+    if result == Verdict::Pass {
+        require_reviewed(draft, id)?;
+    }
+    let spending = custody::spend(draft, TokenKind::VerifyCap, id, ask.cap)?;
+    spending.consume(draft);
+    let summary = ask.summary.clone();
+    let verification = verification(draft, id, result, ask);
+    match result {
+        Verdict::Pass => {
+            let how = How::Verified { verification: Box::new(verification.clone()) };
+            move_to(draft, id, Standing { verified: VerifiedStatus::Verified, ..standing }, how);
+        }
+        Verdict::Partial => {
+            record(draft, id, Change::Judged { verification: Box::new(verification.clone()) });
+        }
+        Verdict::Fail => {
+            let reason = summary.filter(|text| !text.trim().is_empty());
+            let reason = reason.unwrap_or_else(|| "verification failed".to_string());
+            rejected(draft, id, reason, verification.clone());
+        }
+    }
+    let completed_epic = complete_epic(draft, id);
+    let standing = track_of(draft, id)?.standing;
+    Ok(Judged { verification, standing, completed_epic })
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Reject {
+    pub reason: String,
+    pub review_type: Option<String>,
+    pub findings: JsonText,
+}
+
+pub fn reject(draft: &mut Draft, id: StoryId, ask: Reject) -> Decided<Judged> {
+    require_judge(draft, id, "reject")?;
+    let track = track_of(draft, id)?;
+    let standing = track.standing;
+    if standing.agent != AgentStatus::ReportedDone || standing.verified == VerifiedStatus::Rejected {
+        return Err(wrong_standing(standing, "reject"));
+    }
+    require_outside(draft, id, Deed::Verify)?;
+    if ask.reason.trim().is_empty() {
+        return Err(Refusal::field("reason", "can't be blank").with_code("reason_required"));
+    }
+    let judge = Judge {
+        summary: Some(ask.reason.clone()),
+        review_type: ask.review_type,
+        findings: ask.findings,
+        ..Judge::default()
+    };
+    let verification = verification(draft, id, Verdict::Fail, judge);
+    rejected(draft, id, ask.reason, verification.clone());
+    let standing = track_of(draft, id)?.standing;
+    Ok(Judged { verification, standing, completed_epic: None })
+}
+
+fn require_judge(draft: &Draft, id: StoryId, _attempted: &'static str) -> Decided<()> {
+    draft.caller().require_exactly(&[KeyRole::Orchestrator])?;
+    draft.caller().require_agent()?;
+    custody::require_going(draft)?;
+    track_of(draft, id).map(|_| ())
+}
+
+/// Where the server chose a verifier whose dispatch still runs, another one's verdict does not count.
+fn require_chosen(draft: &Draft, id: StoryId) -> Decided<()> {
+    let Some(chosen) = track_of(draft, id)?.verifier_dispatch else { return Ok(()) };
+    let running =
+        draft.ledger().custody.dispatch(chosen).is_some_and(|dispatch| dispatch.is_active(draft.at()));
+    let orchestrates = draft
+        .ledger()
+        .custody
+        .dispatch(chosen)
+        .is_some_and(|dispatch| dispatch.role == KeyRole::Orchestrator);
+    if !running || !orchestrates || draft.caller().lineage.contains(&chosen) {
+        return Ok(());
+    }
+    Err(Refusal::new(Kind::NotAllowed, "another dispatch was chosen to verify this story")
+        .with_code("not_chosen_verifier")
+        .with_context("verifier_dispatch_id", chosen.to_string()))
+}
+
+/// A story is verified on a review of what was reported, by its text newer than the report.
+fn require_reviewed(draft: &Draft, id: StoryId) -> Decided<()> {
+    let track = track_of(draft, id)?;
+    if reviews_of_report(track).next().is_some() {
+        return Ok(());
+    }
+    let (code, why) = if track.reviews.is_empty() {
+        ("no_review_record", "no review of this story is recorded")
+    } else {
+        ("review_before_report", "the story was reported again after its last review")
+    };
+    Err(Refusal::new(Kind::Invalid, why)
+        .with_code(code)
+        .with_remedy("have another agent review it and record that (review-complete), then verify"))
+}
+
+fn verification(draft: &mut Draft, story: StoryId, result: Verdict, ask: Judge) -> Verification {
+    let iteration = draft.ledger().work.track(story).map_or(1, super::Track::iteration);
+    Verification {
+        id: VerificationId(draft.ids().fresh()),
+        story,
+        verifier: Principal::asking(draft.caller()),
+        result,
+        summary: ask.summary,
+        findings: ask.findings,
+        review_type: ask.review_type,
+        commit_sha: ask.commit_sha,
+        iteration,
+        at: draft.at(),
+    }
+}
+
+fn rejected(draft: &mut Draft, id: StoryId, reason: String, verification: Verification) {
+    let to = Standing { agent: AgentStatus::ReportedDone, verified: VerifiedStatus::Rejected };
+    move_to(draft, id, to, How::Rejected { reason, verification: Box::new(verification) });
+    if draft.ledger().tenancy.settings.auto_reset_on_rejection {
+        move_to(draft, id, Standing { agent: AgentStatus::Pending, ..to }, How::AutoReset);
+    }
+}
+
+/// Recorded once in the life of an epic, with the verdict that finished it.
+pub(super) fn complete_epic(draft: &mut Draft, id: StoryId) -> Option<EpicId> {
+    let ledger = draft.ledger();
+    let story = ledger.plan.story(id)?;
+    let (epic, project) = (story.epic, story.project);
+    if !ledger.work.is_complete(epic) || ledger.work.is_recorded_complete(epic) {
+        return None;
+    }
+    draft.record(Some(project), facts::Change::Work(Change::EpicCompleted { epic }));
+    Some(epic)
+}
