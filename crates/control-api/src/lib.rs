@@ -16,6 +16,7 @@ pub mod money;
 pub mod notify;
 pub mod roadmap_loop;
 pub mod roadmap_setup;
+pub mod stories;
 pub mod views;
 
 pub use control::{Control, Reply};
