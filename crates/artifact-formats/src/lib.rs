@@ -24,6 +24,7 @@ mod render;
 mod repo_path;
 pub mod roadmap_loop;
 mod schema;
+pub mod story_queue;
 pub mod task_loop;
 mod template;
 mod text_lines;
