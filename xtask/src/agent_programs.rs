@@ -225,7 +225,7 @@ mod tests {
     fn the_list_of_pinned_programs_can_be_read() {
         let text = fs::read_to_string(Repository::of_this_build().root().join(PINNED)).unwrap();
         let titles: Vec<String> = pinned(&text).unwrap().iter().map(Program::title).collect();
-        assert_eq!(titles.len(), 6, "{titles:?}");
+        assert_eq!(titles.len(), 7, "{titles:?}");
     }
 
     #[test]

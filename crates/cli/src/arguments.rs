@@ -1,10 +1,11 @@
 //! The command line as typed: which commands there are and what is common to all of them. What the words of one command
 //! mean is the command's own business.
 
+use crate::commands::story::StoryFormat;
 use crate::commands::{
     agents, answer, approve, clean, compat, completions, control, cost, demo, diff, doctor, explain,
-    explain_error, goal, inbox, land, log, ls, notify, resume, roadmap, run, settings, show, skip, stop,
-    take_over, trust, verify,
+    explain_error, goal, inbox, land, log, ls, mcp, notify, resume, roadmap, run, settings, show, skip, stop,
+    story, take_over, trust, verify,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
 use crate::wiring::Environment;
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     Control(control::ControlArgs),
     Goal(goal::GoalArgs),
     Roadmap(roadmap::RoadmapArgs),
+    Story(Box<story::StoryArgs>),
+    Mcp(mcp::McpArgs),
     Ls(ls::LsArgs),
     Show(show::ShowArgs),
     Log(log::LogArgs),
@@ -88,9 +91,42 @@ impl GlobalArgs {
     }
 }
 
+/// The story queue under the original's name: the same verbs, answers in JSON
+#[derive(Debug, Parser)]
+#[command(name = "loopctl", version, max_term_width = 100, disable_help_subcommand = true)]
+pub(crate) struct Loopctl {
+    /// How answers are printed; JSON unless the configuration says otherwise
+    #[arg(long, global = true, value_name = "FORMAT")]
+    format: Option<StoryFormat>,
+    #[command(flatten)]
+    pub(crate) who: story::WhoArgs,
+    #[command(subcommand)]
+    pub(crate) command: story::StoryCommand,
+}
+
+impl Loopctl {
+    pub(crate) fn format(&self, environment: &Environment) -> Result<StoryFormat, Fault> {
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        let config = crate::stories::Config::read(environment)?;
+        config.get("format").map_or(Ok(StoryFormat::Json), |word| {
+            let wrong =
+                |_| Fault::new(Code::BadSettings, format!("`{word}` is no format: json, human or csv"));
+            <StoryFormat as clap::ValueEnum>::from_str(word, true).map_err(wrong)
+        })
+    }
+
+    pub(crate) fn output(environment: &Environment) -> Output {
+        let (data, talk) = streams(Colour::Auto, environment);
+        Output::new(data, talk, Format::Text, Verbosity::Normal)
+    }
+}
+
 /// What the words on the command line come to.
 pub(crate) enum Parsed {
     Command(Box<Arguments>),
+    Loopctl(Box<Loopctl>),
     /// Help, the version, or what is wrong with the words.
     Answer(Answer),
 }
@@ -101,6 +137,13 @@ pub(crate) struct Answer {
 }
 
 pub(crate) fn parse(words: &[OsString]) -> Parsed {
+    let called = words.first().map(std::path::Path::new).and_then(std::path::Path::file_name);
+    if called.is_some_and(|name| name == "loopctl") {
+        return match Loopctl::try_parse_from(with_help_at_the_end(words)) {
+            Ok(arguments) => Parsed::Loopctl(Box::new(arguments)),
+            Err(error) => Parsed::Answer(Answer { error, format: Format::Text }),
+        };
+    }
     match Arguments::try_parse_from(with_help_at_the_end(words)) {
         Ok(arguments) => Parsed::Command(Box::new(arguments)),
         Err(error) => {

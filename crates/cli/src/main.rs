@@ -6,11 +6,13 @@ mod bug_report;
 mod commands;
 mod hidden;
 mod output;
+mod stories;
 mod wiring;
 
-use arguments::{Arguments, Command, Parsed};
+use arguments::{Arguments, Command, Loopctl, Parsed};
 use commands::agents::trial::{self, Trial};
 use commands::agents::{AgentsArgs, AgentsCommand};
+use commands::story::{StoryArgs, StoryFormat};
 use commands::{compat, demo};
 use output::Output;
 use std::ffi::OsString;
@@ -29,8 +31,26 @@ fn main() -> ExitCode {
     let environment = wiring::environment();
     ExitCode::from(match arguments::parse(&words) {
         Parsed::Command(arguments) => carry_out(*arguments, &environment),
+        Parsed::Loopctl(arguments) => loopctl(*arguments, &environment),
         Parsed::Answer(answer) => answer.print(),
     })
+}
+
+/// The original's errors are words on standard error; its answers are JSON unless somebody says otherwise.
+fn loopctl(arguments: Loopctl, environment: &Environment) -> u8 {
+    let mut output = Loopctl::output(environment);
+    let code = match arguments.format(environment) {
+        Ok(format) => {
+            let story = StoryArgs { who: arguments.who, command: arguments.command };
+            block_on(commands::story::run(story, environment, format, &mut output))
+        }
+        Err(fault) => Err(fault),
+    };
+    let code = code.unwrap_or_else(|fault| {
+        output.fault(&fault);
+        fault.code.exit_code()
+    });
+    if output.finish().is_ok() { code } else { exit_codes::FAULT }
 }
 
 fn carry_out(arguments: Arguments, environment: &Environment) -> u8 {
@@ -53,11 +73,15 @@ fn carry_out(arguments: Arguments, environment: &Environment) -> u8 {
 }
 
 fn answer(command: Command, environment: &Environment, output: &mut Output) -> Result<u8, Fault> {
+    block_on(dispatch(command, environment, output))
+}
+
+fn block_on(work: impl Future<Output = Result<u8, Fault>>) -> Result<u8, Fault> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Fault::new(Code::Supervisor, format!("cannot start the runtime: {error}")))?;
-    runtime.block_on(dispatch(command, environment, output))
+    runtime.block_on(work)
 }
 
 async fn dispatch(command: Command, environment: &Environment, output: &mut Output) -> Result<u8, Fault> {
@@ -91,6 +115,11 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
             let host = if args.only_looks() { look()? } else { connect()? };
             commands::roadmap::run(args, &*host, output).await
         }
+        Command::Story(args) => {
+            let format = if output.is_json() { StoryFormat::Json } else { StoryFormat::Human };
+            commands::story::run(*args, environment, format, output).await
+        }
+        Command::Mcp(args) => commands::mcp::run(args, environment, output).await,
         Command::Ls(args) => commands::ls::run(args, &*look()?, output).await,
         Command::Show(args) => commands::show::run(args, &*look()?, output).await,
         Command::Log(args) => commands::log::run(args, &*look()?, output).await,

@@ -1,10 +1,13 @@
 //! The one place where the program meets its surroundings: the environment, its own path, and the host behind
 //! `Control`. Commands get what they need from here and look nowhere else.
 
+use crate::commands::story::{Usual, WhoArgs};
+use crate::stories::{Config, Desk, Remote};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use windlass_control_api::compat::Compat;
+use windlass_control_api::stories::StoryApi;
 use windlass_control_api::views::Diagnosis;
 use windlass_control_api::{Code, Control, Fault};
 use windlass_host::Access;
@@ -35,6 +38,43 @@ pub(crate) fn control(environment: &Environment) -> Result<Box<dyn Wired>, Fault
 /// The host in this process, for a command that only looks.
 pub(crate) fn looking(environment: &Environment) -> Result<Box<dyn Wired>, Fault> {
     open(environment, Access::Look)
+}
+
+/// A place at the story queue: of the server that was named or is configured, else of this machine.
+pub(crate) async fn stories(
+    environment: &Environment,
+    config: &Config,
+    who: &WhoArgs,
+    usual: Usual,
+) -> Result<Desk, Fault> {
+    let _ = (environment, usual);
+    let Some(remote) = remote(config, who)? else {
+        return Err(Fault::new(Code::StoryServer, "no server is configured"));
+    };
+    Ok(Desk::new(Box::new(remote), config.get("api_key").map(str::to_owned)))
+}
+
+/// The queue itself, and on this machine the key of who speaks.
+pub(crate) async fn queue_for_tools(
+    environment: &Environment,
+    config: &Config,
+    who: &WhoArgs,
+) -> Result<(Box<dyn StoryApi>, Option<String>), Fault> {
+    let _ = environment;
+    let Some(remote) = remote(config, who)? else {
+        return Err(Fault::new(Code::StoryServer, "no server is configured"));
+    };
+    Ok((Box::new(remote), None))
+}
+
+fn remote(config: &Config, who: &WhoArgs) -> Result<Option<Remote>, Fault> {
+    let server = who.server.as_deref().or_else(|| config.get("server")).filter(|_| !who.local);
+    let Some(server) = server else { return Ok(None) };
+    if who.speaker.is_some() {
+        let message = "at a server the key says who speaks; `--as` is for the queue on this machine";
+        return Err(Fault::new(Code::BadArgument, message).hint("`--local` asks that one"));
+    }
+    Remote::at(server).map(Some)
 }
 
 /// What can be said about a machine on which there is no host.

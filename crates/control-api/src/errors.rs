@@ -55,6 +55,10 @@ codes! {
     NotConfirmed = "WL-GOAL-002", REFUSED;
     WouldWiden = "WL-GOAL-003", USAGE;
     PlaneUnusable = "WL-ROADMAP-001", USAGE;
+    StoryRefused = "WL-STORY-001", REFUSED;
+    StoryUnknown = "WL-STORY-002", USAGE;
+    StoryServer = "WL-STORY-003", FAULT;
+    StoryKey = "WL-STORY-004", USAGE;
     Bug = "WL-BUG-001", FAULT;
 }
 
@@ -76,6 +80,9 @@ pub struct Fault {
     pub code: Code,
     /// What happened.
     pub message: String,
+    /// Which case of the code it is, where the other side tells cases apart; a word for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub case: Option<String>,
     /// What is safe all the same; empty when nothing was at stake.
     pub kept: String,
     /// What to do now, one step each.
@@ -84,7 +91,7 @@ pub struct Fault {
 
 impl Fault {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), kept: String::new(), hints: Vec::new() }
+        Self { code, message: message.into(), case: None, kept: String::new(), hints: Vec::new() }
     }
 
     #[must_use]

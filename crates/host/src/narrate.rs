@@ -119,6 +119,8 @@ impl Narrator {
             Fact::FeedbackControl(fact) => control_loop::sentence(&self.run, fact),
             Fact::GoalContract(fact) => goal_loop::sentence(&self.run, fact),
             Fact::RoadmapRounds(fact) => roadmap_loop::sentence(&self.run, fact),
+            // A tenant's stream is no run: its own views tell it.
+            Fact::StoryQueue(_) => (String::new(), Tone::Quiet),
             Fact::RunEnded => (explain::explain(&self.run).now, Tone::Quiet),
         }
     }

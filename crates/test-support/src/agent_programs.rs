@@ -38,48 +38,78 @@ impl AgentProgram {
     }
 
     pub fn version(self) -> String {
-        self.pinned("version")
+        pinned(self.name(), "version")
     }
 
     /// The program itself, not the launcher that npm puts before it: a launcher outlives or is outlived by its child.
     pub fn path(self) -> PathBuf {
-        let installed = cache_directory(&variable).join(format!("{}-{}", self.name(), self.version()));
-        installed.join("node_modules").join(self.pinned("program"))
+        path_of(self.name())
     }
 
     /// What keeps tests of this program from running here.
     pub fn why_missing(self) -> Option<String> {
-        let path = self.path();
-        (!path.is_file())
-            .then(|| format!("{} {} is not installed at {}", self.name(), self.version(), path.display()))
+        why_missing(self.name())
     }
 
     /// Whether a test of this program can run. It is false only where xtask has said that the program is skipped: any
     /// other missing program fails the test, so that nothing passes by not having been tried.
     #[track_caller]
-    #[expect(
-        clippy::print_stderr,
-        reason = "whoever reads the output of a test that did nothing must see why"
-    )]
     pub fn can_run(self) -> bool {
-        let skipped = variable(SKIPPED_VARIABLE).unwrap_or_default();
-        match readiness(self.name(), &skipped.to_string_lossy(), self.why_missing()) {
-            Readiness::Ready => true,
-            Readiness::Skipped => {
-                eprintln!("skipped: {SKIPPED_VARIABLE} names {}", self.name());
-                false
-            }
-            Readiness::Missing(reason) => panic!("{reason}; `cargo xtask set-up` installs it"),
-        }
+        can_run(self.name())
+    }
+}
+
+/// The official client library of the Model Context Protocol, for node.
+pub struct McpLibrary;
+
+impl McpLibrary {
+    const NAME: &str = "mcp-sdk";
+
+    /// The folder of the package.
+    pub fn path() -> PathBuf {
+        let module = path_of(Self::NAME);
+        let package = module.ancestors().find(|folder| folder.ends_with("@modelcontextprotocol/sdk"));
+        package.expect("the pinned file lies in its package").to_owned()
     }
 
-    fn pinned(self, field: &str) -> String {
-        let all: Value = serde_json::from_str(PINNED).expect("the list of pinned programs is JSON");
-        let programs = all.as_array().expect("the list of pinned programs is a list");
-        let own = programs.iter().find(|program| program["name"] == self.name());
-        let own = own.expect("every program is in the list of pinned programs");
-        own[field].as_str().expect("a pinned program has all its fields").to_owned()
+    /// As for an agent program.
+    #[track_caller]
+    pub fn can_run() -> bool {
+        can_run(Self::NAME)
     }
+}
+
+fn path_of(name: &str) -> PathBuf {
+    let installed = cache_directory(&variable).join(format!("{name}-{}", pinned(name, "version")));
+    installed.join("node_modules").join(pinned(name, "program"))
+}
+
+fn why_missing(name: &str) -> Option<String> {
+    let path = path_of(name);
+    (!path.is_file())
+        .then(|| format!("{name} {} is not installed at {}", pinned(name, "version"), path.display()))
+}
+
+#[track_caller]
+#[expect(clippy::print_stderr, reason = "whoever reads the output of a test that did nothing must see why")]
+fn can_run(name: &str) -> bool {
+    let skipped = variable(SKIPPED_VARIABLE).unwrap_or_default();
+    match readiness(name, &skipped.to_string_lossy(), why_missing(name)) {
+        Readiness::Ready => true,
+        Readiness::Skipped => {
+            eprintln!("skipped: {SKIPPED_VARIABLE} names {name}");
+            false
+        }
+        Readiness::Missing(reason) => panic!("{reason}; `cargo xtask set-up` installs it"),
+    }
+}
+
+fn pinned(name: &str, field: &str) -> String {
+    let all: Value = serde_json::from_str(PINNED).expect("the list of pinned programs is JSON");
+    let programs = all.as_array().expect("the list of pinned programs is a list");
+    let own = programs.iter().find(|program| program["name"] == name);
+    let own = own.expect("every program is in the list of pinned programs");
+    own[field].as_str().expect("a pinned program has all its fields").to_owned()
 }
 
 /// Every program that is not there, with the reason.
@@ -132,7 +162,8 @@ mod tests {
             assert!(program.version().chars().all(|letter| letter.is_ascii_digit() || letter == '.'));
         }
         let all: Value = serde_json::from_str(PINNED).unwrap();
-        assert_eq!(all.as_array().unwrap().len(), AgentProgram::ALL.len());
+        let library = 1;
+        assert_eq!(all.as_array().unwrap().len(), AgentProgram::ALL.len() + library);
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod untouched;
 mod waiting;
 mod world;
 
-pub use agent_programs::{AgentProgram, missing_agent_programs};
+pub use agent_programs::{AgentProgram, McpLibrary, missing_agent_programs};
 pub use background::Background;
 pub use output::Output;
 pub use repository::Repository;

@@ -11,6 +11,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("agent-drivers", &["protocols"]),
     ("artifact-formats", &["protocols"]),
     ("engine", &["protocols"]),
+    ("custody-proofs", &["engine", "protocols"]),
     ("journal", &["engine", "protocols", "crash-points"]),
     ("process-supervisor", &["crash-points"]),
     ("git-workspaces", &["process-supervisor", "crash-points"]),
@@ -31,7 +32,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("simulator", &["engine", "protocols"]),
-    ("cli", &["acp-client", "control-api", "host", "process-supervisor", "scripted-actor"]),
+    ("mcp-server", &["control-api"]),
+    ("cli", &["acp-client", "control-api", "host", "mcp-server", "process-supervisor", "scripted-actor"]),
     ("test-support", &["process-supervisor"]),
 ];
 

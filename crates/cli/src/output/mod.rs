@@ -120,7 +120,8 @@ impl Output {
         }
         let look = self.talk.look();
         let head = look.paint(Paint::Bad, &format!("error[{}]:", fault.code));
-        self.talk.line(&format!("{head} {}", fault.message));
+        let case = fault.case.as_ref().map(|case| format!(" ({case})")).unwrap_or_default();
+        self.talk.line(&format!("{head} {}{case}", fault.message));
         if !fault.kept.is_empty() {
             let word = look.paint(Paint::Good, "kept:");
             self.talk.line(&format!("  {word} {}", fault.kept));

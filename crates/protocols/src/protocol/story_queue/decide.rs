@@ -7,6 +7,7 @@ use super::facts::{Change, Entry};
 use super::ledger::Ledger;
 use super::refusal::Refusal;
 use super::vocabulary::{Ids, Micros, ProjectId};
+use super::webhooks;
 use alloc::vec::Vec;
 
 /// One request's view of the ledger. A command checks everything that could refuse it before it records anything;
@@ -47,8 +48,15 @@ impl<'a> Draft<'a> {
         self.entries.push(entry);
     }
 
-    /// What must become durable before anybody is answered.
-    pub fn into_entries(self) -> Vec<Entry> {
+    /// What must become durable before anybody is answered, with the news of it for those who listen.
+    pub fn into_entries(mut self) -> Vec<Entry> {
+        if !self.ledger.webhooks.webhooks.is_empty() {
+            let news = |entry: &Entry| Some((entry.project, webhooks::news_of(self.ledger, entry)?));
+            let news: Vec<_> = self.entries.iter().filter_map(news).collect();
+            for (project, (event, payload)) in news {
+                webhooks::announce(&mut self, event, project, payload);
+            }
+        }
         self.entries
     }
 }

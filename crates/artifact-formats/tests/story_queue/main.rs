@@ -1,0 +1,5 @@
+//! The story queue's files: planning directories, exports, reviews.
+
+mod exports;
+mod planning;
+mod reviews;

@@ -1,0 +1,63 @@
+//! `windlass mcp`: the story queue as tools for agents, over pipes or HTTP.
+
+use crate::output::Output;
+use crate::stories::Config;
+use crate::wiring::{self, Environment};
+use clap::Args;
+use std::ffi::OsStr;
+use windlass_control_api::{Code, Fault, exit_codes};
+use windlass_mcp_server::{Keys, Server, refuse_shared_identity, stdio};
+
+use super::story::WhoArgs;
+
+/// Offer the story queue to agents as tools, in the Model Context Protocol
+///
+/// Speaks on standard input and output, as agent programs start it. Keys come from the environment: LOOPCTL_API_KEY for every
+/// tool, else LOOPCTL_AGENT_KEY, LOOPCTL_ORCH_KEY and LOOPCTL_USER_KEY for the tools that want them. One process does not
+/// hold two roles of one agent.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  windlass mcp --as agent:alice
+  LOOPCTL_SERVER=http://127.0.0.1:4000 LOOPCTL_AGENT_KEY=lc_... windlass mcp")]
+pub(crate) struct McpArgs {
+    #[command(flatten)]
+    who: WhoArgs,
+}
+
+pub(crate) async fn run(args: McpArgs, environment: &Environment, _: &mut Output) -> Result<u8, Fault> {
+    let config = Config::read(environment)?;
+    let (api, local_key) = wiring::queue_for_tools(environment, &config, &args.who).await?;
+    let keys = match local_key {
+        Some(key) => Keys::one(key),
+        None => keys_of(environment, &config),
+    };
+    let checked = refuse_shared_identity(&*api, &keys).await;
+    match checked.map_err(|unreachable| Fault::new(Code::StoryServer, unreachable.0))? {
+        Ok(()) => {}
+        Err(shared) => {
+            let message =
+                format!("the agent key and the orchestrator key are both of agent {}", shared.agent);
+            let hint = "start one process for each role, so that nobody marks their own work";
+            return Err(Fault::new(Code::StoryRefused, message).hint(hint));
+        }
+    }
+    let server = Server::new(&*api, env!("CARGO_PKG_VERSION"));
+    stdio::serve(&server, &keys)
+        .await
+        .map_err(|error| Fault::new(Code::FileSystem, format!("the client's pipe broke: {error}")))?;
+    Ok(exit_codes::ACCEPTED)
+}
+
+fn keys_of(environment: &Environment, config: &Config) -> Keys {
+    let variable = |name: &str| {
+        let value = environment.get(OsStr::new(name))?.to_str()?;
+        Some(value.to_owned()).filter(|value| !value.is_empty())
+    };
+    let [agent, orchestrator, user] =
+        ["LOOPCTL_AGENT_KEY", "LOOPCTL_ORCH_KEY", "LOOPCTL_USER_KEY"].map(variable);
+    let any = agent.is_some() || orchestrator.is_some() || user.is_some();
+    // The configured key is for a person at the command line; a process that was given keys of its own uses those.
+    let configured = || config.get("api_key").filter(|_| !any).map(str::to_owned);
+    Keys { only: variable("LOOPCTL_API_KEY").or_else(configured), agent, orchestrator, user }
+}

@@ -1,0 +1,315 @@
+//! Verbs that make the plan: projects, epics, stories, dependencies, import and export.
+
+use super::shown::{Columns, Shown};
+use super::{InProject, json_object};
+use crate::stories::{Desk, found};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use windlass_control_api::stories::Method;
+use windlass_control_api::{Code, Fault};
+
+const PROJECTS: Columns = &[("SLUG", "slug"), ("STATUS", "status"), ("NAME", "name"), ("ID", "id")];
+const EPICS: Columns = &[("EPIC", "number"), ("PHASE", "phase"), ("TITLE", "title")];
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Plan {
+    /// Make, list, show or archive projects
+    #[command(subcommand)]
+    Project(Project),
+    /// Make or list epics
+    #[command(subcommand)]
+    Epic(Epic),
+    Create(CreateArgs),
+    Edit(EditArgs),
+    Depends(DependsArgs),
+    Import(ImportArgs),
+    Export(ExportArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Project {
+    Create(ProjectArgs),
+    /// List the projects
+    List,
+    /// Show one project
+    Info {
+        /// Id, slug or name
+        project: String,
+    },
+    /// Archive a project
+    Archive {
+        /// Id, slug or name
+        project: String,
+    },
+}
+
+/// Make a project
+#[derive(Args, Debug)]
+pub(crate) struct ProjectArgs {
+    /// What people call it
+    name: String,
+    /// Its short name: lower-case letters, digits, hyphens; made from the name if not given
+    #[arg(long)]
+    slug: Option<String>,
+    /// Where its code is
+    #[arg(long, value_name = "URL")]
+    repo: Option<String>,
+    /// What it is built with
+    #[arg(long, value_name = "TEXT")]
+    tech_stack: Option<String>,
+    /// What it is for
+    #[arg(long, value_name = "TEXT")]
+    mission: Option<String>,
+    /// What it is
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Epic {
+    Create(EpicArgs),
+    /// List the epics of a project
+    List {
+        #[command(flatten)]
+        place: InProject,
+    },
+}
+
+/// Make an epic
+#[derive(Args, Debug)]
+pub(crate) struct EpicArgs {
+    /// Its number, above zero
+    number: u32,
+    /// Its title
+    title: String,
+    #[command(flatten)]
+    place: InProject,
+    /// What it is about
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// A word for the phase
+    #[arg(long, value_name = "WORD")]
+    phase: Option<String>,
+}
+
+/// Make a story in an epic
+#[derive(Args, Debug)]
+pub(crate) struct CreateArgs {
+    /// Its number, such as US-3.1 or 3.1; the first part is the epic unless `--epic` says otherwise
+    number: String,
+    /// Its title
+    title: String,
+    #[command(flatten)]
+    place: InProject,
+    /// The epic: number or id
+    #[arg(long, value_name = "EPIC")]
+    epic: Option<String>,
+    /// What it is about
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// One thing it must fulfil; may be given several times
+    #[arg(long = "criterion", value_name = "TEXT")]
+    criteria: Vec<String>,
+    /// How many hours it may take
+    #[arg(long, value_name = "HOURS")]
+    hours: Option<f64>,
+}
+
+/// Change a story's title, description or criteria; what was contracted must be contracted again
+#[derive(Args, Debug)]
+pub(crate) struct EditArgs {
+    #[command(flatten)]
+    story: super::OneStory,
+    /// A new title
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// A new description
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// What it must fulfil, instead of what stands there; may be given several times
+    #[arg(long = "criterion", value_name = "TEXT")]
+    criteria: Vec<String>,
+    /// Keep this with it, as a JSON object
+    #[arg(long, value_name = "JSON")]
+    metadata: Option<String>,
+}
+
+/// Let a story, or with `--epic` an epic, wait for another
+#[derive(Args, Debug)]
+pub(crate) struct DependsArgs {
+    /// What waits: number or id
+    what: String,
+    /// What it waits for: number or id
+    #[arg(long = "on", value_name = "OTHER")]
+    on: String,
+    /// Both are epics
+    #[arg(long)]
+    epic: bool,
+    #[command(flatten)]
+    place: InProject,
+}
+
+/// Bring in a plan from a JSON file
+#[derive(Args, Debug)]
+pub(crate) struct ImportArgs {
+    /// The file
+    path: PathBuf,
+    #[command(flatten)]
+    place: InProject,
+    /// Add to what is there and update it by number
+    #[arg(long)]
+    merge: bool,
+}
+
+/// Print the whole plan of a project, as `import` takes it
+#[derive(Args, Debug)]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    place: InProject,
+}
+
+impl Plan {
+    pub(super) async fn play(self, desk: &Desk) -> Result<Shown, Fault> {
+        match self {
+            Self::Project(project) => project.play(desk).await,
+            Self::Epic(epic) => epic.play(desk).await,
+            Self::Create(args) => create(args, desk).await,
+            Self::Edit(args) => edit(args, desk).await,
+            Self::Depends(args) => depends(args, desk).await,
+            Self::Import(args) => import(args, desk).await,
+            Self::Export(args) => {
+                let project = desk.project(args.place.named()).await?;
+                let plan = desk.get(&format!("/projects/{project}/export"), &[]).await?;
+                let text = serde_json::to_string_pretty(&plan).unwrap_or_default();
+                Ok(Shown::said(plan, text))
+            }
+        }
+    }
+}
+
+impl Project {
+    async fn play(self, desk: &Desk) -> Result<Shown, Fault> {
+        match self {
+            Self::Create(args) => {
+                let slug = args.slug.unwrap_or_else(|| slug_of(&args.name));
+                let body = json!({
+                    "name": args.name, "slug": slug, "repo_url": args.repo, "tech_stack": args.tech_stack,
+                    "mission": args.mission, "description": args.description,
+                });
+                desk.post("/projects", body).await.map(Shown::thing)
+            }
+            Self::List => Ok(Shown::rows(desk.get("/projects", &[]).await?, PROJECTS)),
+            Self::Info { project } => {
+                let project = desk.project(Some(&project)).await?;
+                desk.get(&format!("/projects/{project}"), &[]).await.map(Shown::thing)
+            }
+            Self::Archive { project } => {
+                let id = desk.project(Some(&project)).await?;
+                let answer = desk.delete(&format!("/projects/{id}")).await?;
+                Ok(Shown::said(answer, format!("{project} is archived")))
+            }
+        }
+    }
+}
+
+impl Epic {
+    async fn play(self, desk: &Desk) -> Result<Shown, Fault> {
+        match self {
+            Self::Create(args) => {
+                let project = desk.project(args.place.named()).await?;
+                let body = json!({
+                    "number": args.number, "title": args.title, "description": args.description,
+                    "phase": args.phase,
+                });
+                desk.post(&format!("/projects/{project}/epics"), body).await.map(Shown::thing)
+            }
+            Self::List { place } => {
+                let project = desk.project(place.named()).await?;
+                Ok(Shown::rows(desk.get(&format!("/projects/{project}/epics"), &[]).await?, EPICS))
+            }
+        }
+    }
+}
+
+async fn create(args: CreateArgs, desk: &Desk) -> Result<Shown, Fault> {
+    let project = desk.project(args.place.named()).await?;
+    let number = args.number.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+    let epic = args.epic.as_deref().unwrap_or_else(|| number.split('.').next().unwrap_or(number));
+    let epic = desk.epic(epic, Some(&project)).await?;
+    let body = json!({
+        "number": number, "title": args.title, "description": args.description,
+        "acceptance_criteria": criteria(&args.criteria), "estimated_hours": args.hours,
+    });
+    desk.post(&format!("/epics/{epic}/stories"), body).await.map(Shown::thing)
+}
+
+async fn edit(args: EditArgs, desk: &Desk) -> Result<Shown, Fault> {
+    let story = desk.story(&args.story.story, args.story.place.named()).await?;
+    let metadata = match &args.metadata {
+        Some(text) => json_object("--metadata", text)?,
+        None => Value::Null,
+    };
+    let wanted = if args.criteria.is_empty() { Value::Null } else { criteria(&args.criteria) };
+    let body = json!({
+        "title": args.title, "description": args.description, "acceptance_criteria": wanted,
+        "metadata": metadata,
+    });
+    desk.send(Method::Patch, &format!("/stories/{story}"), &[], body).await.map(Shown::thing)
+}
+
+fn criteria(texts: &[String]) -> Value {
+    let one =
+        |(place, text): (usize, &String)| json!({ "id": format!("AC-{}", place + 1), "description": text });
+    Value::Array(texts.iter().enumerate().map(one).collect())
+}
+
+async fn depends(args: DependsArgs, desk: &Desk) -> Result<Shown, Fault> {
+    let place = args.place.named();
+    let answer = if args.epic {
+        let (what, on) = (desk.epic(&args.what, place).await?, desk.epic(&args.on, place).await?);
+        desk.post("/epic_dependencies", json!({ "epic_id": what, "depends_on_epic_id": on })).await?
+    } else {
+        let (what, on) = (desk.story(&args.what, place).await?, desk.story(&args.on, place).await?);
+        desk.post("/story_dependencies", json!({ "story_id": what, "depends_on_story_id": on })).await?
+    };
+    Ok(Shown::said(answer, format!("{} waits for {}", args.what, args.on)))
+}
+
+async fn import(args: ImportArgs, desk: &Desk) -> Result<Shown, Fault> {
+    let project = desk.project(args.place.named()).await?;
+    let payload = read_json(&args.path)?;
+    let query = [("merge", args.merge.then(|| "true".to_owned()))];
+    let answer = desk.send(Method::Post, &format!("/projects/{project}/import"), &query, payload).await?;
+    Ok(Shown::thing(match answer.get("import") {
+        Some(_) if found(&answer) == &answer => answer["import"].clone(),
+        _ => answer,
+    }))
+}
+
+fn read_json(path: &Path) -> Result<Value, Fault> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Fault::new(Code::BadArgument, format!("cannot read {}: {error}", path.display())))?;
+    serde_json::from_str(&text).map_err(|error| {
+        Fault::new(Code::BadArgument, format!("{} is no JSON: {error}", path.display()))
+            .kept("nothing was sent")
+    })
+}
+
+/// What the queue takes as a short name, made from a name.
+fn slug_of(name: &str) -> String {
+    let letters = name.to_lowercase();
+    let words = letters.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_becomes_a_slug_that_the_queue_takes() {
+        assert_eq!(slug_of("My App (v2)"), "my-app-v2");
+        assert_eq!(slug_of("windlass"), "windlass");
+    }
+}

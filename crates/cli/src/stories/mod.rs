@@ -1,0 +1,9 @@
+//! Where the story queue is and with whose key it is asked: a configured server, or the queue on this machine.
+
+mod config;
+mod desk;
+mod remote;
+
+pub(crate) use config::Config;
+pub(crate) use desk::{Desk, found, is_id, story_path};
+pub(crate) use remote::Remote;

@@ -1,0 +1,133 @@
+//! The server on a real socket: what reaches the queue, what is answered before it does, and how it ends.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, oneshot};
+use windlass_control_api::stories::{Answer, Answering, Call, StoryApi};
+use windlass_http_server::{ListenError, Listener, MOST_BYTES, Reach};
+
+/// Says back what it was asked; at `/slow` only when it is allowed to.
+#[derive(Default)]
+struct Echo {
+    arrived: Notify,
+    go_on: Notify,
+}
+
+impl StoryApi for Echo {
+    fn call(&self, call: Call) -> Answering<'_> {
+        Box::pin(async move {
+            if call.path == "/slow" {
+                self.arrived.notify_one();
+                self.go_on.notified().await;
+            }
+            assert!(call.path != "/panic", "asked for");
+            let said = format!("{} {} {} {}", call.method.name(), call.path, call.query, call.body.len());
+            let key = call.header("authorization").unwrap_or_default().to_owned();
+            Ok(Answer::json(200, &said.into()).with_header("x-key", key))
+        })
+    }
+}
+
+struct Running {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    ended: tokio::task::JoinHandle<()>,
+    echo: Arc<Echo>,
+}
+
+async fn start() -> Running {
+    let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), Reach::ThisMachine).await.unwrap();
+    let (address, echo) = (listener.address(), Arc::new(Echo::default()));
+    let (stop, stopped) = oneshot::channel();
+    let api: Arc<dyn StoryApi> = echo.clone();
+    let ended = tokio::spawn(listener.serve(api, async {
+        let _ = stopped.await;
+    }));
+    Running { address, stop, ended, echo }
+}
+
+async fn ask(stream: &mut TcpStream, request: &str) -> String {
+    stream.write_all(request.as_bytes()).await.unwrap();
+    read_one(stream).await
+}
+
+/// One answer, by its length, so that the connection can be used again.
+async fn read_one(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    loop {
+        let mut byte = [0];
+        if stream.read(&mut byte).await.unwrap() == 0 {
+            return String::from_utf8(text).unwrap();
+        }
+        text.push(byte[0]);
+        let Some(head) =
+            String::from_utf8_lossy(&text).split_once("\r\n\r\n").map(|(head, _)| head.to_owned())
+        else {
+            continue;
+        };
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+        let mut body = vec![0; length.parse().unwrap()];
+        stream.read_exact(&mut body).await.unwrap();
+        text.extend(body);
+        return String::from_utf8(text).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn one_connection_carries_several_calls() {
+    let server = start().await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+
+    let first = ask(&mut stream, "GET /a?b=c HTTP/1.1\r\nhost: x\r\nAuthorization: Bearer k\r\n\r\n").await;
+    let second = ask(&mut stream, "POST /d HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}").await;
+
+    assert!(first.contains("x-key: Bearer k") && first.ends_with("\"GET /a b=c 0\""), "{first}");
+    assert!(second.ends_with("\"POST /d  2\""), "{second}");
+}
+
+#[tokio::test]
+async fn what_is_too_long_no_call_or_a_failure_of_ours_is_an_error_in_the_queues_form() {
+    let server = start().await;
+    let one = |request: String| async move {
+        ask(&mut TcpStream::connect(server.address).await.unwrap(), &request).await
+    };
+
+    let long =
+        one(format!("POST /d HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n", MOST_BYTES + 1)).await;
+    let odd = one("BREW /d HTTP/1.1\r\nhost: x\r\n\r\n".to_owned()).await;
+    let broken = one("GET /panic HTTP/1.1\r\nhost: x\r\n\r\n".to_owned()).await;
+
+    assert!(long.starts_with("HTTP/1.1 413") && long.contains(r#"{"error":{"status":413,"#), "{long}");
+    assert!(odd.starts_with("HTTP/1.1 405") && odd.contains(r#"{"error":{"status":405,"#), "{odd}");
+    assert!(broken.starts_with("HTTP/1.1 500"), "{broken}");
+}
+
+#[tokio::test]
+async fn whoever_is_being_answered_when_it_stops_gets_the_answer() {
+    let server = start().await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let mut idle = TcpStream::connect(server.address).await.unwrap();
+    let _ = ask(&mut idle, "GET /a HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    stream.write_all(b"GET /slow HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    server.echo.arrived.notified().await;
+
+    server.stop.send(()).unwrap();
+    assert_eq!(idle.read(&mut [0]).await.unwrap(), 0, "an idle connection is closed");
+    server.echo.go_on.notify_one();
+
+    assert!(read_one(&mut stream).await.ends_with("\"GET /slow  0\""));
+    server.ended.await.unwrap();
+    assert!(TcpStream::connect(server.address).await.is_err(), "nobody listens any more");
+}
+
+#[tokio::test]
+async fn keys_do_not_leave_the_machine_in_the_clear() {
+    let everywhere: SocketAddr = "0.0.0.0:0".parse().unwrap();
+
+    let refused = Listener::bind(everywhere, Reach::ThisMachine).await;
+
+    assert!(matches!(refused, Err(ListenError::InTheClear(_))));
+    assert!(Listener::bind(everywhere, Reach::BehindProxy).await.is_ok());
+}
