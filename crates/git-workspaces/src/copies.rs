@@ -39,8 +39,7 @@ impl Repository {
     /// it is here, whatever becomes of the copy. Repeating it is harmless.
     pub fn take_from(&self, copy: &Self, commit: &Commit) -> Result<(), GitError> {
         let theirs = copy.control.objects();
-        let known: String =
-            self.imported_trees()?.iter().flat_map(|id| ["^", id.as_str(), "\n"]).collect();
+        let known: String = self.imported_trees()?.iter().flat_map(|id| ["^", id.as_str(), "\n"]).collect();
         let listed = self
             .internal_call()
             .also_objects_in(&theirs)
@@ -50,7 +49,8 @@ impl Repository {
         let mut wanted = format!("{}\n", commit.id).into_bytes();
         wanted.extend(listed);
         let pack = self.control.git_dir().join("objects/pack/pack");
-        let packing = self.internal_call().also_objects_in(&theirs).args(["pack-objects", "-q", "--window=0"]);
+        let packing =
+            self.internal_call().also_objects_in(&theirs).args(["pack-objects", "-q", "--window=0"]);
         packing.arg(pack).stdin(wanted).run().map(drop)
     }
 }

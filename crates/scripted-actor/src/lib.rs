@@ -139,7 +139,9 @@ fn from_environment(
         round: number("WINDLASS_ROUND")?,
         attempt: number("WINDLASS_ATTEMPT")?,
         // A task loop's passes have no label of their own; its task tells them from another task's.
-        label: value("WINDLASS_LABEL").or_else(|| value("WINDLASS_TASK")).map(|label| label.to_string_lossy().into_owned()),
+        label: value("WINDLASS_LABEL")
+            .or_else(|| value("WINDLASS_TASK"))
+            .map(|label| label.to_string_lossy().into_owned()),
         task_id: value("WINDLASS_TASK").map(|task| task.to_string_lossy().into_owned()),
         outbox: workspace.join(Path::new(outbox)),
         program: std::env::current_exe().map_err(|source| ActorError::NoPlace { source })?,

@@ -115,7 +115,10 @@ mod tests {
         let text = story.task_text();
 
         assert!(text.starts_with("US-3.1: Read the feed\n"), "{text}");
-        assert!(text.contains("1. AC-1: the feed is parsed\n2. AC-2: a test says so (test: `tests/feed.sh`)\n"), "{text}");
+        assert!(
+            text.contains("1. AC-1: the feed is parsed\n2. AC-2: a test says so (test: `tests/feed.sh`)\n"),
+            "{text}"
+        );
         assert!(text.contains("data: why attempt 1 was sent back\nno test\n"), "{text}");
     }
 

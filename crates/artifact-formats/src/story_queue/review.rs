@@ -43,7 +43,8 @@ impl StoryReview {
             review.take(reason, criteria, verdict.verdict);
         }
         for criterion in criteria {
-            let named = review.acs_verified.contains(&criterion.id) || review.acs_failed.contains(&criterion.id);
+            let named =
+                review.acs_verified.contains(&criterion.id) || review.acs_failed.contains(&criterion.id);
             if !named {
                 review.fail(criterion, Severity::High, "the reviewer did not say whether it is met");
             }
@@ -80,9 +81,9 @@ impl StoryReview {
     fn take(&mut self, reason: &Reason, criteria: &[Criterion], verdict: Verdict) {
         let named = criteria.iter().find_map(|criterion| {
             let rest = reason.check.strip_prefix(criterion.id.as_str())?;
-            rest.is_empty().then_some((criterion, "")).or_else(|| {
-                rest.strip_prefix([' ', ':', '\t']).map(|rest| (criterion, rest.trim()))
-            })
+            rest.is_empty()
+                .then_some((criterion, ""))
+                .or_else(|| rest.strip_prefix([' ', ':', '\t']).map(|rest| (criterion, rest.trim())))
         });
         let Some((criterion, said)) = named else {
             if verdict != Verdict::Pass {

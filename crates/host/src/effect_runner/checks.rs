@@ -83,7 +83,8 @@ pub(crate) async fn on(
     let parts = (0..asked.commands.len()).map(|part| context.state.effect_part(&context.run, effect, part));
     let mut lives = false;
     for part in parts.filter(|part| part.exists()) {
-        lives |= !matches!(windlass_process_supervisor::find(&part).map_err(supervisor_fault)?, Found::Ended(_));
+        lives |=
+            !matches!(windlass_process_supervisor::find(&part).map_err(supervisor_fault)?, Found::Ended(_));
     }
     if !lives && directory.exists() {
         std::fs::remove_dir_all(&directory).map_err(|error| file_fault("remove", &directory, &error))?;

@@ -20,11 +20,17 @@ const REVIEW_TYPE: &str = "windlass-criteria";
 pub(super) enum Ended {
     Verified(VerifiedStory),
     /// Sent back, or given back without a review; counts as one cycle.
-    Failed { why: String, run: Option<String> },
+    Failed {
+        why: String,
+        run: Option<String>,
+    },
     /// Somebody else decided otherwise; counts as nothing.
     LetGo(String),
     /// Only a person can go on.
-    Waits { why: String, run: Option<String> },
+    Waits {
+        why: String,
+        run: Option<String>,
+    },
     Interrupted,
 }
 
@@ -100,7 +106,9 @@ impl Attempt<'_> {
         };
         for step in steps {
             let body = match *step {
-                "contract" => json!({ "story_title": self.story.title, "ac_count": self.story.criteria.len() }),
+                "contract" => {
+                    json!({ "story_title": self.story.title, "ac_count": self.story.criteria.len() })
+                }
                 _ => json!({}),
             };
             if let Err(refused) = self.step(implementer, implementer, step, body).await? {
@@ -134,7 +142,8 @@ impl Attempt<'_> {
         };
         if story.agent_status == "implementing" {
             let name = office.keep(&made.copy, &judged)?;
-            let _asked = granted!(self.step(implementer, implementer, "request-review", json!({})).await?, story);
+            let _asked =
+                granted!(self.step(implementer, implementer, "request-review", json!({})).await?, story);
             let reporter = office.identities.of(&Part::Reporter).await?;
             let artifact = json!({
                 "artifact_type": evidence::COMMIT,
@@ -148,8 +157,10 @@ impl Attempt<'_> {
                     "attempt": self.hand.attempt,
                 },
             });
-            let _reported =
-                granted!(self.step(&reporter, implementer, "report", json!({ "artifact": artifact })).await?, story);
+            let _reported = granted!(
+                self.step(&reporter, implementer, "report", json!({ "artifact": artifact })).await?,
+                story
+            );
             let number = story.number.clone();
             office.notes.write(|note| note.pending_review.push(number)).await?;
         }
@@ -159,7 +170,12 @@ impl Attempt<'_> {
         self.confirm(implementer, &made, &judged).await
     }
 
-    async fn confirm(&self, implementer: &Identity, made: &Made, judged: &Judged<'_>) -> Result<Ended, Fault> {
+    async fn confirm(
+        &self,
+        implementer: &Identity,
+        made: &Made,
+        judged: &Judged<'_>,
+    ) -> Result<Ended, Fault> {
         let office = self.office;
         let reports = self.reports().await?;
         let missing = evidence::missing(&office.repository, judged.commit, judged.story, &reports)?;
@@ -183,7 +199,10 @@ impl Attempt<'_> {
                 return self.send_back(implementer, &self.by_engine(&why), &made.run).await;
             }
             Landed::InTheWay(why) => {
-                return Ok(Ended::Waits { why: format!("it cannot land: {why}"), run: Some(made.run.clone()) });
+                return Ok(Ended::Waits {
+                    why: format!("it cannot land: {why}"),
+                    run: Some(made.run.clone()),
+                });
             }
             Landed::Interrupted => return Ok(Ended::Interrupted),
         };
@@ -217,7 +236,8 @@ impl Attempt<'_> {
 
     async fn reports(&self) -> Result<Vec<Value>, Fault> {
         let path = story_path(&self.story.id, "/artifacts");
-        let answer = self.office.queue.get(self.office.identities.user_key(), &path, &[("page_size", "100")]).await?;
+        let answer =
+            self.office.queue.get(self.office.identities.user_key(), &path, &[("page_size", "100")]).await?;
         Ok(inner(&answer, "artifacts").as_array().cloned().unwrap_or_default())
     }
 

@@ -90,7 +90,9 @@ impl<'a> Notes<'a> {
                 let data = serde_json::from_value(state["state_data"].clone()).map_err(|error| {
                     Fault::new(
                         Code::StoryRefused,
-                        format!("the checkpoint `{KEY}` of the project was written by somebody else: {error}"),
+                        format!(
+                            "the checkpoint `{KEY}` of the project was written by somebody else: {error}"
+                        ),
                     )
                     .hint("`windlass story state load` shows it")
                 })?;
@@ -119,9 +121,9 @@ impl<'a> Notes<'a> {
                 *version = inner(&answer, "state")["version"].as_u64().unwrap_or(*version + 1);
                 Ok(changed)
             }
-            Err(refused) if refused.status == 409 => {
-                Err(refused.fault("save the checkpoint").hint("another orchestrator works on this project; let it end"))
-            }
+            Err(refused) if refused.status == 409 => Err(refused
+                .fault("save the checkpoint")
+                .hint("another orchestrator works on this project; let it end")),
             Err(refused) => Err(refused.fault("save the checkpoint")),
         }
     }

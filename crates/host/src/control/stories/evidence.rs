@@ -29,7 +29,9 @@ pub(super) fn missing(
         let path = report["path"].as_str().unwrap_or_default();
         if report["artifact_type"] == COMMIT {
             let details = &report["details"];
-            if details["tree"].as_str().is_some_and(|tree| tree != commit.tree.as_str()) && is_newest(report, reports) {
+            if details["tree"].as_str().is_some_and(|tree| tree != commit.tree.as_str())
+                && is_newest(report, reports)
+            {
                 missing.push(format!("the report is about the tree {}", details["tree"]));
             }
         } else if report["exists"] != false && !is_there(repository, &commit.tree, path)? {

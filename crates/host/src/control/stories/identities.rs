@@ -17,7 +17,10 @@ use windlass_control_api::{Code, Fault};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// A fresh one for each attempt at a story.
-    Implementer { story: String, attempt: u32 },
+    Implementer {
+        story: String,
+        attempt: u32,
+    },
     Reporter,
     Reviewer,
     Verifier,
@@ -118,7 +121,8 @@ impl<'a> Identities<'a> {
         };
         let (first, raw) = self.new_key(&name, "agent", None).await?.map_err(refused)?;
         let kind = if part.orchestrates() { "orchestrator" } else { "implementer" };
-        let body = json!({ "name": name, "agent_type": kind, "metadata": { "made_by": "windlass orchestrate" } });
+        let body =
+            json!({ "name": name, "agent_type": kind, "metadata": { "made_by": "windlass orchestrate" } });
         let registered = self.ask(Method::Post, "/agents/register", &raw, &body).await?.map_err(refused)?;
         let agent = text_of(inner(&registered, "agent"), "id");
         let (key_id, key) = if part.orchestrates() {

@@ -130,9 +130,9 @@ impl Office<'_> {
         }
         Ok(match self.colour(&merged.tree).await? {
             Colour::Green => Ok(merged.tree),
-            Colour::Red(why) => {
-                Err(Landed::SentBack(format!("together with what landed meanwhile the checks are red: {why}")))
-            }
+            Colour::Red(why) => Err(Landed::SentBack(format!(
+                "together with what landed meanwhile the checks are red: {why}"
+            ))),
             Colour::Interrupted => Err(Landed::Interrupted),
         })
     }

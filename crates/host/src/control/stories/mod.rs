@@ -90,7 +90,9 @@ pub(crate) async fn orchestrate(
             verified: std::cell::RefCell::default(),
             let_go: std::cell::RefCell::default(),
             capabilities: tenants["require_capabilities"].as_bool().unwrap_or(false),
-            until: command.max_minutes.map(|minutes| Instant::now() + Duration::from_secs(minutes.saturating_mul(60))),
+            until: command
+                .max_minutes
+                .map(|minutes| Instant::now() + Duration::from_secs(minutes.saturating_mul(60))),
         };
         let room = command.parallel.map(u64::from).or_else(|| tenants["max_concurrent_agents"].as_u64());
         let room = usize::try_from(room.unwrap_or(USUAL_PARALLEL).max(1)).unwrap_or(1);
@@ -105,9 +107,9 @@ async fn project(queue: &Queue<'_>, command: &StartOrchestration) -> Result<Proj
     let answer = queue.get(&command.user_key, "/projects", &[("page_size", "100")]).await?;
     let all: Vec<&Value> = inner(&answer, "projects").as_array().into_iter().flatten().collect();
     let named = |one: &&&Value| {
-        ["id", "slug", "name"].iter().any(|key| {
-            one[*key].as_str().is_some_and(|text| text.eq_ignore_ascii_case(&command.project))
-        })
+        ["id", "slug", "name"]
+            .iter()
+            .any(|key| one[*key].as_str().is_some_and(|text| text.eq_ignore_ascii_case(&command.project)))
     };
     let Some(found) = all.iter().find(named) else {
         let slugs: Vec<String> = all.iter().map(|one| text_of(one, "slug")).collect();

@@ -73,7 +73,9 @@ impl Office<'_> {
     ) -> Result<Said, Fault> {
         let mut body = body;
         if let Some(kind) = capability(step).filter(|_| self.capabilities) {
-            let recovered = self.post(who, &story_path(story, "/recover-cap"), None, &json!({ "cap_type": kind })).await?;
+            let recovered = self
+                .post(who, &story_path(story, "/recover-cap"), None, &json!({ "cap_type": kind }))
+                .await?;
             match recovered {
                 Ok(answer) => body["cap"] = json!(token(&answer)),
                 Err(refused) => return Ok(Err(refused)),
@@ -96,12 +98,18 @@ impl Office<'_> {
     /// Why earlier attempts were sent back, the oldest first.
     pub(super) async fn sent_back(&self, story: &str) -> Result<Vec<String>, Fault> {
         let verifier = self.identities.of(&Part::Verifier).await?;
-        let answer = self.queue.get(&verifier.key, &story_path(story, "/verifications"), &[("page_size", "100")]).await?;
+        let answer = self
+            .queue
+            .get(&verifier.key, &story_path(story, "/verifications"), &[("page_size", "100")])
+            .await?;
         let all = inner(&answer, "verifications").as_array().into_iter().flatten();
         let failed = all.filter(|one| one["result"] != "pass");
         let mut said: Vec<(u64, String)> = failed
             .map(|one| {
-                (one["iteration"].as_u64().unwrap_or(0), one["summary"].as_str().unwrap_or_default().to_owned())
+                (
+                    one["iteration"].as_u64().unwrap_or(0),
+                    one["summary"].as_str().unwrap_or_default().to_owned(),
+                )
             })
             .collect();
         said.sort();

@@ -80,7 +80,8 @@ pub(super) fn choose(ready: &[Story], note: &Checkpoint, room: usize) -> Vec<Sto
     let same_major = |story: &&&Story| last.is_some() && story.number.split('.').next() == last;
     let Some(first) = free.iter().find(same_major).or_else(|| free.first()) else { return Vec::new() };
     let epic = first.epic.clone();
-    let (of_epic, others): (Vec<&Story>, Vec<&Story>) = free.into_iter().partition(|story| story.epic == epic);
+    let (of_epic, others): (Vec<&Story>, Vec<&Story>) =
+        free.into_iter().partition(|story| story.epic == epic);
     of_epic.into_iter().chain(others).take(room).cloned().collect()
 }
 
@@ -175,8 +176,13 @@ mod tests {
         let held = Story { quarantined: true, ..story("1.1", "a") };
         let ready = [held, story("1.2", "a"), story("1.3", "a"), story("1.4", "a"), story("1.5", "a")];
         let mut note = Checkpoint::default();
-        let waits =
-            Escalation { number: "1.2".into(), title: String::new(), why: String::new(), run: None, for_good: false };
+        let waits = Escalation {
+            number: "1.2".into(),
+            title: String::new(),
+            why: String::new(),
+            run: None,
+            for_good: false,
+        };
         note.escalated.insert("id-1.2".into(), waits);
         note.cycle_counts.insert("id-1.3".into(), STOP_AFTER);
         let hand = Hand { number: "1.4".into(), attempt: 1, base: String::new() };

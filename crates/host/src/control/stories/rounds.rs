@@ -29,12 +29,22 @@ pub(super) async fn work_through(office: &Office<'_>, room: usize) -> Result<Orc
     }
     for several in hands.chunks(room) {
         if batch(office, several.to_vec()).await? == Went::Interrupted {
-            return end(office, Status::Interrupted, "it was interrupted; the same command goes on".to_owned()).await;
+            return end(
+                office,
+                Status::Interrupted,
+                "it was interrupted; the same command goes on".to_owned(),
+            )
+            .await;
         }
     }
     loop {
         if office.host.shutdown.borrow()?.waiting().await.is_some() {
-            return end(office, Status::Interrupted, "it was interrupted; the same command goes on".to_owned()).await;
+            return end(
+                office,
+                Status::Interrupted,
+                "it was interrupted; the same command goes on".to_owned(),
+            )
+            .await;
         }
         if let Some(why) = used_up(office, begun) {
             return end(office, Status::Exhausted, why).await;
@@ -51,7 +61,12 @@ pub(super) async fn work_through(office: &Office<'_>, room: usize) -> Result<Orc
         begun += u32::try_from(chosen.len()).unwrap_or(u32::MAX);
         let hands = take_in_hand(office, chosen).await?;
         if batch(office, hands).await? == Went::Interrupted {
-            return end(office, Status::Interrupted, "it was interrupted; the same command goes on".to_owned()).await;
+            return end(
+                office,
+                Status::Interrupted,
+                "it was interrupted; the same command goes on".to_owned(),
+            )
+            .await;
         }
         if office.command.once {
             return one_round_done(office).await;
@@ -72,7 +87,8 @@ async fn catch_up(office: &Office<'_>) -> Result<(), Fault> {
         let bare = named.trim_start_matches("US-").trim_start_matches("us-").to_owned();
         let found = office.notes.read(|note| {
             let mut all = note.escalated.iter();
-            all.find(|(id, one)| **id == *named || one.number == bare).map(|(id, one)| (id.clone(), one.for_good))
+            all.find(|(id, one)| **id == *named || one.number == bare)
+                .map(|(id, one)| (id.clone(), one.for_good))
         });
         match found {
             Some((_, true)) => {
@@ -267,7 +283,9 @@ async fn red_base(office: &Office<'_>) -> Result<Option<Orchestrated>, Fault> {
     match office.colour(&tip.tree).await? {
         Colour::Green => Ok(None),
         Colour::Interrupted => {
-            end(office, Status::Interrupted, "it was interrupted; the same command goes on".to_owned()).await.map(Some)
+            end(office, Status::Interrupted, "it was interrupted; the same command goes on".to_owned())
+                .await
+                .map(Some)
         }
         Colour::Red(why) => {
             let now = format!("the base {} is red, so no story begins: {why}", short(tip.id.as_str()));
@@ -313,8 +331,7 @@ async fn progress(office: &Office<'_>) -> Result<(u64, u64), Fault> {
 
 async fn end(office: &Office<'_>, status: Status, now: String) -> Result<Orchestrated, Fault> {
     let (total_stories, verified_stories) = progress(office).await?;
-    let waiting =
-        if status == Status::NeedsHuman { waiting(office).await? } else { Vec::new() };
+    let waiting = if status == Status::NeedsHuman { waiting(office).await? } else { Vec::new() };
     Ok(Orchestrated {
         project: office.project.slug.clone(),
         status,
@@ -342,7 +359,12 @@ async fn waiting(office: &Office<'_>) -> Result<Vec<WaitingStory>, Fault> {
             if !one.for_good {
                 commands.push(format!("windlass orchestrate --project {slug} --retry US-{}", one.number));
             }
-            WaitingStory { number: one.number.clone(), title: one.title.clone(), why: one.why.clone(), commands }
+            WaitingStory {
+                number: one.number.clone(),
+                title: one.title.clone(),
+                why: one.why.clone(),
+                commands,
+            }
         });
         told.collect()
     });
@@ -357,7 +379,10 @@ async fn waiting(office: &Office<'_>) -> Result<Vec<WaitingStory>, Fault> {
         } else if story.agent_status == "pending" {
             ("it waits for others".to_owned(), format!("windlass story blocked --project {slug}"))
         } else {
-            (format!("it is {}, by somebody else", story.agent_status), format!("windlass story history {}", story.name()))
+            (
+                format!("it is {}, by somebody else", story.agent_status),
+                format!("windlass story history {}", story.name()),
+            )
         };
         all.push(WaitingStory { number: story.number, title: story.title, why, commands: vec![command] });
     }

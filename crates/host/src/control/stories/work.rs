@@ -19,13 +19,19 @@ use windlass_control_api::views::Status;
 use windlass_engine::{Journal, RunHead};
 use windlass_git_workspaces::{Checkout, Commit, Repository};
 use windlass_protocols::protocol::Protocol;
-use windlass_protocols::protocol::judged_task::State;
+use windlass_protocols::protocol::judged_task::state::State;
 
 pub(super) enum Worked {
     Made(Box<Made>),
     /// Nothing came of it; the agents or their limits gave out.
-    Failed { why: String, run: String },
-    Waits { why: String, run: String },
+    Failed {
+        why: String,
+        run: String,
+    },
+    Waits {
+        why: String,
+        run: String,
+    },
     Interrupted,
 }
 
@@ -102,10 +108,12 @@ impl Attempt<'_> {
             settings.push(("max-minutes".to_owned(), SettingValue::Number(left)));
         }
         if office.settings.text("judge-prompt").is_none() {
-            let file = office.directory.join("prompts").join(format!("{}-{}.md", story.id, self.hand.attempt));
+            let file =
+                office.directory.join("prompts").join(format!("{}-{}.md", story.id, self.hand.attempt));
             make_private(file.parent().unwrap_or(&office.directory))?;
             ensure(&file, reviewer_prompt(&self.task_id(), &story.criteria).as_bytes())?;
-            settings.push(("judge-prompt".to_owned(), SettingValue::Text(file.to_string_lossy().into_owned())));
+            settings
+                .push(("judge-prompt".to_owned(), SettingValue::Text(file.to_string_lossy().into_owned())));
         }
         settings.retain(|(key, _)| key != "land");
         settings.push(("land".to_owned(), SettingValue::Text("branch".to_owned())));
@@ -142,7 +150,10 @@ impl Attempt<'_> {
                 let id = crate::context::git_commit(id)?;
                 let commit = copy.commit_of(&id).map_err(git_fault)?;
                 if task.change.as_ref().is_none_or(|change| change.tree.as_str() != commit.tree.as_str()) {
-                    return Ok(Worked::Failed { why: "the commit is not the tree that was judged".to_owned(), run });
+                    return Ok(Worked::Failed {
+                        why: "the commit is not the tree that was judged".to_owned(),
+                        run,
+                    });
                 }
                 let review = self.review(task)?;
                 let fixed = u32::try_from(task.rejected_trees.len()).unwrap_or(u32::MAX);
@@ -196,9 +207,11 @@ impl Attempt<'_> {
         let bytes = self.office.host.evidence.read(answer)?;
         Ok(match VerdictReport::parse(&bytes, &Reading::legacy()) {
             Ok(verdict) => StoryReview::of(&name, self.hand.attempt, &verdict, &self.story.criteria),
-            Err(faults) => {
-                StoryReview::by_engine(&name, self.hand.attempt, &format!("the verdict cannot be read: {faults}"))
-            }
+            Err(faults) => StoryReview::by_engine(
+                &name,
+                self.hand.attempt,
+                &format!("the verdict cannot be read: {faults}"),
+            ),
         })
     }
 }
