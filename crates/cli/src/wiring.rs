@@ -2,10 +2,11 @@
 //! `Control`. Commands get what they need from here and look nowhere else.
 
 use crate::commands::story::{Usual, WhoArgs};
-use crate::stories::{Config, Desk, Remote};
+use crate::stories::{Config, Desk, Local, Remote, Speaker};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use windlass_control_api::compat::Compat;
 use windlass_control_api::stories::StoryApi;
 use windlass_control_api::views::Diagnosis;
@@ -47,11 +48,13 @@ pub(crate) async fn stories(
     who: &WhoArgs,
     usual: Usual,
 ) -> Result<Desk, Fault> {
-    let _ = (environment, usual);
-    let Some(remote) = remote(config, who)? else {
-        return Err(Fault::new(Code::StoryServer, "no server is configured"));
-    };
-    Ok(Desk::new(Box::new(remote), config.get("api_key").map(str::to_owned)))
+    if let Some(remote) = remote(config, who)? {
+        return Ok(Desk::new(Arc::new(remote), config.get("api_key").map(str::to_owned)));
+    }
+    let speaker = Speaker::chosen(who.speaker.as_deref(), usual)?;
+    let local = local_stories(environment)?;
+    let key = local.key_of(&speaker).await?;
+    Ok(Desk::new(local.api(), Some(key)))
 }
 
 /// The queue itself, and on this machine the key of who speaks.
@@ -59,12 +62,38 @@ pub(crate) async fn queue_for_tools(
     environment: &Environment,
     config: &Config,
     who: &WhoArgs,
-) -> Result<(Box<dyn StoryApi>, Option<String>), Fault> {
-    let _ = environment;
-    let Some(remote) = remote(config, who)? else {
-        return Err(Fault::new(Code::StoryServer, "no server is configured"));
-    };
-    Ok((Box::new(remote), None))
+) -> Result<(Arc<dyn StoryApi>, Option<String>), Fault> {
+    if let Some(remote) = remote(config, who)? {
+        return Ok((Arc::new(remote), None));
+    }
+    let speaker = Speaker::chosen(who.speaker.as_deref(), Usual::MustSay)?;
+    let local = local_stories(environment)?;
+    let key = local.key_of(&speaker).await?;
+    Ok((local.api(), Some(key)))
+}
+
+/// The queue itself, for those who bring their own keys.
+pub(crate) fn queue(
+    environment: &Environment,
+    config: &Config,
+    who: &WhoArgs,
+) -> Result<Arc<dyn StoryApi>, Fault> {
+    match remote(config, who)? {
+        Some(remote) => Ok(Arc::new(remote)),
+        None => Ok(local_stories(environment)?.api()),
+    }
+}
+
+/// The queue on this machine, beside everything else that is private to Windlass.
+pub(crate) fn local_stories(environment: &Environment) -> Result<Local, Fault> {
+    let state = text_of(environment).state_directory().ok_or_else(|| {
+        Fault::new(
+            Code::FileSystem,
+            "there is no place for the queue: neither HOME nor WINDLASS_STATE_DIR is set",
+        )
+        .hint("set WINDLASS_STATE_DIR to a directory of your own")
+    })?;
+    Local::open(&state.join("stories"))
 }
 
 fn remote(config: &Config, who: &WhoArgs) -> Result<Option<Remote>, Fault> {

@@ -27,8 +27,7 @@ impl Tls {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map(rustls::ConfigBuilder::with_no_client_auth)
-            .and_then(|builder| builder.with_single_cert(chain, secret))
+            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, secret))
             .map_err(|error| unusable(certificate, error.to_string()))?;
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }

@@ -78,9 +78,9 @@ async fn identity(api: &dyn StoryApi, raw: &str) -> Result<Option<String>, Unrea
     Ok(find_agent(&answer))
 }
 
-/// The key's agent, at the top, in `data` or beside the tenant in `api_key`.
+/// The key's agent, with the tenant or beside it.
 fn find_agent(answer: &Value) -> Option<String> {
-    let places = ["/api_key/agent_id", "/key/agent_id", "/data/api_key/agent_id", "/data/key/agent_id"];
+    let places = ["/tenant/api_key/agent_id", "/api_key/agent_id"];
     places.iter().find_map(|place| answer.pointer(place)?.as_str().map(str::to_owned))
 }
 

@@ -4,17 +4,18 @@
 use crate::server::VERSIONS;
 use crate::{Keys, Server};
 use serde_json::json;
+use std::sync::Arc;
 use windlass_control_api::stories::{Answer, Answering, Call, Method, StoryApi};
 
 const PATH: &str = "/mcp";
 
 pub struct OverHttp {
-    queue: Box<dyn StoryApi>,
+    queue: Arc<dyn StoryApi>,
     version: &'static str,
 }
 
 impl OverHttp {
-    pub fn new(queue: Box<dyn StoryApi>, version: &'static str) -> Self {
+    pub fn new(queue: Arc<dyn StoryApi>, version: &'static str) -> Self {
         Self { queue, version }
     }
 
@@ -85,7 +86,7 @@ mod tests {
     }
 
     async fn asked(call: Call) -> Answer {
-        OverHttp::new(Box::new(Nobody), "1").call(call).await.unwrap()
+        OverHttp::new(Arc::new(Nobody), "1").call(call).await.unwrap()
     }
 
     fn post(body: &serde_json::Value) -> Call {

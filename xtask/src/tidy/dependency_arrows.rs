@@ -33,7 +33,20 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("simulator", &["engine", "protocols"]),
     ("mcp-server", &["control-api"]),
-    ("cli", &["acp-client", "control-api", "host", "mcp-server", "process-supervisor", "scripted-actor"]),
+    (
+        "cli",
+        &[
+            "acp-client",
+            "artifact-formats",
+            "control-api",
+            "host",
+            "http-server",
+            "mcp-server",
+            "process-supervisor",
+            "scripted-actor",
+            "story-service",
+        ],
+    ),
     ("test-support", &["process-supervisor"]),
 ];
 

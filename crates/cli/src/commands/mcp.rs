@@ -5,8 +5,12 @@ use crate::stories::Config;
 use crate::wiring::{self, Environment};
 use clap::Args;
 use std::ffi::OsStr;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::signal::unix::{SignalKind, signal};
 use windlass_control_api::{Code, Fault, exit_codes};
-use windlass_mcp_server::{Keys, Server, refuse_shared_identity, stdio};
+use windlass_http_server::{ListenError, Listener, Reach};
+use windlass_mcp_server::{Keys, OverHttp, Server, refuse_shared_identity, stdio};
 
 use super::story::WhoArgs;
 
@@ -19,14 +23,21 @@ use super::story::WhoArgs;
 #[command(after_help = "\
 Examples:
   windlass mcp --as agent:alice
+  windlass mcp --http 127.0.0.1:4001
   LOOPCTL_SERVER=http://127.0.0.1:4000 LOOPCTL_AGENT_KEY=lc_... windlass mcp")]
 pub(crate) struct McpArgs {
     #[command(flatten)]
     who: WhoArgs,
+    /// Speak HTTP at this address instead, at /mcp; each request brings its own key
+    #[arg(long, value_name = "ADDR")]
+    http: Option<SocketAddr>,
 }
 
-pub(crate) async fn run(args: McpArgs, environment: &Environment, _: &mut Output) -> Result<u8, Fault> {
+pub(crate) async fn run(args: McpArgs, environment: &Environment, output: &mut Output) -> Result<u8, Fault> {
     let config = Config::read(environment)?;
+    if let Some(address) = args.http {
+        return over_http(address, environment, &config, &args.who, output).await;
+    }
     let (api, local_key) = wiring::queue_for_tools(environment, &config, &args.who).await?;
     let keys = match local_key {
         Some(key) => Keys::one(key),
@@ -46,6 +57,36 @@ pub(crate) async fn run(args: McpArgs, environment: &Environment, _: &mut Output
     stdio::serve(&server, &keys)
         .await
         .map_err(|error| Fault::new(Code::FileSystem, format!("the client's pipe broke: {error}")))?;
+    Ok(exit_codes::ACCEPTED)
+}
+
+/// No key of this process is used: whoever asks brings one. So nobody need speak here.
+async fn over_http(
+    address: SocketAddr,
+    environment: &Environment,
+    config: &Config,
+    who: &WhoArgs,
+    output: &mut Output,
+) -> Result<u8, Fault> {
+    let api = wiring::queue(environment, config, who)?;
+    let cannot = |error: ListenError| Fault::new(Code::BadArgument, error.to_string());
+    let listener = Listener::bind(address, Reach::ThisMachine).await.map_err(cannot)?;
+    let address = listener.address();
+    if output.is_json() {
+        output.json_line(&serde_json::json!({ "mcp": format!("http://{address}/mcp") }));
+    } else {
+        output.line(format!("tools at http://{address}/mcp"));
+    }
+    let stop = async {
+        // Without signals it serves until it is killed, which is safe at any moment.
+        let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+        let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return std::future::pending().await };
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    };
+    listener.serve(Arc::new(OverHttp::new(api, env!("CARGO_PKG_VERSION"))), stop).await;
     Ok(exit_codes::ACCEPTED)
 }
 

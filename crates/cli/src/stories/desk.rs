@@ -2,16 +2,17 @@
 //! Projects and epics are found by id, slug, name or number.
 
 use serde_json::Value;
+use std::sync::Arc;
 use windlass_control_api::stories::{Answer, BASE, Call, Method, StoryApi, escaped};
 use windlass_control_api::{Code, Fault};
 
 pub(crate) struct Desk {
-    api: Box<dyn StoryApi>,
+    api: Arc<dyn StoryApi>,
     key: Option<String>,
 }
 
 impl Desk {
-    pub(crate) fn new(api: Box<dyn StoryApi>, key: Option<String>) -> Self {
+    pub(crate) fn new(api: Arc<dyn StoryApi>, key: Option<String>) -> Self {
         Self { api, key }
     }
 

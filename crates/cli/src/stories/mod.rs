@@ -2,8 +2,10 @@
 
 mod config;
 mod desk;
+mod local;
 mod remote;
 
 pub(crate) use config::Config;
 pub(crate) use desk::{Desk, found, is_id, story_path};
+pub(crate) use local::{Local, Speaker};
 pub(crate) use remote::Remote;

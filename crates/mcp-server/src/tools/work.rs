@@ -5,8 +5,7 @@ use super::row::{Argument, Kind, Tool, Way, maybe, needed};
 use crate::keys::Wanted::{Agent, Orchestrator};
 
 /// A token travels with the call that needs it.
-const CAPABILITY: Argument =
-    maybe("capability", Kind::Text, "the capability token, where the tenant asks for one");
+const CAPABILITY: Argument = maybe("cap", Kind::Text, "the capability token, where the tenant asks for one");
 const REVIEW_TYPE: Argument = needed("review_type", Kind::Text, "what kind of review it was");
 const FINDINGS: Argument = maybe("findings", Kind::Objects, "severity, ac_id, description of each");
 

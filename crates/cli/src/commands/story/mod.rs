@@ -8,6 +8,7 @@ mod knowledge;
 mod looking;
 mod money;
 mod plan;
+mod planning_files;
 mod shown;
 mod skills;
 mod state;

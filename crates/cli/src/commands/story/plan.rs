@@ -1,7 +1,7 @@
 //! Verbs that make the plan: projects, epics, stories, dependencies, import and export.
 
 use super::shown::{Columns, Shown};
-use super::{InProject, json_object};
+use super::{InProject, json_object, planning_files};
 use crate::stories::{Desk, found};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -150,16 +150,19 @@ pub(crate) struct DependsArgs {
     place: InProject,
 }
 
-/// Bring in a plan from a JSON file
+/// Bring in a plan: a JSON file, or a directory of planning files (us_*.json)
 #[derive(Args, Debug)]
 pub(crate) struct ImportArgs {
-    /// The file
+    /// The file or directory
     path: PathBuf,
     #[command(flatten)]
     place: InProject,
     /// Add to what is there and update it by number
     #[arg(long)]
     merge: bool,
+    /// Another number for one that cannot be used or stands twice, as OLD=NEW or FILE=NEW; may be given several times
+    #[arg(long = "map", value_name = "OLD=NEW")]
+    mapping: Vec<String>,
 }
 
 /// Print the whole plan of a project, as `import` takes it
@@ -278,7 +281,11 @@ async fn depends(args: DependsArgs, desk: &Desk) -> Result<Shown, Fault> {
 
 async fn import(args: ImportArgs, desk: &Desk) -> Result<Shown, Fault> {
     let project = desk.project(args.place.named()).await?;
-    let payload = read_json(&args.path)?;
+    let payload = if args.path.is_dir() {
+        planning_files::payload(&args.path, &args.mapping)?
+    } else {
+        read_json(&args.path)?
+    };
     let query = [("merge", args.merge.then(|| "true".to_owned()))];
     let answer = desk.send(Method::Post, &format!("/projects/{project}/import"), &query, payload).await?;
     Ok(Shown::thing(match answer.get("import") {

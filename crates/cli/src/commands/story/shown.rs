@@ -63,7 +63,15 @@ impl Shown {
             Shape::Rows(columns) => self.print_table(columns, output),
             Shape::Thing => {
                 let mut fields = Fields::new(output.look());
-                collect(crate::stories::found(&self.value), &mut fields);
+                let thing = crate::stories::found(&self.value);
+                collect(thing, &mut fields);
+                // What stands beside the thing, such as a key that is shown once.
+                let beside = self.value.as_object().filter(|_| !std::ptr::eq(thing, &raw const self.value));
+                for (name, value) in beside.into_iter().flatten() {
+                    if !value.is_object() && !value.is_array() {
+                        fields.add(&name.replace('_', " "), cell(value));
+                    }
+                }
                 for line in fields.lines() {
                     output.line(line);
                 }
@@ -220,6 +228,12 @@ mod tests {
             printed(&Shown::thing(value), StoryFormat::Human),
             "number  1.1\ntitle   t\nnext: request-review\n"
         );
+    }
+
+    #[test]
+    fn a_key_that_is_shown_once_is_shown() {
+        let value = json!({"api_key": {"role": "user"}, "raw_key": "lc_x"});
+        assert_eq!(printed(&Shown::thing(value), StoryFormat::Human), "role     user\nraw key  lc_x\n");
     }
 
     #[test]

@@ -162,16 +162,14 @@ impl Work {
         match self {
             Self::Contract(args) => contract(args.story, desk).await,
             Self::Claim(args) => step(args.story, "claim", json!({}), desk).await,
-            Self::Start(args) => {
-                step(args.story, "start", json!({ "capability": args.capability }), desk).await
-            }
+            Self::Start(args) => step(args.story, "start", json!({ "cap": args.capability }), desk).await,
             Self::RequestReview(args) => step(args.story, "request-review", json!({}), desk).await,
             Self::Report(args) => report(args, desk).await,
             Self::ReviewComplete(args) => {
                 let body = json!({
                     "review_type": args.kind, "findings_count": args.findings, "fixes_count": args.fixes,
                     "disproved_count": args.disproved, "summary": args.summary,
-                    "capability": args.with.capability,
+                    "cap": args.with.capability,
                 });
                 step(args.with.story, "review-complete", body, desk).await
             }
@@ -179,7 +177,7 @@ impl Work {
                 let result = format!("{:?}", args.result).to_lowercase();
                 let body = json!({
                     "result": result, "summary": args.summary, "review_type": args.review_type,
-                    "commit_sha": args.commit, "capability": args.with.capability,
+                    "commit_sha": args.commit, "cap": args.with.capability,
                 });
                 step(args.with.story, "verify", body, desk).await
             }
@@ -192,7 +190,7 @@ impl Work {
                 });
                 step(args.story, "backfill", body, desk).await
             }
-            Self::Release(args) => step(args.story, "release", json!({ "reason": args.reason }), desk).await,
+            Self::Release(args) => step(args.story, "release", json!({ "note": args.reason }), desk).await,
         }
     }
 }
@@ -222,7 +220,7 @@ async fn report(args: ReportArgs, desk: &Desk) -> Result<Shown, Fault> {
     let body = json!({
         "artifact": object("--artifact", &args.artifact)?,
         "token_usage": object("--token-usage", &args.token_usage)?,
-        "capability": args.with.capability,
+        "cap": args.with.capability,
     });
     step(args.with.story, "report", body, desk).await
 }

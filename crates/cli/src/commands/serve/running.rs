@@ -1,0 +1,94 @@
+//! The server from its first line to its last: bind, tell where, serve until a signal, answer what is in flight.
+
+use super::{ServeArgs, hold, refused, tell_key, unusable};
+use crate::output::Output;
+use crate::wiring::{self, Environment};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use windlass_control_api::stories::StoryApi;
+use windlass_control_api::{Code, Fault, exit_codes};
+use windlass_http_server::{ListenError, Listener, Reach, Tls};
+use windlass_story_service::{OperatorName, Service};
+
+const MINUTE: Duration = Duration::from_mins(1);
+const MINUTES_OF_A_DAY: u64 = 24 * 60;
+
+pub(super) fn operator() -> OperatorName {
+    OperatorName("operator".to_owned())
+}
+
+pub(super) async fn serve(args: ServeArgs, environment: &Environment, output: &mut Output) -> Result<u8, Fault> {
+    let path = match args.data {
+        Some(path) => path,
+        None => wiring::state_directory(environment)?.join("story-server"),
+    };
+    let reach = match (&args.tls_cert, &args.tls_key) {
+        (Some(certificate), Some(key)) => {
+            Reach::Encrypted(Tls::read(certificate, key).map_err(|error| cannot_listen(&error))?)
+        }
+        _ if args.behind_proxy => Reach::BehindProxy,
+        _ => Reach::ThisMachine,
+    };
+    let listener = Listener::bind(args.listen, reach).await.map_err(|error| cannot_listen(&error))?;
+    let mut stop = Stop::listen()?;
+    let held = hold(&path)?;
+    let service = Arc::new(held.open().map_err(|error| unusable(&error))?);
+    if service.tenants().await.map_err(|error| refused(&error))?.is_empty() {
+        let founded = service.found("Default", "default", None, operator()).await.map_err(|error| refused(&error))?;
+        tell_key(output, "default", &founded.raw_key);
+    }
+    if output.is_json() {
+        output.json_line(&serde_json::json!({ "event": "listening", "url": listener.url() }));
+    } else {
+        output.line(format!("listening on {}", listener.url()));
+    }
+    let jobs = tokio::spawn(look_after(Arc::clone(&service)));
+    let api: Arc<dyn StoryApi> = Arc::clone(&service) as Arc<dyn StoryApi>;
+    listener.serve(api, stop.come()).await;
+    jobs.abort();
+    let _ = jobs.await;
+    output.talk("stopped; everything that was answered is kept");
+    Ok(exit_codes::ACCEPTED)
+}
+
+async fn look_after<J: windlass_story_service::Journal + Send + Sync>(service: Arc<Service<J>>) {
+    for minute in 0_u64.. {
+        // What a round could not do, the next one finds due again.
+        let _ = service.end_expired().await;
+        if minute % MINUTES_OF_A_DAY == 0 {
+            let _ = service.look_after_costs().await;
+        }
+        tokio::time::sleep(MINUTE).await;
+    }
+}
+
+struct Stop {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+impl Stop {
+    fn listen() -> Result<Self, Fault> {
+        let hear = |kind| {
+            signal(kind).map_err(|error| Fault::new(Code::Supervisor, format!("cannot listen for signals: {error}")))
+        };
+        Ok(Self { terminate: hear(SignalKind::terminate())?, interrupt: hear(SignalKind::interrupt())? })
+    }
+
+    async fn come(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+fn cannot_listen(error: &ListenError) -> Fault {
+    let fault = Fault::new(Code::BadArgument, error.to_string());
+    match error {
+        ListenError::InTheClear(_) => fault.hint("give --tls-cert and --tls-key, or say --behind-proxy"),
+        ListenError::Address { .. } => fault.hint("another program may listen there; --listen names another address"),
+        ListenError::Certificate { .. } => fault.hint("both files are PEM; the key belongs to the first certificate"),
+    }
+}

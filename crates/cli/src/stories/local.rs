@@ -1,0 +1,211 @@
+//! The queue on this machine: one tenant, made at first use, and the keys of everybody who has spoken here, in a file that
+//! only its owner can read. Who speaks is what the user says: this keeps roles apart, not people.
+
+use super::config::write_private;
+use super::desk::{Desk, found};
+use crate::commands::story::Usual;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass_control_api::stories::{StoryApi, escaped};
+use windlass_control_api::{Code, Fault};
+use windlass_story_service::{DirectoryError, OnDisk, WhenTaken};
+
+const TENANT: &str = "local";
+
+pub(crate) struct Local {
+    queue: Arc<OnDisk>,
+    keys: PathBuf,
+}
+
+/// Who speaks at the local queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Speaker {
+    role: &'static str,
+    agent: Option<String>,
+}
+
+impl Speaker {
+    pub(crate) fn user() -> Self {
+        Self { role: "user", agent: None }
+    }
+
+    /// `user`, `agent:NAME`, `orchestrator:NAME`, or a role alone where the queue need not know who it is.
+    pub(crate) fn chosen(said: Option<&str>, usual: Usual) -> Result<Self, Fault> {
+        let Some(said) = said else {
+            return match usual {
+                Usual::User => Ok(Self::user()),
+                Usual::Orchestrator => Ok(Self { role: "orchestrator", agent: None }),
+                Usual::MustSay => Err(Fault::new(Code::StoryKey, "who takes this step?")
+                    .hint("say it with `--as agent:NAME` or `--as orchestrator:NAME`")),
+            };
+        };
+        let (role, agent) = match said.split_once(':') {
+            Some((role, agent)) => (role, Some(agent.to_owned())),
+            None => (said, None),
+        };
+        let known = ["agent", "orchestrator", "user"].into_iter().find(|known| *known == role);
+        match (known, agent) {
+            (Some(role), agent) if agent.as_ref().is_none_or(|name| !name.is_empty()) => {
+                Ok(Self { role, agent })
+            }
+            _ => Err(Fault::new(Code::BadArgument, format!("`{said}` is nobody who could speak"))
+                .hint("`--as user`, `--as agent:NAME` or `--as orchestrator:NAME`")),
+        }
+    }
+
+    fn name(&self) -> String {
+        match &self.agent {
+            Some(agent) => format!("{}:{agent}", self.role),
+            None => self.role.to_owned(),
+        }
+    }
+}
+
+impl Local {
+    /// Waits while another command has the queue open; that is a moment.
+    pub(crate) fn open(directory: &Path) -> Result<Self, Fault> {
+        let queue = OnDisk::open(directory, WhenTaken::Wait).map_err(|error| {
+            let code = match error {
+                DirectoryError::Journal(_) => Code::JournalUnavailable,
+                _ => Code::FileSystem,
+            };
+            Fault::new(code, format!("the queue on this machine cannot be opened: {error}"))
+                .hint("`--server URL` asks a server instead")
+        })?;
+        Ok(Self { queue: Arc::new(queue), keys: directory.join("keys.json") })
+    }
+
+    pub(crate) fn api(&self) -> Arc<dyn StoryApi> {
+        Arc::clone(&self.queue) as Arc<dyn StoryApi>
+    }
+
+    /// The raw key of a speaker, made and kept when they speak for the first time.
+    pub(crate) async fn key_of(&self, speaker: &Speaker) -> Result<String, Fault> {
+        let mut keys = self.read_keys()?;
+        let user = match text(&keys, "user") {
+            Some(key) => key,
+            None => {
+                let key = self.first_key().await?;
+                self.keep(&mut keys, "user", &key)?;
+                key
+            }
+        };
+        let name = speaker.name();
+        if name == "user" {
+            return Ok(user);
+        }
+        if let Some(key) = text(&keys, &name) {
+            return Ok(key);
+        }
+        let key = self.new_key(&Desk::new(self.api(), Some(user)), speaker).await?;
+        self.keep(&mut keys, &name, &key)?;
+        Ok(key)
+    }
+
+    /// Of the tenant, which is made where there is none. One that was made and whose key was not kept gets another.
+    async fn first_key(&self) -> Result<String, Fault> {
+        self.queue.user_key(TENANT).await.map_err(|error| {
+            Fault::new(Code::StoryServer, format!("the queue on this machine cannot be set up: {error}"))
+        })
+    }
+
+    async fn new_key(&self, user: &Desk, speaker: &Speaker) -> Result<String, Fault> {
+        let make = async |role: &str, agent: Option<&str>| {
+            let body = json!({ "name": speaker.name(), "role": role, "agent_id": agent });
+            user.post("/api_keys", body).await
+        };
+        let raw = |made: &Value| made["raw_key"].as_str().unwrap_or_default().to_owned();
+        let Some(agent) = &speaker.agent else {
+            return make(speaker.role, None).await.map(|made| raw(&made));
+        };
+        match user.get(&format!("/agents/{}", escaped(agent)), &[]).await {
+            Ok(known) => make(speaker.role, found(&known)["id"].as_str()).await.map(|made| raw(&made)),
+            Err(fault) if fault.code == Code::StoryUnknown => {
+                // An agent registers itself, with a key of its own; an orchestrator's other key is made after that.
+                let made = make("agent", None).await?;
+                let own = Desk::new(self.api(), Some(raw(&made)));
+                let kind = if speaker.role == "orchestrator" { "orchestrator" } else { "implementer" };
+                let agent =
+                    own.post("/agents/register", json!({ "name": agent, "agent_type": kind })).await?;
+                if speaker.role == "agent" {
+                    return Ok(raw(&made));
+                }
+                // Nobody keeps a key for a role they do not play.
+                let key = found(&made)["id"].as_str().unwrap_or_default();
+                user.delete(&format!("/api_keys/{key}")).await?;
+                make(speaker.role, found(&agent)["id"].as_str()).await.map(|made| raw(&made))
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    fn read_keys(&self) -> Result<Map<String, Value>, Fault> {
+        let fault = |why: String| {
+            Fault::new(Code::FileSystem, format!("{} cannot be read: {why}", self.keys.display()))
+        };
+        match std::fs::read_to_string(&self.keys) {
+            Ok(text) => serde_json::from_str(&text).map_err(|error| fault(error.to_string())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Map::new()),
+            Err(error) => Err(fault(error.to_string())),
+        }
+    }
+
+    fn keep(&self, keys: &mut Map<String, Value>, name: &str, key: &str) -> Result<(), Fault> {
+        keys.insert(name.to_owned(), Value::from(key));
+        let text = serde_json::to_string_pretty(&keys).unwrap_or_default();
+        write_private(&self.keys, text.as_bytes()).map_err(|error| {
+            Fault::new(Code::FileSystem, format!("cannot write {}: {error}", self.keys.display()))
+        })
+    }
+}
+
+fn text(keys: &Map<String, Value>, name: &str) -> Option<String> {
+    keys.get(name).and_then(Value::as_str).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_needs_somebody_who_takes_it() {
+        assert_eq!(Speaker::chosen(None, Usual::MustSay).unwrap_err().code, Code::StoryKey);
+        assert_eq!(Speaker::chosen(None, Usual::User).unwrap(), Speaker::user());
+        assert_eq!(Speaker::chosen(Some("agent:alice"), Usual::User).unwrap().name(), "agent:alice");
+        for wrong in ["boss", "agent:", "superadmin", ""] {
+            assert_eq!(
+                Speaker::chosen(Some(wrong), Usual::User).unwrap_err().code,
+                Code::BadArgument,
+                "{wrong}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn keys_are_made_once_and_belong_to_their_agents() {
+        let directory = tempfile::tempdir().unwrap();
+        let alice = Speaker::chosen(Some("agent:alice"), Usual::User).unwrap();
+        let olga = Speaker::chosen(Some("orchestrator:olga"), Usual::User).unwrap();
+        let (first, boss) = {
+            let local = Local::open(directory.path()).unwrap();
+            (local.key_of(&alice).await.unwrap(), local.key_of(&olga).await.unwrap())
+        };
+        let local = Local::open(directory.path()).unwrap();
+        assert_eq!(local.key_of(&alice).await.unwrap(), first);
+        let me = Desk::new(local.api(), Some(boss)).get("/tenants/me", &[]).await.unwrap();
+        assert_eq!(me["tenant"]["api_key"]["role"], "orchestrator");
+        assert_eq!(me["tenant"]["api_key"]["agent_name"], "olga");
+    }
+
+    #[tokio::test]
+    async fn a_lost_file_of_keys_is_made_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let old = Local::open(directory.path()).unwrap().key_of(&Speaker::user()).await.unwrap();
+        std::fs::remove_file(directory.path().join("keys.json")).unwrap();
+        let local = Local::open(directory.path()).unwrap();
+        let new = local.key_of(&Speaker::user()).await.unwrap();
+        assert_ne!(old, new);
+        assert!(Desk::new(local.api(), Some(new)).get("/projects", &[]).await.is_ok());
+    }
+}

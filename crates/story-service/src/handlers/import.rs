@@ -1,0 +1,202 @@
+//! Whole plans in and out. The shape of a payload is read here, with the place of every complaint; what it may do is the
+//! core's.
+
+use crate::asked::{Asked, Reply};
+use crate::handlers::export;
+use crate::handlers::stories::{criteria_of, hours_of, number_of};
+use crate::resolve::project_in_path;
+use crate::route::Kind::{Boolean, List, Text};
+use crate::route::{Route, Who, needs, takes};
+use serde_json::{Value, json};
+use windlass_control_api::stories::Method::Post;
+use windlass_protocols::protocol::story_queue::decide::{Decided, Draft};
+use windlass_protocols::protocol::story_queue::plan::{
+    self, Import, ImportEdge, ImportEpic, ImportMode, ImportStory, InitialStatus,
+};
+use windlass_protocols::protocol::story_queue::refusal::Refusal;
+use windlass_protocols::protocol::story_queue::vocabulary::{JsonText, KeyRole};
+
+pub(crate) const ROUTES: &[Route] = &[
+    Route::write(
+        Post,
+        "/projects/:id/import",
+        Who::Exactly(&[KeyRole::Orchestrator, KeyRole::User, KeyRole::Superadmin]),
+        "Take in epics, stories and dependencies, all or nothing",
+        import,
+    )
+    .query(&[takes("merge", Boolean)])
+    .body(&[
+        needs("epics", List),
+        takes("story_dependencies", List),
+        takes("epic_dependencies", List),
+        takes("merge", Boolean),
+        takes("reason", Text),
+    ]),
+    Route::read(
+        "/projects/:id/export",
+        Who::AtLeast(KeyRole::Agent),
+        "A project as one document",
+        export::export,
+    ),
+];
+
+fn import(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
+    let project = project_in_path(draft.ledger(), asked)?;
+    let merge = asked.query_flag("merge")? || asked.flag("merge") == Some(true);
+    let mode = if merge { ImportMode::Merge } else { ImportMode::Fresh };
+    let epics = asked.list("epics").iter().enumerate().map(|(place, value)| epic(place, value));
+    let ask = Import {
+        project,
+        mode,
+        epics: epics.collect::<Decided<Vec<_>>>()?,
+        story_dependencies: edges(
+            asked,
+            "story_dependencies",
+            ["story", "story_number"],
+            ["depends_on", "depends_on_story"],
+            |path, value| number_of(path, Some(value)),
+        )?,
+        epic_dependencies: edges(
+            asked,
+            "epic_dependencies",
+            ["epic", "epic_number"],
+            ["depends_on", "depends_on_epic"],
+            |path, value| epic_number(path, Some(value)),
+        )?,
+        reason: asked.owned("reason"),
+    };
+    let report = plan::import(draft, ask)?;
+    let counts = report.counts;
+    let mut body = json!({
+        "epics_created": counts.epics_created,
+        "stories_created": counts.stories_created,
+        "dependencies_created": counts.dependencies_created,
+    });
+    if merge {
+        let orphan =
+            |orphan: &plan::Orphan| json!({ "number": orphan.number.to_string(), "title": orphan.title });
+        body["epics_updated"] = json!(counts.epics_updated);
+        body["stories_updated"] = json!(counts.stories_updated);
+        body["dependencies_existing"] = json!(counts.dependencies_existing);
+        body["stories_orphaned"] = report.orphans.iter().map(orphan).collect::<Vec<_>>().into();
+    }
+    Ok(Reply::ok(json!({ "import": body })).with_status(if merge { 200 } else { 201 }))
+}
+
+/// One object of the payload, and where it stands.
+struct At<'a> {
+    path: String,
+    value: &'a Value,
+}
+
+impl At<'_> {
+    fn under(&self, name: &str) -> String {
+        format!("{}.{name}", self.path)
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.value.get(name).filter(|value| !value.is_null())
+    }
+
+    fn text(&self, name: &str) -> Decided<Option<String>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(Refusal::field(&self.under(name), "must be a text")),
+        }
+    }
+
+    fn object(&self, name: &str) -> Decided<Option<JsonText>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(value) if value.is_object() => Ok(Some(JsonText(value.to_string()))),
+            Some(_) => Err(Refusal::field(&self.under(name), "must be an object")),
+        }
+    }
+
+    fn list(&self, name: &str) -> Decided<&[Value]> {
+        match self.get(name) {
+            None => Ok(&[]),
+            Some(Value::Array(list)) => Ok(list),
+            Some(_) => Err(Refusal::field(&self.under(name), "must be a list")),
+        }
+    }
+}
+
+fn epic_number(path: &str, value: Option<&Value>) -> Decided<u32> {
+    let number = match value {
+        Some(Value::String(text)) => text.trim().parse().ok(),
+        Some(value) => value.as_u64(),
+        None => return Err(Refusal::field(path, "is missing")),
+    };
+    let number = number.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0);
+    number.ok_or_else(|| Refusal::field(path, "must be a whole number greater than 0"))
+}
+
+fn epic(place: usize, value: &Value) -> Decided<ImportEpic> {
+    let at = At { path: format!("epics[{place}]"), value };
+    if !value.is_object() {
+        return Err(Refusal::field(&at.path, "must be an object"));
+    }
+    let position = at.get("position").map(|value| {
+        let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+        number.ok_or_else(|| Refusal::field(&at.under("position"), "must be a whole number, 0 or more"))
+    });
+    let stories = at
+        .list("stories")?
+        .iter()
+        .enumerate()
+        .map(|(place, value)| story(&At { path: format!("{}.stories[{place}]", at.path), value }));
+    Ok(ImportEpic {
+        number: epic_number(&at.under("number"), at.get("number"))?,
+        title: at.text("title")?,
+        description: at.text("description")?,
+        phase: at.text("phase")?,
+        position: position.transpose()?,
+        metadata: at.object("metadata")?,
+        stories: stories.collect::<Decided<Vec<_>>>()?,
+    })
+}
+
+fn story(at: &At<'_>) -> Decided<ImportStory> {
+    if !at.value.is_object() {
+        return Err(Refusal::field(&at.path, "must be an object"));
+    }
+    let verified = at.text("initial_verified_status")?.is_some_and(|status| status == "verified");
+    let reported = at.text("initial_agent_status")?.is_some_and(|status| status == "reported_done");
+    let initial = match (verified, reported) {
+        (true, _) => InitialStatus::Verified,
+        (false, true) => InitialStatus::ReportedDone,
+        (false, false) => InitialStatus::Pending,
+    };
+    Ok(ImportStory {
+        number: number_of(&at.under("number"), at.get("number"))?,
+        title: at.text("title")?,
+        description: at.text("description")?,
+        criteria: criteria_of(&at.under("acceptance_criteria"), at.get("acceptance_criteria"))?,
+        estimated_hours: hours_of(&at.under("estimated_hours"), at.get("estimated_hours"))?,
+        metadata: at.object("metadata")?,
+        initial,
+    })
+}
+
+fn edges<N>(
+    asked: &Asked,
+    list: &str,
+    from: [&str; 2],
+    on: [&str; 2],
+    read: impl Fn(&str, &Value) -> Decided<N>,
+) -> Decided<Vec<ImportEdge<N>>> {
+    let end = |place: usize, value: &Value, names: [&str; 2]| {
+        let path = format!("{list}[{place}].{}", names[0]);
+        let found = names
+            .iter()
+            .find_map(|name| value.get(*name))
+            .ok_or_else(|| Refusal::field(&path, "is missing"))?;
+        read(&path, found)
+    };
+    let one = |(place, value): (usize, &Value)| {
+        Ok(ImportEdge { from: end(place, value, from)?, on: end(place, value, on)? })
+    };
+    asked.list(list).iter().enumerate().map(one).collect()
+}

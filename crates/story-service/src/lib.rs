@@ -1,0 +1,32 @@
+//! The story queue behind its one door (`control_api::stories`): who asks, the table of routes, views, and the ledger of each
+//! tenant on the journal. Rules of roles and custody are the core's (`protocols::story_queue`); sockets are the server's.
+//! Reading order: `route` (the table), `service` (a call's way), `stream` (decide, believe, append, answer), `handlers`.
+
+mod asked;
+mod data_dir;
+mod envelope;
+mod feed;
+mod handlers;
+mod jobs;
+mod keys;
+mod limits;
+mod openapi;
+mod operator;
+mod outside;
+mod proof_of_caller;
+mod resolve;
+mod ring;
+mod route;
+mod seen;
+mod service;
+mod stream;
+mod tokens;
+mod views;
+
+pub use data_dir::{DataDir, DataDirError, IfHeld};
+pub use operator::{Founded, OperatorError, OperatorName};
+pub use outside::{Machine, Outside};
+pub use ring::KeyRing;
+pub use route::{Field, Handler, Kind, Need, Place, Route, Who};
+pub use service::Service;
+pub use windlass_engine::Journal;

@@ -1,0 +1,310 @@
+//! The queue behind its one door: a call is matched against the table, whoever asks is proven, and the tenant's ledger
+//! decides. Knows no socket; the journal is whatever is given.
+
+use crate::asked::{Asked, Look, Reply, query_of};
+use crate::envelope;
+use crate::feed::Feed;
+use crate::limits::{Allowance, Limits};
+use crate::outside::Outside;
+use crate::ring::KeyRing;
+use crate::route::{self, Handler, Place, Route, Who};
+use crate::seen::Seen;
+use crate::stream::{Fold, Stream, StreamError};
+use crate::{handlers, keys};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
+use windlass_control_api::stories::{Answer, Answering, BASE, Call, Method, StoryApi};
+use windlass_engine::Journal;
+use windlass_protocols::protocol::story_queue::answers;
+use windlass_protocols::protocol::story_queue::caller::Caller;
+use windlass_protocols::protocol::story_queue::decide::Draft;
+use windlass_protocols::protocol::story_queue::facts::{Change, Entry};
+use windlass_protocols::protocol::story_queue::ledger::Ledger;
+use windlass_protocols::protocol::story_queue::registry;
+use windlass_protocols::protocol::story_queue::vocabulary::{Micros, TenantId};
+use windlass_protocols::{Millis, RunId};
+
+/// A body that is longer is refused.
+const MOST_BYTES: usize = 2_000_000;
+const LONGEST_IDEMPOTENCY_KEY: usize = 255;
+
+impl Fold for Ledger {
+    fn evolve(&mut self, entry: &Entry) {
+        Self::evolve(self, entry);
+    }
+}
+
+impl Fold for registry::State {
+    fn evolve(&mut self, entry: &Entry) {
+        if let Change::Registry(change) = &entry.change {
+            Self::evolve(self, entry, change);
+        }
+    }
+}
+
+pub struct Service<J> {
+    pub(crate) journal: J,
+    pub(crate) outside: Box<dyn Outside>,
+    pub(crate) routes: Vec<Route>,
+    pub(crate) registry: Stream<registry::State>,
+    tenants: RwLock<BTreeMap<TenantId, Arc<Stream<Ledger>>>>,
+    /// Which tenant a key was found at; whether it is still good is asked there, every time.
+    pub(crate) owners: RwLock<HashMap<String, TenantId>>,
+    pub(crate) ring: KeyRing,
+    limits: Limits,
+    pub(crate) seen: Seen,
+    owner: String,
+}
+
+/// Who asks, proven.
+pub(crate) struct Proven {
+    pub(crate) caller: Caller,
+    /// Absent for a superadmin who acts inside no tenant.
+    pub(crate) tenant: Option<(TenantId, Arc<Stream<Ledger>>)>,
+    /// Requests in a minute; superadmins are not counted.
+    pub(crate) per_minute: Option<u64>,
+}
+
+/// An answer given before the call reached its handler.
+pub(crate) type Early<T> = Result<T, Answer>;
+
+impl<J: Journal + Send + Sync> Service<J> {
+    /// `owner` names this process in the journal's leases.
+    pub fn new(journal: J, outside: Box<dyn Outside>, ring: KeyRing, owner: &str) -> Self {
+        Self {
+            journal,
+            outside,
+            routes: handlers::table(),
+            registry: Stream::new(RunId::new("stories:registry"), owner),
+            tenants: RwLock::default(),
+            owners: RwLock::default(),
+            ring,
+            limits: Limits::default(),
+            seen: Seen::default(),
+            owner: owner.to_owned(),
+        }
+    }
+
+    pub fn routes(&self) -> &[Route] {
+        &self.routes
+    }
+
+    pub(crate) fn now(&self) -> Micros {
+        self.outside.now()
+    }
+
+    /// The ledger of a tenant that the registry lists; it is read when it is first needed.
+    pub(crate) fn stream(&self, tenant: TenantId) -> Arc<Stream<Ledger>> {
+        if let Some(known) = self.tenants.read().unwrap_or_else(PoisonError::into_inner).get(&tenant) {
+            return Arc::clone(known);
+        }
+        let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
+        let name = windlass_custody_proofs::export::stream(tenant);
+        Arc::clone(tenants.entry(tenant).or_insert_with(|| Arc::new(Stream::new(name, &self.owner))))
+    }
+
+    pub(crate) async fn answer(&self, call: Call) -> Answer {
+        match self.take(&call).await {
+            Ok(answer) | Err(answer) => answer,
+        }
+    }
+
+    async fn take(&self, call: &Call) -> Early<Answer> {
+        let (route, parameters) = self.find(call)?;
+        if call.body.len() > MOST_BYTES {
+            return Err(envelope::plain(413, None, "the body is longer than 2000000 bytes"));
+        }
+        let at = self.now();
+        let proven = match route.who {
+            Who::Public => None,
+            _ => Some(self.prove(call, at, route.path.starts_with("/admin")).await?),
+        };
+        let allowance = proven.as_ref().and_then(|proven| self.count(proven, at));
+        if let Some(allowance) = allowance.filter(|allowance| allowance.exceeded) {
+            let answer = envelope::plain(429, Some("rate_limited"), "too many requests in this minute");
+            return Err(with_allowance(answer, allowance)
+                .with_header("retry-after", allowance.retry_after.to_string()));
+        }
+        let answer = self.admitted(call, route, parameters, proven, at).await;
+        Ok(allowance.into_iter().fold(answer, with_allowance))
+    }
+
+    fn count(&self, proven: &Proven, at: Micros) -> Option<Allowance> {
+        let (tenant, _) = proven.tenant.as_ref()?;
+        Some(self.limits.count(*tenant, proven.caller.key, proven.per_minute?, at))
+    }
+
+    async fn admitted(
+        &self,
+        call: &Call,
+        route: &Route,
+        parameters: Vec<(&'static str, String)>,
+        proven: Option<Proven>,
+        at: Micros,
+    ) -> Answer {
+        if let Some(Err(refusal)) = proven.as_ref().map(|proven| route.who.admits(&proven.caller)) {
+            return Answer::json(envelope::status_of(refusal.kind), &envelope::refusal(&refusal));
+        }
+        let body = match body_of(call, route) {
+            Ok(body) => body,
+            Err(answer) => return answer,
+        };
+        let tenant = proven.as_ref().and_then(|proven| proven.tenant.as_ref()).map(|(id, _)| *id);
+        let signer = match self.ring.key(tenant.unwrap_or_default()) {
+            Ok(signer) => signer,
+            Err(why) => return envelope::plain(503, Some("audit_key_storage_failed"), &why),
+        };
+        let mut random = [0; 32];
+        self.outside.random(&mut random);
+        let query = query_of(&call.query);
+        let asked = Asked { parameters, query, body, headers: call.headers.clone(), at, random, signer };
+        match (route.handler, proven) {
+            (Handler::Server(what), proven) => self.serve(what, proven, &asked).await,
+            (Handler::Read(read), Some(Proven { caller, tenant: Some((_, stream)), .. })) => {
+                let look = |ledger: &Ledger, feed: &Feed| {
+                    read(&Look { ledger, feed, caller: &caller, seen: &self.seen }, &asked)
+                };
+                let looked = stream.look(&self.journal, millis(at), look).await;
+                looked.map_or_else(|error| unavailable(&error), |decided| rendered(decided).0)
+            }
+            (Handler::Write(write), Some(Proven { caller, tenant: Some((_, stream)), .. })) => {
+                let written = self.write(call, &caller, &stream, |draft| write(draft, &asked), at).await;
+                written.unwrap_or_else(|error| unavailable(&error))
+            }
+            _ => envelope::plain(
+                400,
+                Some("tenant_missing"),
+                "a superadmin key belongs to no tenant: say which with x-impersonate-tenant",
+            ),
+        }
+    }
+
+    /// The effect, the answer that is remembered under an idempotency key, and nothing else, become durable together.
+    async fn write(
+        &self,
+        call: &Call,
+        caller: &Caller,
+        stream: &Stream<Ledger>,
+        handler: impl FnOnce(
+            &mut Draft<'_>,
+        )
+            -> Result<Reply, windlass_protocols::protocol::story_queue::refusal::Refusal>,
+        at: Micros,
+    ) -> Result<Answer, StreamError> {
+        let idempotency = call.header("idempotency-key").filter(|key| !key.is_empty());
+        if idempotency.is_some_and(|key| key.len() > LONGEST_IDEMPOTENCY_KEY) {
+            return Ok(envelope::plain(422, None, "an idempotency key is at most 255 characters long"));
+        }
+        let request = idempotency.map(|_| digest_of(call)).unwrap_or_default();
+        let ids = self.outside.ids();
+        let decide = |ledger: &mut Ledger, _: &Feed| {
+            if let Some(key) = idempotency {
+                match ledger.answers.recall(caller.key, key, &request, at) {
+                    Ok(None) => {}
+                    Ok(Some(stored)) => return (replayed(stored), Vec::new()),
+                    Err(refusal) => return (rendered(Err(refusal)).0, Vec::new()),
+                }
+            }
+            let mut draft = Draft::new(ledger, caller, ids);
+            let before = draft.ledger().version;
+            let (answer, remembered) = rendered(handler(&mut draft));
+            if let Some(key) = idempotency.filter(|_| draft.ledger().version > before) {
+                answers::keep(&mut draft, key.to_owned(), request.clone(), answer.status, remembered);
+            }
+            (answer, draft.into_entries())
+        };
+        stream.decide(&self.journal, millis(at), decide).await
+    }
+
+    fn find(&self, call: &Call) -> Early<(&Route, Vec<(&'static str, String)>)> {
+        let (place, path) = match call.path.strip_prefix(BASE) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => (Place::UnderBase, rest),
+            _ => (Place::Root, call.path.as_str()),
+        };
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let mut others: Vec<Method> = Vec::new();
+        for route in self.routes.iter().filter(|route| route.place == place) {
+            let Some(parameters) = route.matches(&parts) else { continue };
+            if route.method == call.method {
+                return Ok((route, parameters));
+            }
+            others.push(route.method);
+        }
+        if others.is_empty() {
+            return Err(envelope::plain(404, None, "there is no such route; GET /api/v1/routes lists them"));
+        }
+        others.sort_unstable();
+        others.dedup();
+        let names: Vec<&str> = others.into_iter().map(Method::name).collect();
+        let answer = envelope::plain(405, None, "this route is asked with another method");
+        Err(answer.with_header("allow", names.join(", ")))
+    }
+}
+
+pub(crate) const fn millis(at: Micros) -> Millis {
+    Millis(at.0 / 1000)
+}
+
+fn body_of(call: &Call, route: &Route) -> Early<Map<String, Value>> {
+    let body = match call.body.is_empty() {
+        true => Value::Object(Map::new()),
+        false => serde_json::from_slice(&call.body).map_err(|error| {
+            envelope::plain(400, Some("malformed_json"), &format!("the body is not JSON: {error}"))
+        })?,
+    };
+    let Value::Object(body) = body else {
+        return Err(envelope::plain(400, Some("malformed_json"), "the body must be a JSON object"));
+    };
+    route::check(route.body, &body)
+        .map_err(|refusal| Answer::json(envelope::status_of(refusal.kind), &envelope::refusal(&refusal)))?;
+    Ok(body)
+}
+
+/// The answer, and what of it may be kept: a secret is shown once.
+fn rendered(
+    decided: Result<Reply, windlass_protocols::protocol::story_queue::refusal::Refusal>,
+) -> (Answer, String) {
+    match decided {
+        Ok(mut reply) => {
+            let answer = Answer::json(reply.status, &reply.body);
+            if let Some(secret) = reply.secret.and_then(|pointer| reply.body.pointer_mut(pointer)) {
+                *secret = Value::Null;
+            }
+            (answer, reply.body.to_string())
+        }
+        Err(refusal) => {
+            let body = envelope::refusal(&refusal);
+            (Answer::json(envelope::status_of(refusal.kind), &body), body.to_string())
+        }
+    }
+}
+
+fn replayed(stored: &answers::Stored) -> Answer {
+    let mut answer = Answer::json(stored.status, &Value::Null);
+    answer.body = stored.body.clone().into_bytes();
+    answer.with_header("idempotency-replayed", "true")
+}
+
+fn digest_of(call: &Call) -> String {
+    let body = keys::digest(&String::from_utf8_lossy(&call.body));
+    keys::digest(&format!("{} {}?{} {body}", call.method.name(), call.path, call.query))
+}
+
+fn with_allowance(answer: Answer, allowance: Allowance) -> Answer {
+    answer
+        .with_header("x-ratelimit-limit", allowance.limit.to_string())
+        .with_header("x-ratelimit-remaining", allowance.remaining.to_string())
+        .with_header("x-ratelimit-reset", allowance.reset.to_string())
+}
+
+/// Whether it happened is unknown, unless an idempotency key is there to ask again with.
+pub(crate) fn unavailable(error: &StreamError) -> Answer {
+    envelope::plain(503, Some("journal_unavailable"), &error.to_string()).with_header("retry-after", "1")
+}
+
+impl<J: Journal + Send + Sync> StoryApi for Service<J> {
+    fn call(&self, call: Call) -> Answering<'_> {
+        Box::pin(async move { Ok(self.answer(call).await) })
+    }
+}

@@ -1,0 +1,112 @@
+//! Tenant B asks every route of the table with the ids of tenant A, and learns nothing.
+
+use crate::lifecycle::reported;
+use crate::support::{Team, World};
+use serde_json::{Map, Value, json};
+use windlass_control_api::stories::Method;
+use windlass_story_service::{Handler, Kind, Need, Place, Route};
+
+/// Ids of A by the word that stands before the parameter in a path.
+async fn ids_of(world: &World, team: &Team) -> Vec<(&'static str, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("no id in {value}")).to_owned();
+    let first = |list: Value| text(&list["data"][0]["id"]);
+    let story = world.get(&team.user, "/stories/3.1").await;
+    let epic = text(&story["story"]["epic_id"]);
+    let agent = first(world.get(&team.user, "/agents").await);
+    let dispatch = json!({ "role": "agent", "agent_id": agent });
+    let dispatch = text(&world.post(&team.user, "/dispatches", dispatch).await["dispatch"]["id"]);
+    let dependency = first(world.get(&team.user, &format!("/epics/{epic}/story_dependencies")).await);
+    let state = json!({ "state_data": { "secret of alpha": true } });
+    let saved =
+        world.ask(&team.verifier, Method::Put, &format!("/orchestrator/state/{}", team.project), state).await;
+    assert_eq!(saved.status, 201);
+    vec![
+        ("stories", text(&story["story"]["id"])),
+        ("epics", epic),
+        ("projects", team.project.clone()),
+        ("state", team.project.clone()),
+        ("agents", agent),
+        ("api_keys", first(world.get(&team.user, "/api_keys").await)),
+        ("dispatches", dispatch),
+        ("story_dependencies", dependency.clone()),
+        ("epic_dependencies", dependency),
+        ("violations", "00000000-0000-7000-8000-000000000000".to_owned()),
+    ]
+}
+
+/// A body that gets past the table.
+fn body(route: &Route) -> Value {
+    let filled = route.body.iter().filter(|field| field.need == Need::Required).map(|field| {
+        let value = match field.kind {
+            Kind::Text if field.name == "role" => json!("agent"),
+            Kind::Text => json!("3.1"),
+            Kind::Integer | Kind::Number => json!(1),
+            Kind::Boolean => json!(true),
+            Kind::Object => json!({}),
+            Kind::List => json!([]),
+            Kind::Any => json!("9.9"),
+        };
+        (field.name.to_owned(), value)
+    });
+    Value::Object(filled.collect::<Map<_, _>>())
+}
+
+#[tokio::test]
+async fn no_route_shows_one_tenant_to_another() {
+    let world = World::new();
+    let (a, b) = (world.team("alpha").await, world.team("beta").await);
+    world.two_stories(&a).await;
+    reported(&world, &a).await;
+    let ids = ids_of(&world, &a).await;
+    let settings = json!({ "settings": { "rate_limit_requests_per_minute": 1_000_000 } });
+    assert_eq!(world.ask(&b.user, Method::Patch, "/tenants/me", settings).await.status, 200);
+    let before = world.get(&a.user, "/changes?since=0&limit=1000").await["sequence"].clone();
+    let mut asked = 0;
+    for route in world.service.routes().iter().filter(|route| route.place == Place::UnderBase) {
+        if matches!(route.handler, Handler::Server(_)) {
+            continue;
+        }
+        let (path, with_id) = filled(route, &ids);
+        for key in [&b.user, &b.verifier, &b.implementer] {
+            let body = if route.method == Method::Get { Value::Null } else { body(route) };
+            let answer = world.ask(key, route.method, &path, body).await;
+            let text = String::from_utf8(answer.body.clone()).unwrap();
+            let what = format!("{} {path}: {} {text}", route.method.name(), answer.status);
+            assert!(answer.status < 500, "{what}");
+            for (_, id) in &ids {
+                assert!(!text.contains(id.as_str()), "an id of the other tenant: {what}");
+            }
+            assert!(
+                !text.contains("Read feed") && !text.contains("alpha"),
+                "words of the other tenant: {what}"
+            );
+            if with_id {
+                assert!(matches!(answer.status, 403 | 404), "{what}");
+                asked += usize::from(answer.status == 404);
+            }
+        }
+    }
+    assert!(asked > 50, "only {asked} answers were 404");
+    let after = world.get(&a.user, "/changes?since=0&limit=1000").await["sequence"].clone();
+    assert_eq!(before, after, "something was written into the other tenant");
+}
+
+/// The path with ids of A, and whether there are any in it.
+fn filled(route: &Route, ids: &[(&'static str, String)]) -> (String, bool) {
+    let mut before = "";
+    let mut with_id = false;
+    let mut parts = Vec::new();
+    for part in route.path.split('/') {
+        match part.strip_prefix(':') {
+            None => parts.push(part.to_owned()),
+            Some(_) => {
+                let id = ids.iter().find(|(word, _)| *word == before);
+                let (_, id) = id.unwrap_or_else(|| panic!("no id for {before} in {}", route.path));
+                parts.push(id.clone());
+                with_id = true;
+            }
+        }
+        before = part;
+    }
+    (parts.join("/"), with_id)
+}

@@ -1,0 +1,110 @@
+//! A service with one or two tenants, their keys and agents, and short ways to ask.
+
+use serde_json::{Value, json};
+use windlass_control_api::stories::{Answer, Call, Method, StoryApi};
+use windlass_engine::MemoryJournal;
+use windlass_story_service::{KeyRing, Machine, OperatorName, Service};
+
+pub struct World {
+    pub journal: MemoryJournal,
+    pub service: Service<MemoryJournal>,
+}
+
+/// One tenant with everybody a story needs.
+pub struct Team {
+    pub user: String,
+    pub implementer: String,
+    pub reporter: String,
+    pub reviewer: String,
+    pub verifier: String,
+    pub project: String,
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self::over(MemoryJournal::default())
+    }
+
+    /// As after a restart.
+    pub fn over(journal: MemoryJournal) -> Self {
+        let service = Service::new(journal.clone(), Box::new(Machine), KeyRing::in_memory(), "a test");
+        Self { journal, service }
+    }
+
+    pub async fn ask(&self, key: &str, method: Method, path: &str, body: Value) -> Answer {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let mut call = Call::new(method, format!("/api/v1{path}")).with_key(key);
+        call.query = query.to_owned();
+        if !body.is_null() {
+            call = call.with_json(&body);
+        }
+        self.service.call(call).await.unwrap()
+    }
+
+    pub async fn get(&self, key: &str, path: &str) -> Value {
+        let answer = self.ask(key, Method::Get, path, Value::Null).await;
+        assert_eq!(answer.status, 200, "GET {path}: {}", answer.value());
+        answer.value()
+    }
+
+    /// Posts and expects it to be taken.
+    pub async fn post(&self, key: &str, path: &str, body: Value) -> Value {
+        let answer = self.ask(key, Method::Post, path, body).await;
+        assert!(answer.is_success(), "POST {path}: {} {}", answer.status, answer.value());
+        answer.value()
+    }
+
+    /// Posts and expects it to be refused.
+    pub async fn refused(&self, key: &str, path: &str, body: Value) -> (u16, Value) {
+        let answer = self.ask(key, Method::Post, path, body).await;
+        assert!(!answer.is_success(), "POST {path} was taken: {}", answer.value());
+        (answer.status, answer.value()["error"].clone())
+    }
+
+    pub async fn team(&self, slug: &str) -> Team {
+        let founded =
+            self.service.found(slug, slug, None, OperatorName("operator".to_owned())).await.unwrap();
+        let user = founded.raw_key;
+        let implementer = self.agent(&user, "implementer", "agent").await;
+        let reporter = self.agent(&user, "reporter", "agent").await;
+        let reviewer = self.agent(&user, "reviewer", "orchestrator").await;
+        let verifier = self.agent(&user, "verifier", "orchestrator").await;
+        let made = self
+            .post(&user, "/projects", json!({ "name": format!("Project of {slug}"), "slug": "main" }))
+            .await;
+        let project = made["project"]["id"].as_str().unwrap().to_owned();
+        Team { user, implementer, reporter, reviewer, verifier, project }
+    }
+
+    /// An agent registers with a key of role agent; for another role a user makes the key with its id.
+    async fn agent(&self, user: &str, name: &str, role: &str) -> String {
+        let made = self.post(user, "/api_keys", json!({ "name": name, "role": "agent" })).await;
+        let key = made["raw_key"].as_str().unwrap().to_owned();
+        let kind = if role == "agent" { "implementer" } else { "orchestrator" };
+        let registered =
+            self.post(&key, "/agents/register", json!({ "name": name, "agent_type": kind })).await;
+        if role == "agent" {
+            return key;
+        }
+        let id = registered["agent"]["id"].clone();
+        let made = self.post(user, "/api_keys", json!({ "name": name, "role": role, "agent_id": id })).await;
+        made["raw_key"].as_str().unwrap().to_owned()
+    }
+
+    pub async fn import(&self, team: &Team, payload: Value) {
+        self.post(&team.user, &format!("/projects/{}/import", team.project), payload).await;
+    }
+
+    /// Two stories, the second waits for the first.
+    pub async fn two_stories(&self, team: &Team) {
+        let payload = json!({
+            "epics": [{ "number": 3, "title": "Ingest", "stories": [
+                { "number": "3.1", "title": "Read feed", "estimated_hours": 2.5,
+                  "acceptance_criteria": [{ "id": "AC-1", "description": "feed is parsed" }] },
+                { "number": "3.2", "title": "Store feed" },
+            ] }],
+            "story_dependencies": [{ "story": "3.2", "depends_on": "3.1" }],
+        });
+        self.import(team, payload).await;
+    }
+}
