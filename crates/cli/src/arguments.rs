@@ -4,7 +4,7 @@
 use crate::commands::story::StoryFormat;
 use crate::commands::{
     agents, answer, approve, clean, compat, completions, control, cost, demo, diff, doctor, explain,
-    explain_error, goal, inbox, land, log, ls, mcp, notify, resume, roadmap, run, settings, show, skip, stop,
+    explain_error, goal, inbox, land, log, ls, mcp, notify, orchestrate, resume, roadmap, run, settings, show, skip, stop,
     story, take_over, trust, verify,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Control(control::ControlArgs),
     Goal(goal::GoalArgs),
     Roadmap(roadmap::RoadmapArgs),
+    Orchestrate(Box<orchestrate::OrchestrateArgs>),
     Story(Box<story::StoryArgs>),
     Mcp(mcp::McpArgs),
     Ls(ls::LsArgs),

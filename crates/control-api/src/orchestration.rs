@@ -13,8 +13,6 @@ pub struct StartOrchestration {
     pub directory: PathBuf,
     /// By id, slug or name.
     pub project: String,
-    /// Which queue is asked: the address of a server, or a name of ours. Identities are kept for each.
-    pub queue_name: String,
     /// A key of role user: with it the orchestrator's own identities are made.
     pub user_key: String,
     /// How many stories at once; the tenant's setting, else 2.
@@ -30,8 +28,6 @@ pub struct StartOrchestration {
     pub settings: Vec<(String, SettingValue)>,
     /// Trust the commands of this repository without asking.
     pub yes: bool,
-    /// Wait for the repository instead of giving up when another process holds it.
-    pub wait: bool,
 }
 
 /// How an orchestration ended.

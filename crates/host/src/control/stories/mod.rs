@@ -49,7 +49,7 @@ pub(crate) async fn orchestrate(
     let tenant = queue.get(&command.user_key, "/tenants/me", &[]).await?;
     let tenant = inner(&tenant, "tenant");
     let project = project(&queue, &command).await?;
-    let directory = host.state.path().join("stories").join(text_of(tenant, "id")).join(&project.id);
+    let directory = host.state.path().join("orchestrations").join(text_of(tenant, "id")).join(&project.id);
     let file = directory.with_file_name("identities.json");
     let owner = holder::Owner::this_process("", &format!("windlass orchestrate {}", project.slug))?;
     let key = format!("stories {}", project.id);

@@ -8,7 +8,6 @@ use super::landing::Colour;
 use super::office::{Office, Place};
 use super::plan::{AfterFailure, Story, after_failure, choose};
 use super::queue::inner;
-use serde_json::Value;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
@@ -125,13 +124,7 @@ async fn latest(office: &Office<'_>, since: u64) -> Result<u64, Fault> {
         let from = seen.to_string();
         let query = [("since", from.as_str()), ("project_id", office.project.id.as_str()), ("limit", "1000")];
         let answer = office.queue.get(office.identities.user_key(), "/changes", &query).await?;
-        let changes = answer["data"].as_array().cloned().unwrap_or_default();
-        let sequence = |change: &Value| change["seq"].as_u64().or_else(|| change["sequence"].as_u64());
-        let last = changes.iter().filter_map(sequence).max();
-        match last.filter(|last| *last > seen) {
-            Some(last) => seen = last,
-            None => return Ok(seen),
-        }
+        seen = answer["sequence"].as_u64().unwrap_or(seen).max(seen);
         if answer["has_more"] != true {
             return Ok(seen);
         }
