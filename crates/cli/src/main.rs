@@ -122,6 +122,7 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
             let format = if output.is_json() { StoryFormat::Json } else { StoryFormat::Human };
             commands::story::run(*args, environment, format, output).await
         }
+        Command::Serve(args) => commands::serve::run(args, environment, output).await,
         Command::Mcp(args) => commands::mcp::run(args, environment, output).await,
         Command::Ls(args) => commands::ls::run(args, &*look()?, output).await,
         Command::Show(args) => commands::show::run(args, &*look()?, output).await,

@@ -2,7 +2,7 @@
 //! `Control`. Commands get what they need from here and look nowhere else.
 
 use crate::commands::story::{Usual, WhoArgs};
-use crate::stories::{Config, Desk, Local, Remote, Speaker};
+use crate::stories::{ByTurns, Config, Desk, Local, Remote, Speaker};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ pub(crate) async fn stories(
         return Ok(Desk::new(Arc::new(remote), config.get("api_key").map(str::to_owned)));
     }
     let speaker = Speaker::chosen(who.speaker.as_deref(), usual)?;
-    let local = local_stories(environment)?;
+    let local = local_stories(environment).await?;
     let key = local.key_of(&speaker).await?;
     Ok(Desk::new(local.api(), Some(key)))
 }
@@ -67,25 +67,46 @@ pub(crate) async fn queue_for_tools(
         return Ok((Arc::new(remote), None));
     }
     let speaker = Speaker::chosen(who.speaker.as_deref(), Usual::MustSay)?;
-    let local = local_stories(environment)?;
+    let local = local_stories(environment).await?;
     let key = local.key_of(&speaker).await?;
     Ok((local.api(), Some(key)))
 }
 
+/// The queue for somebody who asks for hours, and a key of role user: of the server, else of this machine.
+pub(crate) async fn queue_for_orchestrator(
+    environment: &Environment,
+    config: &Config,
+    who: &WhoArgs,
+) -> Result<(Box<dyn StoryApi>, String), Fault> {
+    if let Some(remote) = remote(config, who)? {
+        let key = config.get("api_key").ok_or_else(|| {
+            Fault::new(Code::StoryKey, "the server wants a key, and none is configured")
+                .hint("`windlass story login --server URL --key KEY`")
+        })?;
+        return Ok((Box::new(remote), key.to_owned()));
+    }
+    let key = local_stories(environment).await?.key_of(&Speaker::user()).await?;
+    Ok((Box::new(ByTurns::at(local_directory(environment)?)), key))
+}
+
 /// The queue itself, for those who bring their own keys.
-pub(crate) fn queue(
+pub(crate) async fn queue(
     environment: &Environment,
     config: &Config,
     who: &WhoArgs,
 ) -> Result<Arc<dyn StoryApi>, Fault> {
     match remote(config, who)? {
         Some(remote) => Ok(Arc::new(remote)),
-        None => Ok(local_stories(environment)?.api()),
+        None => Ok(local_stories(environment).await?.api()),
     }
 }
 
 /// The queue on this machine, beside everything else that is private to Windlass.
-pub(crate) fn local_stories(environment: &Environment) -> Result<Local, Fault> {
+pub(crate) async fn local_stories(environment: &Environment) -> Result<Local, Fault> {
+    Local::open(&local_directory(environment)?).await
+}
+
+fn local_directory(environment: &Environment) -> Result<PathBuf, Fault> {
     let state = text_of(environment).state_directory().ok_or_else(|| {
         Fault::new(
             Code::FileSystem,
@@ -93,7 +114,7 @@ pub(crate) fn local_stories(environment: &Environment) -> Result<Local, Fault> {
         )
         .hint("set WINDLASS_STATE_DIR to a directory of your own")
     })?;
-    Local::open(&state.join("stories"))
+    Ok(state.join("stories"))
 }
 
 fn remote(config: &Config, who: &WhoArgs) -> Result<Option<Remote>, Fault> {
@@ -104,6 +125,17 @@ fn remote(config: &Config, who: &WhoArgs) -> Result<Option<Remote>, Fault> {
         return Err(Fault::new(Code::BadArgument, message).hint("`--local` asks that one"));
     }
     Remote::at(server).map(Some)
+}
+
+/// Where everything private lives.
+pub(crate) fn state_directory(environment: &Environment) -> Result<PathBuf, Fault> {
+    text_of(environment).state_directory().ok_or_else(|| {
+        Fault::new(
+            Code::FileSystem,
+            "there is no place to keep anything: neither HOME nor WINDLASS_STATE_DIR is set",
+        )
+        .hint("set WINDLASS_STATE_DIR to a directory of your own")
+    })
 }
 
 /// What can be said about a machine on which there is no host.

@@ -1,4 +1,5 @@
 //! The server on a real socket: what reaches the queue, what is answered before it does, and how it ends.
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails by panicking")]
 
 use std::net::SocketAddr;
 use std::sync::Arc;

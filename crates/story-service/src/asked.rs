@@ -10,7 +10,7 @@ use windlass_protocols::protocol::story_queue::caller::Caller;
 use windlass_protocols::protocol::story_queue::decide::Decided;
 use windlass_protocols::protocol::story_queue::ledger::Ledger;
 use windlass_protocols::protocol::story_queue::refusal::{Kind, Refusal};
-use windlass_protocols::protocol::story_queue::vocabulary::{JsonText, Micros, Uuid};
+use windlass_protocols::protocol::story_queue::vocabulary::{JsonText, Micros};
 
 pub struct Asked {
     pub parameters: Vec<(&'static str, String)>,
@@ -254,10 +254,6 @@ pub(crate) fn free_json(text: &JsonText) -> Value {
 
 pub(crate) fn id_or_null<T: std::fmt::Display>(id: Option<T>) -> Value {
     id.map_or(Value::Null, |id| Value::String(id.to_string()))
-}
-
-pub(crate) fn is_id(text: &str) -> bool {
-    Uuid::from_str(text).is_ok()
 }
 
 #[cfg(test)]

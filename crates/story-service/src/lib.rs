@@ -14,6 +14,7 @@ mod openapi;
 mod operator;
 mod outside;
 mod proof_of_caller;
+mod proofs;
 mod resolve;
 mod ring;
 mod route;

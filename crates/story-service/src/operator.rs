@@ -195,6 +195,9 @@ impl<J: Journal + Send + Sync> Service<J> {
             Server::DiscoverySchema => Answer::json(200, &discovery_schema()),
             Server::OpenApi => Answer::json(200, &openapi::document(&self.routes)),
             Server::Routes => Answer::json(200, &openapi::list(&self.routes)),
+            Server::PublicKey | Server::TreeHead | Server::VerifyChain | Server::ExportChain => {
+                self.prove_to_others(what, proven, asked).await
+            }
             _ => {
                 let by = proven.map_or_else(system, |proven| proven.caller.actor());
                 match self.administer(what, by, asked).await {

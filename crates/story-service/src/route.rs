@@ -65,7 +65,6 @@ pub enum Server {
     ClearHalt,
     PublicKey,
     TreeHead,
-    SystemArticles,
     VerifyChain,
     ExportChain,
 }

@@ -6,6 +6,7 @@ use crate::envelope;
 use crate::feed::Feed;
 use crate::limits::{Allowance, Limits};
 use crate::outside::Outside;
+use crate::proofs::Chains;
 use crate::ring::KeyRing;
 use crate::route::{self, Handler, Place, Route, Who};
 use crate::seen::Seen;
@@ -52,6 +53,7 @@ pub struct Service<J> {
     /// Which tenant a key was found at; whether it is still good is asked there, every time.
     pub(crate) owners: RwLock<HashMap<String, TenantId>>,
     pub(crate) ring: KeyRing,
+    pub(crate) chains: Chains,
     limits: Limits,
     pub(crate) seen: Seen,
     owner: String,
@@ -80,6 +82,7 @@ impl<J: Journal + Send + Sync> Service<J> {
             tenants: RwLock::default(),
             owners: RwLock::default(),
             ring,
+            chains: Chains::default(),
             limits: Limits::default(),
             seen: Seen::default(),
             owner: owner.to_owned(),

@@ -33,6 +33,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("simulator", &["engine", "protocols"]),
     ("mcp-server", &["control-api"]),
+    ("http-server", &["control-api"]),
+    ("story-service", &["control-api", "custody-proofs", "engine", "journal", "protocols"]),
     (
         "cli",
         &[

@@ -27,6 +27,7 @@ pub(crate) mod resume;
 pub(crate) mod roadmap;
 pub(crate) mod run;
 mod scratch_repository;
+pub(crate) mod serve;
 pub(crate) mod settings;
 pub(crate) mod show;
 pub(crate) mod skip;

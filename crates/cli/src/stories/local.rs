@@ -7,15 +7,29 @@ use crate::commands::story::Usual;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_control_api::stories::{StoryApi, escaped};
+use windlass_control_api::stories::{Answering, Call, StoryApi, escaped};
 use windlass_control_api::{Code, Fault};
-use windlass_story_service::{DirectoryError, OnDisk, WhenTaken};
+use windlass_story_service::{DataDir, DataDirError, IfHeld, OperatorError, OperatorName};
 
 const TENANT: &str = "local";
 
 pub(crate) struct Local {
-    queue: Arc<OnDisk>,
+    queue: Arc<Queue>,
     keys: PathBuf,
+    /// The raw key of the user, who makes everybody else's.
+    user: String,
+}
+
+/// The service with the hold on its directory, which must last as long.
+struct Queue {
+    service: Box<dyn StoryApi>,
+    _held: DataDir,
+}
+
+impl StoryApi for Queue {
+    fn call(&self, call: Call) -> Answering<'_> {
+        self.service.call(call)
+    }
 }
 
 /// Who speaks at the local queue.
@@ -63,17 +77,30 @@ impl Speaker {
 }
 
 impl Local {
-    /// Waits while another command has the queue open; that is a moment.
-    pub(crate) fn open(directory: &Path) -> Result<Self, Fault> {
-        let queue = OnDisk::open(directory, WhenTaken::Wait).map_err(|error| {
-            let code = match error {
-                DirectoryError::Journal(_) => Code::JournalUnavailable,
-                _ => Code::FileSystem,
+    /// Waits while another command has the queue open; that is a moment. The tenant is made where there is none; one that
+    /// was made and whose key was not kept gets another.
+    pub(crate) async fn open(directory: &Path) -> Result<Self, Fault> {
+        let held = DataDir::hold(directory, IfHeld::Wait).map_err(|error| unusable(&error))?;
+        let service = held.open().map_err(|error| unusable(&error))?;
+        let file = directory.join("keys.json");
+        let mut keys = read_keys(&file)?;
+        let user = if let Some(key) = text(&keys, "user") {
+            key
+        } else {
+            let tenants = service.tenants().await.map_err(|error| not_set_up(&error))?;
+            let made = match tenants.first() {
+                Some(tenant) => service.make_named_key(tenant.id, "local user", "user").await,
+                None => {
+                    let by = OperatorName("windlass story".to_owned());
+                    service.found("Local", TENANT, None, by).await.map(|founded| founded.raw_key)
+                }
             };
-            Fault::new(code, format!("the queue on this machine cannot be opened: {error}"))
-                .hint("`--server URL` asks a server instead")
-        })?;
-        Ok(Self { queue: Arc::new(queue), keys: directory.join("keys.json") })
+            let key = made.map_err(|error| not_set_up(&error))?;
+            keep(&file, &mut keys, "user", &key)?;
+            key
+        };
+        let queue = Arc::new(Queue { service: Box::new(service), _held: held });
+        Ok(Self { queue, keys: file, user })
     }
 
     pub(crate) fn api(&self) -> Arc<dyn StoryApi> {
@@ -82,32 +109,17 @@ impl Local {
 
     /// The raw key of a speaker, made and kept when they speak for the first time.
     pub(crate) async fn key_of(&self, speaker: &Speaker) -> Result<String, Fault> {
-        let mut keys = self.read_keys()?;
-        let user = match text(&keys, "user") {
-            Some(key) => key,
-            None => {
-                let key = self.first_key().await?;
-                self.keep(&mut keys, "user", &key)?;
-                key
-            }
-        };
         let name = speaker.name();
         if name == "user" {
-            return Ok(user);
+            return Ok(self.user.clone());
         }
+        let mut keys = read_keys(&self.keys)?;
         if let Some(key) = text(&keys, &name) {
             return Ok(key);
         }
-        let key = self.new_key(&Desk::new(self.api(), Some(user)), speaker).await?;
-        self.keep(&mut keys, &name, &key)?;
+        let key = self.new_key(&Desk::new(self.api(), Some(self.user.clone())), speaker).await?;
+        keep(&self.keys, &mut keys, &name, &key)?;
         Ok(key)
-    }
-
-    /// Of the tenant, which is made where there is none. One that was made and whose key was not kept gets another.
-    async fn first_key(&self) -> Result<String, Fault> {
-        self.queue.user_key(TENANT).await.map_err(|error| {
-            Fault::new(Code::StoryServer, format!("the queue on this machine cannot be set up: {error}"))
-        })
     }
 
     async fn new_key(&self, user: &Desk, speaker: &Speaker) -> Result<String, Fault> {
@@ -139,25 +151,36 @@ impl Local {
             Err(fault) => Err(fault),
         }
     }
+}
 
-    fn read_keys(&self) -> Result<Map<String, Value>, Fault> {
-        let fault = |why: String| {
-            Fault::new(Code::FileSystem, format!("{} cannot be read: {why}", self.keys.display()))
-        };
-        match std::fs::read_to_string(&self.keys) {
-            Ok(text) => serde_json::from_str(&text).map_err(|error| fault(error.to_string())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Map::new()),
-            Err(error) => Err(fault(error.to_string())),
-        }
-    }
+fn unusable(error: &DataDirError) -> Fault {
+    let code = match error {
+        DataDirError::Journal(_) => Code::JournalUnavailable,
+        _ => Code::FileSystem,
+    };
+    Fault::new(code, format!("the queue on this machine cannot be opened: {error}"))
+        .hint("`--server URL` asks a server instead")
+}
 
-    fn keep(&self, keys: &mut Map<String, Value>, name: &str, key: &str) -> Result<(), Fault> {
-        keys.insert(name.to_owned(), Value::from(key));
-        let text = serde_json::to_string_pretty(&keys).unwrap_or_default();
-        write_private(&self.keys, text.as_bytes()).map_err(|error| {
-            Fault::new(Code::FileSystem, format!("cannot write {}: {error}", self.keys.display()))
-        })
+fn not_set_up(error: &OperatorError) -> Fault {
+    Fault::new(Code::StoryServer, format!("the queue on this machine cannot be set up: {error}"))
+}
+
+fn read_keys(file: &Path) -> Result<Map<String, Value>, Fault> {
+    let fault =
+        |why: String| Fault::new(Code::FileSystem, format!("{} cannot be read: {why}", file.display()));
+    match std::fs::read_to_string(file) {
+        Ok(text) => serde_json::from_str(&text).map_err(|error| fault(error.to_string())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Map::new()),
+        Err(error) => Err(fault(error.to_string())),
     }
+}
+
+fn keep(file: &Path, keys: &mut Map<String, Value>, name: &str, key: &str) -> Result<(), Fault> {
+    keys.insert(name.to_owned(), Value::from(key));
+    let text = serde_json::to_string_pretty(&keys).unwrap_or_default();
+    write_private(file, text.as_bytes())
+        .map_err(|error| Fault::new(Code::FileSystem, format!("cannot write {}: {error}", file.display())))
 }
 
 fn text(keys: &Map<String, Value>, name: &str) -> Option<String> {
@@ -188,10 +211,10 @@ mod tests {
         let alice = Speaker::chosen(Some("agent:alice"), Usual::User).unwrap();
         let olga = Speaker::chosen(Some("orchestrator:olga"), Usual::User).unwrap();
         let (first, boss) = {
-            let local = Local::open(directory.path()).unwrap();
+            let local = Local::open(directory.path()).await.unwrap();
             (local.key_of(&alice).await.unwrap(), local.key_of(&olga).await.unwrap())
         };
-        let local = Local::open(directory.path()).unwrap();
+        let local = Local::open(directory.path()).await.unwrap();
         assert_eq!(local.key_of(&alice).await.unwrap(), first);
         let me = Desk::new(local.api(), Some(boss)).get("/tenants/me", &[]).await.unwrap();
         assert_eq!(me["tenant"]["api_key"]["role"], "orchestrator");
@@ -201,9 +224,9 @@ mod tests {
     #[tokio::test]
     async fn a_lost_file_of_keys_is_made_again() {
         let directory = tempfile::tempdir().unwrap();
-        let old = Local::open(directory.path()).unwrap().key_of(&Speaker::user()).await.unwrap();
+        let old = Local::open(directory.path()).await.unwrap().key_of(&Speaker::user()).await.unwrap();
         std::fs::remove_file(directory.path().join("keys.json")).unwrap();
-        let local = Local::open(directory.path()).unwrap();
+        let local = Local::open(directory.path()).await.unwrap();
         let new = local.key_of(&Speaker::user()).await.unwrap();
         assert_ne!(old, new);
         assert!(Desk::new(local.api(), Some(new)).get("/projects", &[]).await.is_ok());

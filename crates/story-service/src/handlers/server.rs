@@ -1,7 +1,13 @@
 //! Routes the service answers itself: discovery, the operator's tenants, what anybody may check of the chain.
 
-use crate::route::{Kind::Text, Route, Server, Who, needs, takes};
+use crate::route::{
+    Kind::{Integer, Text},
+    Route, Server, Who, needs, takes,
+};
 use windlass_control_api::stories::Method::{Get, Patch, Post};
+use windlass_protocols::protocol::story_queue::vocabulary::KeyRole;
+
+const USER: Who = Who::AtLeast(KeyRole::User);
 
 pub(crate) const ROUTES: &[Route] = &[
     Route::server(Get, "/health", Who::Public, "Whether the server can answer", Server::Health).at_root(),
@@ -59,5 +65,28 @@ pub(crate) const ROUTES: &[Route] = &[
     )
     .body(&[needs("assertion", Text)]),
     Route::server(Get, "/admin/stats", Who::Superadmin, "How much there is", Server::ServerStats),
+    Route::server(
+        Get,
+        "/tenants/:id/audit_public_key",
+        Who::Public,
+        "The key a tenant's tree heads and tokens are signed with",
+        Server::PublicKey,
+    ),
+    Route::server(
+        Get,
+        "/audit/sth/:id",
+        Who::Public,
+        "A signed head of a tenant's audit chain",
+        Server::TreeHead,
+    )
+    .query(&[takes("at", Integer)]),
+    Route::server(Get, "/audit/verify", USER, "Whether the tenant's own chain holds", Server::VerifyChain),
+    Route::server(
+        Get,
+        "/audit/export",
+        USER,
+        "The chain as a file that anybody can check",
+        Server::ExportChain,
+    ),
     Route::server(Get, "/admin/audit", Who::Superadmin, "What operators did", Server::ServerAudit),
 ];

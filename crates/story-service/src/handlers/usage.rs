@@ -237,7 +237,7 @@ fn scope_of(ledger: &Ledger, asked: &Asked) -> Decided<BudgetScope> {
     Ok(match asked.needed("scope_type").as_str() {
         "project" => BudgetScope::Project(resolve::project(ledger, &word)?),
         "epic" => BudgetScope::Epic(resolve::epic(ledger, asked, &word)?),
-        "story" => BudgetScope::Story(resolve::story(ledger, asked, &word)?),
+        "story" => BudgetScope::Story(story(ledger, asked, &word)?),
         _ => return Err(Refusal::field("scope_type", "must be project, epic or story")),
     })
 }

@@ -20,6 +20,17 @@ async fn ids_of(world: &World, team: &Team) -> Vec<(&'static str, String)> {
     let saved =
         world.ask(&team.verifier, Method::Put, &format!("/orchestrator/state/{}", team.project), state).await;
     assert_eq!(saved.status, 201);
+    let report = json!({ "story_id": "3.1", "input_tokens": 5, "output_tokens": 6, "model_name": "m", "cost_millicents": 7 });
+    let usage =
+        text(&world.post(&team.implementer, "/token-usage", report).await["token_usage_report"]["id"]);
+    let limit = json!({ "scope_type": "story", "scope_id": "3.1", "budget_millicents": 9 });
+    let budget = text(&world.post(&team.user, "/token-budgets", limit).await["token_budget"]["id"]);
+    let skill = json!({ "name": "alpha:review", "prompt_text": "look" });
+    let skill = text(&world.post(&team.user, "/skills", skill).await["skill"]["id"]);
+    let webhook = json!({ "url": "https://hooks.example/alpha", "events": ["story.verified"] });
+    let webhook = text(&world.post(&team.user, "/webhooks", webhook).await["webhook"]["id"]);
+    let article = json!({ "title": "Of alpha", "body": "secret", "category": "decision" });
+    let article = text(&world.post(&team.user, "/articles", article).await["article"]["id"]);
     vec![
         ("stories", text(&story["story"]["id"])),
         ("epics", epic),
@@ -30,8 +41,23 @@ async fn ids_of(world: &World, team: &Team) -> Vec<(&'static str, String)> {
         ("dispatches", dispatch),
         ("story_dependencies", dependency.clone()),
         ("epic_dependencies", dependency),
-        ("violations", "00000000-0000-7000-8000-000000000000".to_owned()),
+        ("violations", nobody()),
+        ("versions", "1".to_owned()),
+        ("run", nobody()),
+        ("ui-tests", nobody()),
+        ("token-usage", usage),
+        ("token-budgets", budget),
+        ("cost-anomalies", nobody()),
+        ("skills", skill),
+        ("webhooks", webhook),
+        ("articles", article),
+        ("article_links", nobody()),
     ]
+}
+
+/// An id that nothing has.
+fn nobody() -> String {
+    "00000000-0000-7000-8000-000000000000".to_owned()
 }
 
 /// A body that gets past the table.

@@ -115,7 +115,7 @@ async fn keys_end_where_they_should() {
     assert_eq!(ask(&admin).await, 400, "a superadmin says which tenant");
 }
 
-pub async fn started(world: &World, team: &crate::support::Team) {
+pub(crate) async fn started(world: &World, team: &crate::support::Team) {
     world
         .post(
             &team.implementer,
@@ -127,7 +127,7 @@ pub async fn started(world: &World, team: &crate::support::Team) {
     world.post(&team.implementer, "/stories/3.1/start", Value::Null).await;
 }
 
-pub async fn reported(world: &World, team: &crate::support::Team) {
+pub(crate) async fn reported(world: &World, team: &crate::support::Team) {
     started(world, team).await;
     world.post(&team.reporter, "/stories/3.1/report", json!({})).await;
     world.post(&team.reviewer, "/stories/3.1/review-complete", json!({ "review_type": "code" })).await;

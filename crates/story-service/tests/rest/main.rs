@@ -1,5 +1,7 @@
 //! The queue through its one door, over the journal in memory: what a client of the REST interface sees.
 
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails by panicking")]
+
 mod isolation;
 mod lifecycle;
 mod once;

@@ -5,13 +5,13 @@ use windlass_control_api::stories::{Answer, Call, Method, StoryApi};
 use windlass_engine::MemoryJournal;
 use windlass_story_service::{KeyRing, Machine, OperatorName, Service};
 
-pub struct World {
+pub(crate) struct World {
     pub journal: MemoryJournal,
     pub service: Service<MemoryJournal>,
 }
 
 /// One tenant with everybody a story needs.
-pub struct Team {
+pub(crate) struct Team {
     pub user: String,
     pub implementer: String,
     pub reporter: String,
@@ -21,17 +21,17 @@ pub struct Team {
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::over(MemoryJournal::default())
     }
 
     /// As after a restart.
-    pub fn over(journal: MemoryJournal) -> Self {
+    pub(crate) fn over(journal: MemoryJournal) -> Self {
         let service = Service::new(journal.clone(), Box::new(Machine), KeyRing::in_memory(), "a test");
         Self { journal, service }
     }
 
-    pub async fn ask(&self, key: &str, method: Method, path: &str, body: Value) -> Answer {
+    pub(crate) async fn ask(&self, key: &str, method: Method, path: &str, body: Value) -> Answer {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let mut call = Call::new(method, format!("/api/v1{path}")).with_key(key);
         call.query = query.to_owned();
@@ -41,27 +41,27 @@ impl World {
         self.service.call(call).await.unwrap()
     }
 
-    pub async fn get(&self, key: &str, path: &str) -> Value {
+    pub(crate) async fn get(&self, key: &str, path: &str) -> Value {
         let answer = self.ask(key, Method::Get, path, Value::Null).await;
         assert_eq!(answer.status, 200, "GET {path}: {}", answer.value());
         answer.value()
     }
 
     /// Posts and expects it to be taken.
-    pub async fn post(&self, key: &str, path: &str, body: Value) -> Value {
+    pub(crate) async fn post(&self, key: &str, path: &str, body: Value) -> Value {
         let answer = self.ask(key, Method::Post, path, body).await;
         assert!(answer.is_success(), "POST {path}: {} {}", answer.status, answer.value());
         answer.value()
     }
 
     /// Posts and expects it to be refused.
-    pub async fn refused(&self, key: &str, path: &str, body: Value) -> (u16, Value) {
+    pub(crate) async fn refused(&self, key: &str, path: &str, body: Value) -> (u16, Value) {
         let answer = self.ask(key, Method::Post, path, body).await;
         assert!(!answer.is_success(), "POST {path} was taken: {}", answer.value());
         (answer.status, answer.value()["error"].clone())
     }
 
-    pub async fn team(&self, slug: &str) -> Team {
+    pub(crate) async fn team(&self, slug: &str) -> Team {
         let founded =
             self.service.found(slug, slug, None, OperatorName("operator".to_owned())).await.unwrap();
         let user = founded.raw_key;
@@ -91,12 +91,12 @@ impl World {
         made["raw_key"].as_str().unwrap().to_owned()
     }
 
-    pub async fn import(&self, team: &Team, payload: Value) {
+    pub(crate) async fn import(&self, team: &Team, payload: Value) {
         self.post(&team.user, &format!("/projects/{}/import", team.project), payload).await;
     }
 
     /// Two stories, the second waits for the first.
-    pub async fn two_stories(&self, team: &Team) {
+    pub(crate) async fn two_stories(&self, team: &Team) {
         let payload = json!({
             "epics": [{ "number": 3, "title": "Ingest", "stories": [
                 { "number": "3.1", "title": "Read feed", "estimated_hours": 2.5,

@@ -83,7 +83,11 @@ enum Role {
     User,
 }
 
-pub(crate) async fn run(args: ServeArgs, environment: &Environment, output: &mut Output) -> Result<u8, Fault> {
+pub(crate) async fn run(
+    args: ServeArgs,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<u8, Fault> {
     let data = |given: Option<PathBuf>| match given {
         Some(path) => Ok(path),
         None => Ok(wiring::state_directory(environment)?.join("story-server")),
@@ -94,7 +98,10 @@ pub(crate) async fn run(args: ServeArgs, environment: &Environment, output: &mut
             let held = hold(&data(place)?)?;
             let service = held.open().map_err(|error| unusable(&error))?;
             let slug = slug.unwrap_or_else(|| slug_of(&name));
-            let founded = service.found(&name, &slug, None, running::operator()).await.map_err(|error| refused(&error))?;
+            let founded = service
+                .found(&name, &slug, None, running::operator())
+                .await
+                .map_err(|error| refused(&error))?;
             tell_key(output, &slug, &founded.raw_key);
             Ok(exit_codes::ACCEPTED)
         }

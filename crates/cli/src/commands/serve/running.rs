@@ -18,7 +18,11 @@ pub(super) fn operator() -> OperatorName {
     OperatorName("operator".to_owned())
 }
 
-pub(super) async fn serve(args: ServeArgs, environment: &Environment, output: &mut Output) -> Result<u8, Fault> {
+pub(super) async fn serve(
+    args: ServeArgs,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<u8, Fault> {
     let path = match args.data {
         Some(path) => path,
         None => wiring::state_directory(environment)?.join("story-server"),
@@ -35,7 +39,8 @@ pub(super) async fn serve(args: ServeArgs, environment: &Environment, output: &m
     let held = hold(&path)?;
     let service = Arc::new(held.open().map_err(|error| unusable(&error))?);
     if service.tenants().await.map_err(|error| refused(&error))?.is_empty() {
-        let founded = service.found("Default", "default", None, operator()).await.map_err(|error| refused(&error))?;
+        let founded =
+            service.found("Default", "default", None, operator()).await.map_err(|error| refused(&error))?;
         tell_key(output, "default", &founded.raw_key);
     }
     if output.is_json() {
@@ -71,7 +76,8 @@ struct Stop {
 impl Stop {
     fn listen() -> Result<Self, Fault> {
         let hear = |kind| {
-            signal(kind).map_err(|error| Fault::new(Code::Supervisor, format!("cannot listen for signals: {error}")))
+            signal(kind)
+                .map_err(|error| Fault::new(Code::Supervisor, format!("cannot listen for signals: {error}")))
         };
         Ok(Self { terminate: hear(SignalKind::terminate())?, interrupt: hear(SignalKind::interrupt())? })
     }
@@ -88,7 +94,11 @@ fn cannot_listen(error: &ListenError) -> Fault {
     let fault = Fault::new(Code::BadArgument, error.to_string());
     match error {
         ListenError::InTheClear(_) => fault.hint("give --tls-cert and --tls-key, or say --behind-proxy"),
-        ListenError::Address { .. } => fault.hint("another program may listen there; --listen names another address"),
-        ListenError::Certificate { .. } => fault.hint("both files are PEM; the key belongs to the first certificate"),
+        ListenError::Address { .. } => {
+            fault.hint("another program may listen there; --listen names another address")
+        }
+        ListenError::Certificate { .. } => {
+            fault.hint("both files are PEM; the key belongs to the first certificate")
+        }
     }
 }

@@ -1,0 +1,4 @@
+//! The story queue as a program: the server on a real socket, killed wherever it writes.
+
+mod crashes;
+mod server;
