@@ -111,8 +111,10 @@ pub(super) fn show(ended: &Orchestrated, output: &mut Output) {
     let look = output.look();
     for story in &ended.verified {
         let commit = look.paint(Paint::Name, story.commit.get(..12).unwrap_or(&story.commit));
-        let cycles = if story.cycles == 1 { String::new() } else { format!(", after {} cycles", story.cycles) };
-        let line = format!("{} US-{} {} {commit}{cycles}", look.tick(), story.number, printable(&story.title));
+        let cycles =
+            if story.cycles == 1 { String::new() } else { format!(", after {} cycles", story.cycles) };
+        let line =
+            format!("{} US-{} {} {commit}{cycles}", look.tick(), story.number, printable(&story.title));
         output.line(line);
     }
     for story in &ended.waiting {
@@ -121,5 +123,11 @@ pub(super) fn show(ended: &Orchestrated, output: &mut Output) {
             output.line(format!("    {}", look.paint(Paint::Name, &printable(command))));
         }
     }
-    output.line(format!("{} ({} of {} verified, on {})", printable(&ended.now), ended.verified_stories, ended.total_stories, ended.branch));
+    output.line(format!(
+        "{} ({} of {} verified, on {})",
+        printable(&ended.now),
+        ended.verified_stories,
+        ended.total_stories,
+        ended.branch
+    ));
 }
