@@ -107,14 +107,7 @@ pub(crate) async fn local_stories(environment: &Environment) -> Result<Local, Fa
 }
 
 fn local_directory(environment: &Environment) -> Result<PathBuf, Fault> {
-    let state = text_of(environment).state_directory().ok_or_else(|| {
-        Fault::new(
-            Code::FileSystem,
-            "there is no place for the queue: neither HOME nor WINDLASS_STATE_DIR is set",
-        )
-        .hint("set WINDLASS_STATE_DIR to a directory of your own")
-    })?;
-    Ok(state.join("stories"))
+    Ok(state_directory(environment)?.join("stories"))
 }
 
 fn remote(config: &Config, who: &WhoArgs) -> Result<Option<Remote>, Fault> {

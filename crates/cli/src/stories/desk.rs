@@ -141,7 +141,7 @@ pub(crate) fn is_id(text: &str) -> bool {
 
 /// The thing in an answer that names it: `{"story": {…}}` is the story. Beside it may stand what to do next.
 pub(crate) fn found(answer: &Value) -> &Value {
-    const NAMES: [&str; 14] = [
+    const NAMES: [&str; 16] = [
         "data",
         "story",
         "project",
@@ -156,6 +156,8 @@ pub(crate) fn found(answer: &Value) -> &Value {
         "article",
         "dependency",
         "token_budget",
+        "progress",
+        "capability",
     ];
     NAMES.iter().find_map(|name| answer.get(name).filter(|value| value.is_object())).unwrap_or(answer)
 }

@@ -1,4 +1,7 @@
 //! The story queue as a program: the server on a real socket, killed wherever it writes.
 
 mod crashes;
+mod faces;
+mod local;
 mod server;
+mod tools;

@@ -38,6 +38,7 @@ mod items;
 mod rounds;
 mod script;
 mod stage;
+mod tools;
 mod troubles;
 mod waiting;
 mod whole_runs;

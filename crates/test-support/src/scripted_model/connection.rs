@@ -322,6 +322,7 @@ fn filled(action: &Action, asked: &Asked) -> Action {
         Action::Write { path, text } => Action::Write { path: fill(path), text: fill(text) },
         Action::Read { path } => Action::Read { path: fill(path) },
         Action::Answer(value) => Action::Answer(value.clone()),
+        Action::Tool { name, input } => Action::Tool { name: name.clone(), input: input.clone() },
     }
 }
 

@@ -133,6 +133,10 @@ impl Turn {
         Self::new(Action::Answer(value))
     }
 
+    pub fn tool(name: &str, input: Value) -> Self {
+        Self::new(Action::Tool { name: name.to_owned(), input })
+    }
+
     /// One more thing in the same reply.
     #[must_use]
     pub fn then(mut self, action: Action) -> Self {
@@ -157,9 +161,19 @@ impl Turn {
 pub enum Action {
     Say(String),
     Shell(String),
-    Write { path: String, text: String },
-    Read { path: String },
+    Write {
+        path: String,
+        text: String,
+    },
+    Read {
+        path: String,
+    },
     Answer(Value),
+    /// A tool that somebody else brought, by the end of its name: programs put the name of its server before it.
+    Tool {
+        name: String,
+        input: Value,
+    },
 }
 
 /// What goes wrong with a turn. Without a number of times it goes wrong whenever the turn is asked for.

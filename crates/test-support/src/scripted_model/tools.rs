@@ -57,6 +57,17 @@ pub(super) fn part_for(action: &Action, asked: &Asked) -> Part {
             }),
             None => Part::Text(value.to_string()),
         },
+        Action::Tool { name, input } => {
+            match asked.tools.iter().find(|tool| tool.name.ends_with(name.as_str())) {
+                Some(tool) => Part::Call(ToolCall {
+                    name: tool.name.clone(),
+                    namespace: tool.namespace.clone(),
+                    kind: tool.kind,
+                    input: input.clone(),
+                }),
+                None => Part::Impossible(format!("no tool is offered whose name ends with {name}")),
+            }
+        }
     }
 }
 
@@ -179,6 +190,15 @@ mod tests {
         assert_eq!(input, json!({ "verdict": "pass" }));
         let part = part_for(&action, &asked("Bash", ToolKind::Function, Value::Null));
         assert_eq!(part, Part::Text(r#"{"verdict":"pass"}"#.to_owned()));
+    }
+
+    #[test]
+    fn a_tool_of_somebody_else_is_known_by_the_end_of_its_name() {
+        let action = Action::Tool { name: "claim_story".into(), input: json!({ "story_id": "1.1" }) };
+        let input = input_of(&action, &asked("mcp__stories__claim_story", ToolKind::Function, Value::Null));
+        assert_eq!(input, json!({ "story_id": "1.1" }));
+        let part = part_for(&action, &asked("Bash", ToolKind::Function, Value::Null));
+        assert!(matches!(part, Part::Impossible(_)));
     }
 
     #[test]

@@ -99,7 +99,7 @@ enum Verdict {
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
     with: WithCapability,
-    /// What the verification came to; fail and partial reject the story
+    /// What the verification came to; fail rejects the story, partial leaves it as it is
     #[arg(long, value_name = "RESULT", default_value = "pass")]
     result: Verdict,
     /// In words; the reason where it is not a pass

@@ -46,6 +46,10 @@ impl Server {
         Some((status, serde_json::from_str(body).ok()?))
     }
 
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     pub(super) fn stop(self) {
         self.process.signal(Signal::TERM);
         let _ = self.process.wait().exits_with(0);
