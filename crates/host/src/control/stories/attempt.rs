@@ -26,6 +26,8 @@ pub(super) enum Ended {
     },
     /// Somebody else decided otherwise; counts as nothing.
     LetGo(String),
+    /// A person took it out of the implementer's hands; it may begin anew.
+    TakenBack,
     /// Only a person can go on.
     Waits {
         why: String,
@@ -57,11 +59,18 @@ impl Attempt<'_> {
         self.story = self.office.story(&self.story.id).await?;
         let ours = known.as_ref().map(|identity| identity.agent.as_str());
         if let Standing::LetGo(why) = standing(&self.story, &self.hand, ours) {
+            self.abandon().await?;
             return Ok(Ended::LetGo(why));
         }
         let implementer = self.office.identities.of(&part).await?;
         if let Some(ended) = self.take(&implementer).await? {
             return Ok(ended);
+        }
+        // Deeds that were done before are answered, not done again: only the queue knows whether they still hold.
+        self.story = self.office.story(&self.story.id).await?;
+        if self.story.assigned_agent.as_deref() != Some(implementer.agent.as_str()) {
+            self.abandon().await?;
+            return self.taken_back().await;
         }
         windlass_crash_points::reach("story.taken");
         let worked = self.work().await?;
@@ -72,6 +81,16 @@ impl Attempt<'_> {
             Worked::Waits { why, run } => Ok(Ended::Waits { why, run: Some(run) }),
             Worked::Interrupted => Ok(Ended::Interrupted),
         }
+    }
+
+    /// By ourselves, with a verdict that was not noted any more, or by somebody else.
+    async fn taken_back(&self) -> Result<Ended, Fault> {
+        let mut said = self.office.sent_back(&self.story.id).await?;
+        let noted = self.office.notes.read(|note| note.cycles(&self.story.id)) as usize;
+        if said.len() <= noted {
+            return Ok(Ended::TakenBack);
+        }
+        Ok(Ended::Failed { why: said.pop().unwrap_or_default(), run: None })
     }
 
     pub(super) fn part(&self) -> Part {
@@ -194,7 +213,11 @@ impl Attempt<'_> {
         let _reviewed =
             granted!(self.step(&reviewer, implementer, "review-complete", review).await?, judged.story);
         let commit = match office.land(judged).await? {
-            Landed::At(commit) => commit,
+            Landed::At(commit) => {
+                // The checks passed on the judged tree, and on a merged one before it landed.
+                office.notes.remember(|note| note.note_green(commit.tree.as_str()));
+                commit
+            }
             Landed::SentBack(why) => {
                 return self.send_back(implementer, &self.by_engine(&why), &made.run).await;
             }

@@ -108,6 +108,11 @@ impl<'a> Notes<'a> {
         look(&self.data.borrow())
     }
 
+    /// Something that can be found out again; it is saved with whatever comes next.
+    pub(super) fn remember(&self, change: impl FnOnce(&mut Checkpoint)) {
+        change(&mut self.data.borrow_mut());
+    }
+
     /// Changes the note and saves it; nobody learns of the change before the queue has it.
     pub(super) async fn write<T>(&self, change: impl FnOnce(&mut Checkpoint) -> T) -> Result<T, Fault> {
         let changed = change(&mut self.data.borrow_mut());

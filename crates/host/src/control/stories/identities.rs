@@ -7,7 +7,7 @@ use crate::state_dir::make_private;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -65,6 +65,8 @@ pub(super) struct Identities<'a> {
     user_key: String,
     file: PathBuf,
     kept: RefCell<BTreeMap<String, Identity>>,
+    /// Those whose keys were seen to work since this process began.
+    seen: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Identities<'a> {
@@ -77,7 +79,7 @@ impl<'a> Identities<'a> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => return Err(file_fault("read", &file, &error)),
         };
-        Ok(Self { queue, user_key, file, kept: RefCell::new(kept) })
+        Ok(Self { queue, user_key, file, kept: RefCell::new(kept), seen: RefCell::default() })
     }
 
     pub(super) fn user_key(&self) -> &str {
@@ -92,6 +94,9 @@ impl<'a> Identities<'a> {
     /// Whoever plays this part, made where nobody does yet or where the queue no longer knows the key.
     pub(super) async fn of(&self, part: &Part) -> Result<Identity, Fault> {
         if let Some(known) = self.known(part) {
+            if !self.seen.borrow_mut().insert(part.slot()) {
+                return Ok(known);
+            }
             let asked = self.queue.look(&known.key, "/tenants/me", &[]).await?;
             match asked {
                 Err(Refused { status: 401, .. }) => {}
@@ -100,6 +105,7 @@ impl<'a> Identities<'a> {
         }
         let made = self.make(part).await?;
         self.kept.borrow_mut().insert(part.slot(), made.clone());
+        self.seen.borrow_mut().insert(part.slot());
         self.save()?;
         Ok(made)
     }

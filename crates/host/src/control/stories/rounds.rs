@@ -222,6 +222,10 @@ async fn note(
                 .await?;
             office.verified.borrow_mut().push(verified);
         }
+        Ended::TakenBack => {
+            office.say(format!("{name} was taken back by a person; the attempt is given up"));
+            office.notes.write(done).await?;
+        }
         Ended::LetGo(why) => {
             office.say(format!("{name} is let go: {why}"));
             office.let_go.borrow_mut().insert(id.to_owned());
@@ -368,7 +372,10 @@ async fn waiting(office: &Office<'_>) -> Result<Vec<WaitingStory>, Fault> {
             continue;
         }
         let (why, command) = if story.quarantined {
-            ("it is quarantined".to_owned(), format!("windlass story release {} --note …", story.name()))
+            (
+                "it is quarantined".to_owned(),
+                format!("windlass story release {} --reason \"…\"", story.name()),
+            )
         } else if story.agent_status == "pending" {
             ("it waits for others".to_owned(), format!("windlass story blocked --project {slug}"))
         } else {

@@ -13,7 +13,7 @@ use windlass_artifact_formats::Reading;
 use windlass_artifact_formats::story_queue::{StoryBrief, StoryReview, reviewer_prompt};
 use windlass_artifact_formats::task_loop::VerdictReport;
 use windlass_control_api::Fault;
-use windlass_control_api::commands::{ResumeRun, SettingValue, StartRun};
+use windlass_control_api::commands::{ResumeRun, SettingValue, StartRun, StopRun};
 use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::views::Status;
 use windlass_engine::{Journal, RunHead};
@@ -76,6 +76,18 @@ impl Attempt<'_> {
         };
         let copy = office.host.repository(checkout)?;
         self.read(status, &head, copy).await
+    }
+
+    /// The story is no longer ours: whoever still works on it is told to end.
+    pub(super) async fn abandon(&self) -> Result<(), Fault> {
+        let Ok(checkout) = Checkout::discover(&self.place()) else { return Ok(()) };
+        let common_dir = checkout.common_dir().to_string_lossy().into_owned();
+        let Some(head) = run_in(self.office, &common_dir).await? else { return Ok(()) };
+        if headline::line(&head, false).status != Status::Interrupted {
+            return Ok(());
+        }
+        let reason = "the story was taken back".to_owned();
+        resume::stop(self.office.host, StopRun { run: head.run.to_string(), reason }).await.map(drop)
     }
 
     /// Of this attempt alone.
