@@ -4,8 +4,8 @@
 use crate::commands::story::StoryFormat;
 use crate::commands::{
     agents, answer, approve, clean, compat, completions, control, cost, demo, diff, doctor, explain,
-    explain_error, goal, inbox, land, log, ls, mcp, notify, resume, roadmap, run, serve, settings, show,
-    skip, stop, story, take_over, trust, verify,
+    explain_error, goal, inbox, land, log, ls, mcp, notify, orchestrate, resume, roadmap, run, serve,
+    settings, show, skip, stop, story, take_over, trust, verify,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
 use crate::wiring::Environment;
@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Control(control::ControlArgs),
     Goal(goal::GoalArgs),
     Roadmap(roadmap::RoadmapArgs),
+    Orchestrate(Box<orchestrate::OrchestrateArgs>),
     Story(Box<story::StoryArgs>),
     Serve(serve::ServeArgs),
     Mcp(mcp::McpArgs),

@@ -115,6 +115,9 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
             let host = if args.only_looks() { look()? } else { connect()? };
             commands::roadmap::run(args, &*host, output).await
         }
+        Command::Orchestrate(args) => {
+            commands::orchestrate::run(*args, environment, &*connect()?, output).await
+        }
         Command::Story(args) => {
             let format = if output.is_json() { StoryFormat::Json } else { StoryFormat::Human };
             commands::story::run(*args, environment, format, output).await

@@ -2,7 +2,7 @@
 //! `Control`. Commands get what they need from here and look nowhere else.
 
 use crate::commands::story::{Usual, WhoArgs};
-use crate::stories::{Config, Desk, Local, Remote, Speaker};
+use crate::stories::{ByTurns, Config, Desk, Local, Remote, Speaker};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -72,6 +72,23 @@ pub(crate) async fn queue_for_tools(
     Ok((local.api(), Some(key)))
 }
 
+/// The queue for somebody who asks for hours, and a key of role user: of the server, else of this machine.
+pub(crate) async fn queue_for_orchestrator(
+    environment: &Environment,
+    config: &Config,
+    who: &WhoArgs,
+) -> Result<(Box<dyn StoryApi>, String), Fault> {
+    if let Some(remote) = remote(config, who)? {
+        let key = config.get("api_key").ok_or_else(|| {
+            Fault::new(Code::StoryKey, "the server wants a key, and none is configured")
+                .hint("`windlass story login --server URL --key KEY`")
+        })?;
+        return Ok((Box::new(remote), key.to_owned()));
+    }
+    let key = local_stories(environment).await?.key_of(&Speaker::user()).await?;
+    Ok((Box::new(ByTurns::at(local_directory(environment)?)), key))
+}
+
 /// The queue itself, for those who bring their own keys.
 pub(crate) async fn queue(
     environment: &Environment,
@@ -86,8 +103,11 @@ pub(crate) async fn queue(
 
 /// The queue on this machine, beside everything else that is private to Windlass.
 pub(crate) async fn local_stories(environment: &Environment) -> Result<Local, Fault> {
-    let state = state_directory(environment)?;
-    Local::open(&state.join("stories")).await
+    Local::open(&local_directory(environment)?).await
+}
+
+fn local_directory(environment: &Environment) -> Result<PathBuf, Fault> {
+    Ok(state_directory(environment)?.join("stories"))
 }
 
 fn remote(config: &Config, who: &WhoArgs) -> Result<Option<Remote>, Fault> {

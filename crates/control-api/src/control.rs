@@ -9,11 +9,13 @@ use crate::goal_setup::{AddItem, AddedItem, GoalInitReport, GoalSetup, GoalStatu
 use crate::inbox::{ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, TakeOverRun, TakenOver};
 use crate::money::{AskCost, CostReport};
 use crate::notify::NotifyReport;
+use crate::orchestration::{Orchestrated, StartOrchestration};
 use crate::roadmap_loop::{RoadmapStatus, StartRoadmap};
 use crate::roadmap_setup::{
     AppliedCloseout, CloseoutRoadmap, InitRoadmap, MigrateRoadmap, RoadmapInitReport, RoadmapInspection,
     RoadmapMigration,
 };
+use crate::stories::StoryApi;
 use crate::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
     TrustView, Verification,
@@ -64,6 +66,13 @@ pub trait Control {
     fn migrate_roadmap(&self, command: MigrateRoadmap) -> Reply<'_, RoadmapMigration>;
     /// Applies an approved status-only closeout to a work tree.
     fn closeout_roadmap(&self, command: CloseoutRoadmap) -> Reply<'_, AppliedCloseout>;
+    /// Works through the stories of a project until everything is verified or waits for a person.
+    fn orchestrate<'a>(
+        &'a self,
+        command: StartOrchestration,
+        queue: &'a dyn StoryApi,
+        watcher: &'a dyn Watcher,
+    ) -> Reply<'a, Orchestrated>;
     /// Takes an unfinished or ended run up again and drives it.
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
     /// The unfinished runs nobody drives, as `resume` takes them.

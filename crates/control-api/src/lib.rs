@@ -14,6 +14,7 @@ pub mod goal_setup;
 pub mod inbox;
 pub mod money;
 pub mod notify;
+pub mod orchestration;
 pub mod roadmap_loop;
 pub mod roadmap_setup;
 pub mod stories;

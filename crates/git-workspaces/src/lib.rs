@@ -10,6 +10,7 @@ mod checkout;
 mod commit;
 mod confined_dir;
 mod control_dir;
+mod copies;
 mod durable_file;
 mod error;
 mod fast_forward;

@@ -25,11 +25,13 @@ use windlass_control_api::inbox::{
 };
 use windlass_control_api::money::{AskCost, CostReport};
 use windlass_control_api::notify::NotifyReport;
+use windlass_control_api::orchestration::{Orchestrated, StartOrchestration};
 use windlass_control_api::roadmap_loop::{RoadmapStatus, StartRoadmap};
 use windlass_control_api::roadmap_setup::{
     AppliedCloseout, CloseoutRoadmap, InitRoadmap, MigrateRoadmap, RoadmapInitReport, RoadmapInspection,
     RoadmapMigration,
 };
+use windlass_control_api::stories::StoryApi;
 use windlass_control_api::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
     TrustView, Verification,
@@ -274,6 +276,15 @@ impl Control for Host {
 
     fn closeout_roadmap(&self, command: CloseoutRoadmap) -> Reply<'_, AppliedCloseout> {
         Box::pin(async move { control::roadmap_loop::closeout::closeout(&command) })
+    }
+
+    fn orchestrate<'a>(
+        &'a self,
+        command: StartOrchestration,
+        queue: &'a dyn StoryApi,
+        watcher: &'a dyn Watcher,
+    ) -> Reply<'a, Orchestrated> {
+        Box::pin(control::stories::orchestrate(self, command, queue, watcher))
     }
 
     fn resume<'a>(&'a self, command: ResumeRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {

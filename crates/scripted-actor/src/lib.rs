@@ -138,7 +138,10 @@ fn from_environment(
         role: role.parse().map_err(|error| bad_value("WINDLASS_ROLE", &role, &error))?,
         round: number("WINDLASS_ROUND")?,
         attempt: number("WINDLASS_ATTEMPT")?,
-        label: value("WINDLASS_LABEL").map(|label| label.to_string_lossy().into_owned()),
+        // A task loop's passes have no label of their own; its task tells them from another task's.
+        label: value("WINDLASS_LABEL")
+            .or_else(|| value("WINDLASS_TASK"))
+            .map(|label| label.to_string_lossy().into_owned()),
         task_id: value("WINDLASS_TASK").map(|task| task.to_string_lossy().into_owned()),
         outbox: workspace.join(Path::new(outbox)),
         program: std::env::current_exe().map_err(|source| ActorError::NoPlace { source })?,

@@ -1,16 +1,20 @@
-//! Files of the story queue: planning files, exports and a reviewer's answer. They become import payloads and reports; what a
-//! payload may do is the server's to judge.
+//! Files and prompts of the story queue: planning files, exports, what agents are told about a story, and what a reviewer says
+//! about its criteria. They become import payloads and reports; what a payload may do is the server's to judge.
 
+mod brief;
 mod export;
 mod numbering;
 mod planning_directory;
 mod planning_file;
+mod review;
 mod review_answer;
 
 pub use crate::faults::Faults;
+pub use brief::{Criterion, StoryBrief, reviewer_prompt};
 pub use export::{Exported, import_of_export, planning_file_of_story};
 pub use numbering::{Renumbering, story_number};
 pub use planning_directory::{
     Dangling, Duplicate, PlanningImport, PlanningReport, Unmapped, Unreadable, import_of_planning_files,
 };
+pub use review::{Finding, Severity, StoryReview};
 pub use review_answer::{ReviewAnswer, ReviewFinding, ReviewResult, parse_review_answer};

@@ -21,6 +21,7 @@ pub(crate) mod log;
 pub(crate) mod ls;
 pub(crate) mod mcp;
 pub(crate) mod notify;
+pub(crate) mod orchestrate;
 mod outcome;
 pub(crate) mod resume;
 pub(crate) mod roadmap;

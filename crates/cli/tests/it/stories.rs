@@ -3,5 +3,6 @@
 mod crashes;
 mod faces;
 mod local;
+mod orchestrate;
 mod server;
 mod tools;

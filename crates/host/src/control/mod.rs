@@ -18,6 +18,7 @@ pub(crate) mod resume;
 pub(crate) mod roadmap_loop;
 mod scratch;
 pub(crate) mod start;
+pub(crate) mod stories;
 pub(crate) mod take_over;
 pub(crate) mod task_spec;
 pub(crate) mod trust;

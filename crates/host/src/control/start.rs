@@ -28,15 +28,27 @@ pub(crate) async fn start(
     command: StartRun,
     watcher: &dyn Watcher,
 ) -> Result<RunOutcome, Fault> {
+    start_for(host, command, None, watcher).await
+}
+
+/// The same where the work is done in a copy: the settings that count, and whose commands are trusted, are those of the
+/// repository it was copied from.
+pub(super) async fn start_for(
+    host: &Host,
+    command: StartRun,
+    original: Option<&Checkout>,
+    watcher: &dyn Watcher,
+) -> Result<RunOutcome, Fault> {
     if command.task.trim().is_empty() {
         return Err(Fault::new(Code::BadArgument, "the task text is empty").hint("say what is to be done"));
     }
     let checkout = Checkout::discover(&command.repository).map_err(git_fault)?;
-    let settings = host.settings_for(Some(checkout.work_tree()), &command.settings)?;
+    let original = original.unwrap_or(&checkout);
+    let settings = host.settings_for(Some(original.work_tree()), &command.settings)?;
     for warning in &settings.warnings {
         watcher.hear(&Event::Notice { text: warning.clone() });
     }
-    trust::require(host, &checkout, &settings, command.yes)?;
+    trust::require(host, original, &settings, command.yes)?;
     let repository = host.repository(checkout.clone())?;
     let wanted =
         Wanted { command: &command, settings: &settings, checkout: &checkout, repository: &repository };
@@ -51,7 +63,7 @@ pub(crate) async fn start(
     let if_held = IfHeld::waiting(command.wait);
     let held = hold_repository(host, &spec.place.common_dir, &owner, if_held, watcher);
     let held = held.await.map_err(may_wait)?;
-    let outcome = match placed(host, &command, (&checkout, &repository), run) {
+    let outcome = match placed(host, &command, (&checkout, original, &repository), run) {
         Ok(context) if command.dry_run => dry_run(&context),
         Ok(context) => begin(host, context, &held, watcher).await,
         Err(fault) => Err(fault),
@@ -74,11 +86,11 @@ pub(super) fn chosen(place: &Place) -> impl Iterator<Item = (String, AgentChoice
 fn placed(
     host: &Host,
     command: &StartRun,
-    (checkout, repository): (&Checkout, &Repository),
+    (checkout, original, repository): (&Checkout, &Checkout, &Repository),
     run: RunId,
 ) -> Result<RunContext, Fault> {
-    let settings = host.settings_for(Some(checkout.work_tree()), &command.settings)?;
-    trust::require(host, checkout, &settings, command.yes)?;
+    let settings = host.settings_for(Some(original.work_tree()), &command.settings)?;
+    trust::require(host, original, &settings, command.yes)?;
     let wanted = Wanted { command, settings: &settings, checkout, repository };
     let mut spec = wanted.spec()?;
     let (run_dir, stamp) = wanted.run_dir(spec.task.as_str())?;

@@ -4,6 +4,7 @@ use super::step::{self, Counted, Told};
 use crate::context::{RunContext, git_tree};
 use crate::fault::{bug, file_fault, git_fault, supervisor_fault};
 use crate::foreign::{ForeignShelf, is_real_directory};
+use crate::host::Host;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_artifact_formats::Reading;
@@ -68,6 +69,43 @@ pub(super) async fn run(
         }
     }
     step::blocking(move || report(&context, effect, &asked, results, used)).await
+}
+
+/// Runs commands on a tree that no run asks about. A child that an earlier engine left there is taken over; a result it left is
+/// not believed for ever, for what was red then may be green now. `None` when somebody wants everything to end.
+pub(crate) async fn on(
+    host: &Host,
+    context: Arc<RunContext>,
+    effect: EffectId,
+    asked: RunChecks,
+) -> Result<Option<Vec<CheckResult>>, Fault> {
+    let directory = context.state.effect(&context.run, effect);
+    let parts = (0..asked.commands.len()).map(|part| context.state.effect_part(&context.run, effect, part));
+    let mut lives = false;
+    for part in parts.filter(|part| part.exists()) {
+        lives |=
+            !matches!(windlass_process_supervisor::find(&part).map_err(supervisor_fault)?, Found::Ended(_));
+    }
+    if !lives && directory.exists() {
+        std::fs::remove_dir_all(&directory).map_err(|error| file_fault("remove", &directory, &error))?;
+    }
+    let (telling, told) = tokio::sync::watch::channel(None);
+    let mut listening = host.shutdown.borrow()?;
+    let mut running = Box::pin(run(context, effect, asked, Arc::new(Run::default()), told));
+    let outcome = tokio::select! {
+        outcome = &mut running => outcome?,
+        _ = listening.next() => {
+            // Nobody hears it where the last of them ended in this moment.
+            let _ = telling.send(Some(super::Telling::Stop));
+            running.await?
+        }
+    };
+    match outcome {
+        Outcome::ChecksRan(report) => Ok(Some(report.results)),
+        Outcome::Interrupted { .. } => Ok(None),
+        Outcome::Lost { reason, .. } => Err(bug(format!("a check was lost: {reason}"))),
+        _ => Err(bug("checks ended as something else")),
+    }
 }
 
 fn show(context: &RunContext, run: &Run, tree: &windlass_protocols::TreeId) -> Result<Fingerprint, Fault> {

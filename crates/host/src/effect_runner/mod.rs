@@ -19,6 +19,7 @@ mod roadmap_loop;
 mod step;
 mod wait;
 
+pub(crate) use checks::on as checks_on;
 pub(crate) use control_loop::thousandths;
 pub(crate) use goal_loop::capture::proposed_and_found as goal_contents;
 pub(crate) use goal_loop::plant as goal_plant;

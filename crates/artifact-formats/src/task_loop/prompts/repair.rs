@@ -74,7 +74,7 @@ impl RepairedArtifact {
     }
 
     /// What the file must hold, the same words in the prompt and in the repair request.
-    pub(super) fn expectations(self, task_id: &str) -> String {
+    pub(crate) fn expectations(self, task_id: &str) -> String {
         let template = match self {
             Self::Handoff => include_str!("../../../prompts/expect-handoff.md"),
             Self::Verdict => include_str!("../../../prompts/expect-verdict.md"),

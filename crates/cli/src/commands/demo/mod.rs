@@ -11,6 +11,8 @@ mod roadmap;
 mod roadmap_scripts;
 mod scripts;
 mod stage;
+mod stories;
+mod stories_scripts;
 
 pub(crate) use stage::Stage;
 
@@ -26,7 +28,7 @@ use windlass_control_api::{Code, Control, Fault, exit_codes};
 /// Makes a small repository with a failing test and plays a run with scripted agents: the first attempt is rejected by
 /// the engine's own check, the second is accepted, audited and landed. `control` plays two control loops instead: one
 /// converges, one goes in circles and is stopped. `goal` builds a queue of three items within a contract. `roadmap`
-/// works through three milestones in four rounds. Ends with the commands to look at the evidence.
+/// works through three milestones in four rounds. `stories` finishes an epic of five stories with one sent back. Ends with the commands to look at the evidence.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -36,6 +38,7 @@ Examples:
   windlass demo control
   windlass demo goal
   windlass demo roadmap
+  windlass demo stories
   windlass demo --keep /tmp/windlass-demo")]
 pub(crate) struct DemoArgs {
     /// Which loop to show
@@ -62,6 +65,8 @@ enum Shown {
     Goal,
     /// Planner, implementer and reviewer over milestones
     Roadmap,
+    /// Implementers and a reviewer over a queue of stories
+    Stories,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +77,7 @@ enum Play {
     Control,
     Goal,
     Roadmap,
+    Stories,
 }
 
 impl DemoArgs {
@@ -81,7 +87,8 @@ impl DemoArgs {
             (Shown::Control, false, false) => Ok(Play::Control),
             (Shown::Goal, false, false) => Ok(Play::Goal),
             (Shown::Roadmap, false, false) => Ok(Play::Roadmap),
-            (Shown::Control | Shown::Goal | Shown::Roadmap, ..) => {
+            (Shown::Stories, false, false) => Ok(Play::Stories),
+            (Shown::Control | Shown::Goal | Shown::Roadmap | Shown::Stories, ..) => {
                 let fault = Fault::new(Code::BadArgument, "this demo is played in one way only");
                 Err(fault.hint("leave `--crash` and `--cheat` out"))
             }
@@ -99,7 +106,7 @@ pub(crate) async fn run(
     output: &mut Output,
 ) -> Result<u8, Fault> {
     let play = args.play()?;
-    let of_task = !matches!(play, Play::Control | Play::Goal | Play::Roadmap);
+    let of_task = !matches!(play, Play::Control | Play::Goal | Play::Roadmap | Play::Stories);
     if of_task {
         introduce(stage, output);
     }
@@ -110,6 +117,7 @@ pub(crate) async fn run(
         Play::Control => control::play(stage, control, output).await?,
         Play::Goal => goal::play(stage, control, output).await?,
         Play::Roadmap => roadmap::play(stage, control, output).await?,
+        Play::Stories => return stories::play(stage, control, output).await,
     };
     if of_task {
         show_commands(stage, &outcome, output);

@@ -1,6 +1,6 @@
 //! The demo's repository and its agents, as text. The format of the scripts is described in docs/scripted-agent.md.
 
-use super::{Play, control_scripts, goal_scripts};
+use super::{Play, control_scripts, goal_scripts, stories_scripts};
 
 pub(super) const TASK_ID: &str = "TASK-demo";
 pub(super) const TASK: &str = "slug.sh must print the slug of a title, as slug_test.sh wants it";
@@ -45,6 +45,7 @@ pub(super) fn script(play: Play) -> String {
         Play::Cheat => CHEAT.to_owned(),
         Play::Control => control_scripts::CONVERGING.to_owned(),
         Play::Goal => goal_scripts::first(),
+        Play::Stories => stories_scripts::script(),
         // Written once the roadmap has its name.
         Play::Roadmap => String::new(),
     }

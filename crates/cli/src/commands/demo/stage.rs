@@ -1,7 +1,9 @@
 //! The place of the demo: a real repository, the agents' scripts, and a state directory of its own, so that the user's
 //! journal stays clean and the user's settings change nothing.
 
-use super::{DemoArgs, Play, control, control_scripts, goal, goal_scripts, roadmap_scripts, scripts};
+use super::{
+    DemoArgs, Play, control, control_scripts, goal, goal_scripts, roadmap_scripts, scripts, stories_scripts,
+};
 use crate::commands::absolute;
 use crate::commands::scratch_repository::{self, empty_directory, file_fault, temporary_directory};
 use crate::commands::work_flags::{list, number, text};
@@ -96,6 +98,7 @@ impl Stage {
             Play::Control => into(self.repository(), &control_scripts::SLUG_FILES),
             Play::Goal => into(self.repository(), &goal_scripts::FILES),
             Play::Roadmap => into(self.repository(), &roadmap_scripts::FILES),
+            Play::Stories => into(self.repository(), &stories_scripts::FILES),
         };
         files.push((self.shared("script.toml"), scripts::script(play)));
         if play == Play::Control {
@@ -118,6 +121,7 @@ impl Stage {
         let message = match play {
             Play::Goal => "A queue of items and a contract",
             Play::Roadmap => "A name and a purpose",
+            Play::Stories => "A purpose, and a place for tests",
             Play::TwoRounds | Play::Crash | Play::Cheat | Play::Control => "A script, and a test that is red",
         };
         scratch_repository::make(&self.repository(), message, &self.environment)?;

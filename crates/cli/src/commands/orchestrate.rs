@@ -1,0 +1,133 @@
+//! `windlass orchestrate`: the loop over a story queue, by program. It drives; who may close what is the queue's to decide.
+
+use super::absolute;
+use super::story::WhoArgs;
+use super::work_flags::{WorkFlags, number, texts};
+use crate::output::{LiveView, Output, Paint, Story, printable};
+use crate::stories::Config;
+use crate::wiring::{self, Environment};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use windlass_control_api::orchestration::{Orchestrated, StartOrchestration};
+use windlass_control_api::{Control, Fault};
+
+/// Work through the stories of a project until everything is verified
+///
+/// Takes what is ready, lets a fresh agent implement each story in a copy of the repository, has another identity report it,
+/// another agent review it criterion by criterion, looks for what it names itself, and lands what holds. A story that is sent
+/// back three times waits for a person. Stop it whenever you like: the same command goes on.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  windlass orchestrate --project my-app --agent codex --check \"cargo test\"
+  windlass orchestrate --project my-app --implementer codex --reviewer claude --parallel 3
+  windlass orchestrate --project my-app --agent claude --once --max-stories 2
+  windlass orchestrate --project my-app --agent claude --retry US-1.4")]
+pub(crate) struct OrchestrateArgs {
+    /// The project, by slug, name or id
+    #[arg(long, value_name = "PROJECT")]
+    project: String,
+    /// The repository, or any directory inside it
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    repo: PathBuf,
+    /// How many stories at once; the tenant's `max_concurrent_agents`, else 2
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    parallel: Option<u32>,
+    /// The agent that implements; the same as `--doer`
+    #[arg(long, value_name = "AGENT", conflicts_with = "doer")]
+    implementer: Option<String>,
+    /// The agent that reviews; the same as `--judge`
+    #[arg(long, value_name = "AGENT", conflicts_with = "judge")]
+    reviewer: Option<String>,
+    /// How often an implementer may do better before the story is sent back; 1 if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: Option<u64>,
+    /// Where stories land; `windlass/PROJECT` if not given
+    #[arg(long, value_name = "BRANCH")]
+    branch: Option<String>,
+    /// Work on what is ready now, and end
+    #[arg(long)]
+    once: bool,
+    /// Begin so many stories at the most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_stories: Option<u32>,
+    /// Begin nothing after so many minutes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    minutes: Option<u64>,
+    /// Try a story again that waits for a person; may be repeated
+    #[arg(long, value_name = "STORY")]
+    retry: Vec<String>,
+    #[command(flatten)]
+    work: WorkFlags,
+    #[command(flatten)]
+    who: WhoArgs,
+    /// Trust the commands in this repository's own settings file
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(crate) async fn run(
+    args: OrchestrateArgs,
+    environment: &Environment,
+    control: &dyn Control,
+    output: &mut Output,
+) -> Result<u8, Fault> {
+    let config = Config::read(environment)?;
+    let (queue, key) = wiring::queue_for_orchestrator(environment, &config, &args.who).await?;
+    let command = meant(args, key)?;
+    let view = LiveView::new(output, Story::Talk);
+    let ended = control.orchestrate(command, &*queue, &view).await;
+    drop(view);
+    let ended = ended?;
+    show(&ended, output);
+    Ok(ended.status.exit_code())
+}
+
+fn meant(args: OrchestrateArgs, user_key: String) -> Result<StartOrchestration, Fault> {
+    let mut settings = args.work.given();
+    number(&mut settings, "rounds", args.rounds);
+    texts(&mut settings, &[("doer", &args.implementer), ("judge", &args.reviewer)]);
+    Ok(StartOrchestration {
+        repository: absolute(&args.repo)?,
+        directory: absolute(Path::new("."))?,
+        project: args.project,
+        user_key,
+        parallel: args.parallel,
+        once: args.once,
+        max_stories: args.max_stories,
+        max_minutes: args.minutes,
+        retry: args.retry,
+        branch: args.branch,
+        settings,
+        yes: args.yes,
+    })
+}
+
+pub(super) fn show(ended: &Orchestrated, output: &mut Output) {
+    if output.is_json() {
+        output.json_line(ended);
+        return;
+    }
+    let look = output.look();
+    for story in &ended.verified {
+        let commit = look.paint(Paint::Name, story.commit.get(..12).unwrap_or(&story.commit));
+        let cycles =
+            if story.cycles == 1 { String::new() } else { format!(", after {} cycles", story.cycles) };
+        let line =
+            format!("{} US-{} {} {commit}{cycles}", look.tick(), story.number, printable(&story.title));
+        output.line(line);
+    }
+    for story in &ended.waiting {
+        output.line(format!("  US-{} {}: {}", story.number, printable(&story.title), printable(&story.why)));
+        for command in &story.commands {
+            output.line(format!("    {}", look.paint(Paint::Name, &printable(command))));
+        }
+    }
+    output.line(format!(
+        "{} ({} of {} verified, on {})",
+        printable(&ended.now),
+        ended.verified_stories,
+        ended.total_stories,
+        ended.branch
+    ));
+}

@@ -1,0 +1,135 @@
+//! `windlass orchestrate`: stories worked through by program, with scripted agents, real git and the queue on this machine.
+
+mod crashes;
+mod people;
+mod stage;
+
+use stage::{Stage, Turn, plan_of};
+
+#[test]
+fn five_stories_are_finished_with_one_sent_back_and_each_lands_once() {
+    let turns = [
+        Turn::good("1.1", 1),
+        Turn::good("1.2", 1),
+        Turn::sent_back("1.3", 1),
+        Turn::good("1.3", 2),
+        Turn::good("1.4", 1),
+        Turn::good("1.5", 1),
+    ];
+    let stage =
+        Stage::of(&plan_of(&["1.1", "1.2", "1.3", "1.4", "1.5"], &[("1.3", "1.1"), ("1.5", "1.4")]), &turns);
+    let before = stage.repository.record();
+
+    let ended = stage.orchestrate(&["--parallel", "2", "--check", "sh test.sh"]).exits_with(0).json_lines();
+
+    let ended = ended.last().unwrap();
+    assert_eq!((&ended["status"], &ended["verified_stories"]), (&"accepted".into(), &5.into()), "{ended}");
+    let cycles: Vec<(&str, u64)> = ended["verified"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|story| (story["number"].as_str().unwrap(), story["cycles"].as_u64().unwrap()))
+        .filter(|(_, cycles)| *cycles > 1)
+        .collect();
+    assert_eq!(cycles, [("1.3", 2)]);
+    assert_eq!(stage.landed(), ["1.1", "1.2", "1.3", "1.4", "1.5"]);
+    assert_eq!(stage.branch_file("part-1.3.txt"), "1.3 attempt 2");
+    before.assert_holds(&stage.repository);
+    let _ = stage.story(&["audit", "verify"]).exits_with(0);
+    let again = stage.orchestrate(&["--check", "sh test.sh"]).exits_with(0);
+    assert!(again.stdout.contains("all 5 stories are verified"), "{}", again.stdout);
+    assert_eq!(stage.landed().len(), 5);
+    stage.world.assert_no_processes();
+}
+
+#[test]
+fn implementer_reporter_reviewer_and_verifier_are_four() {
+    let stage = Stage::of(&plan_of(&["1.1"], &[]), &[Turn::good("1.1", 1)]);
+    let _ = stage.orchestrate(&[]).exits_with(0);
+
+    let story = stage.story(&["show", "US-1.1", "--json"]).exits_with(0).json();
+    let history = stage.story(&["history", "US-1.1", "--json"]).exits_with(0).stdout;
+    for part in ["implementer", "reporter", "reviewer", "verifier"] {
+        assert!(history.contains(&format!("windlass-{part}-")), "{part} in {history}");
+    }
+    let text = story.to_string();
+    assert!(text.contains("\"verified_status\":\"verified\""), "{text}");
+}
+
+#[test]
+fn a_reviewer_who_leaves_a_criterion_out_has_not_reviewed_the_story() {
+    let lazy = Turn { reasons: "", ..Turn::good("1.1", 1) };
+    let stage = Stage::of(&plan_of(&["1.1"], &[]), &[lazy, Turn::good("1.1", 2)]);
+
+    let ended = stage.orchestrate(&[]).exits_with(0).json_lines();
+
+    let ended = ended.last().unwrap();
+    assert_eq!(ended["verified"][0]["cycles"], 2, "{ended}");
+    let prompt = stage.prompt("US-1.1-2", "doer");
+    assert!(prompt.contains("AC-1: the reviewer did not say whether it is met"), "{prompt}");
+}
+
+#[test]
+fn a_criterion_whose_file_is_missing_is_not_met_whatever_the_reviewer_says() {
+    let mut plan = plan_of(&["1.1"], &[]);
+    plan["epics"][0]["stories"][0]["acceptance_criteria"][0]["verification_criterion"] =
+        serde_json::json!({ "type": "test", "path": "tests/extra.sh" });
+    let with_file = Turn { more: "{ write = 'tests/extra.sh', text = 'true' },", ..Turn::good("1.1", 2) };
+    let stage = Stage::of(&plan, &[Turn::good("1.1", 1), with_file]);
+
+    let ended = stage.orchestrate(&[]).exits_with(0).json_lines();
+
+    assert_eq!(ended.last().unwrap()["verified"][0]["cycles"], 2, "{ended:?}");
+    assert!(stage.prompt("US-1.1-2", "doer").contains("AC-1: tests/extra.sh is not there or empty"));
+}
+
+#[test]
+fn three_failures_wait_for_a_person_and_five_end_it() {
+    let turns: Vec<Turn> = (1..=5).map(|attempt| Turn::sent_back("1.1", attempt)).collect();
+    let stage = Stage::of(&plan_of(&["1.1", "1.2"], &[("1.2", "1.1")]), &turns);
+
+    let ended = stage.orchestrate(&[]).exits_with(11).json_lines();
+
+    let waiting = &ended.last().unwrap()["waiting"];
+    assert!(waiting[0]["why"].as_str().unwrap().starts_with("sent back 3 times"), "{waiting}");
+    assert_eq!(waiting[0]["commands"][1], "windlass orchestrate --project app --retry US-1.1");
+    assert_eq!(waiting[1]["why"], "it waits for others");
+    assert_eq!(stage.attempts(), 3);
+    let _ = stage.orchestrate(&[]).exits_with(11);
+    assert_eq!(stage.attempts(), 3, "without a person's word nothing is tried again");
+    for attempts in [4, 5] {
+        let _ = stage.orchestrate(&["--retry", "US-1.1"]).exits_with(11);
+        assert_eq!(stage.attempts(), attempts);
+    }
+    let refused = stage.orchestrate(&["--retry", "US-1.1"]).exits_with(14);
+    assert!(refused.stderr.contains("5 times"), "{}", refused.stderr);
+    assert_eq!(stage.attempts(), 5);
+}
+
+#[test]
+fn no_story_begins_on_a_red_base() {
+    let stage = Stage::of(&plan_of(&["1.1"], &[]), &[Turn::good("1.1", 1)]);
+
+    let ended = stage.orchestrate(&["--check", "test -f part-1.1.txt"]).exits_with(11).json_lines();
+
+    let now = ended.last().unwrap()["now"].as_str().unwrap().to_owned();
+    assert!(now.contains("is red, so no story begins: `test -f part-1.1.txt` failed"), "{now}");
+    assert_eq!(stage.attempts(), 0);
+}
+
+#[test]
+fn two_stories_that_change_one_line_are_not_merged_blindly() {
+    let same = |number, attempt| Turn {
+        more: "{ write = 'shared.txt', text = '{task_id}' },",
+        ..Turn::good(number, attempt)
+    };
+    let turns = [same("1.1", 1), same("1.2", 1), same("1.1", 2), same("1.2", 2)];
+    let stage = Stage::of(&plan_of(&["1.1", "1.2"], &[]), &turns);
+
+    let ended = stage.orchestrate(&["--parallel", "2"]).exits_with(0).json_lines();
+
+    let ended = ended.last().unwrap();
+    let cycles = |place: usize| ended["verified"][place]["cycles"].as_u64().unwrap();
+    assert_eq!(cycles(0) + cycles(1), 3, "one of them was sent back: {ended}");
+    assert_eq!(stage.landed().len(), 2);
+}

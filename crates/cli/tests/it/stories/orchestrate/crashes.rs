@@ -1,0 +1,53 @@
+//! The orchestrator killed at places all over its way: it goes on to the same tree, and no story lands twice.
+
+use super::stage::{Stage, Turn, plan_of};
+use std::collections::BTreeSet;
+
+const VISITS: usize = 6;
+
+fn stage() -> Stage {
+    let turns = [Turn::sent_back("1.1", 1), Turn::good("1.1", 2), Turn::good("1.2", 1)];
+    Stage::of(&plan_of(&["1.1", "1.2"], &[("1.2", "1.1")]), &turns)
+}
+
+#[test]
+fn killed_anywhere_it_goes_on_to_the_same_tree() {
+    let mut whole = stage();
+    let log = whole.world.path().join("places");
+    whole.world.set("WINDLASS_CRASH_LOG", log.as_os_str());
+    let _ = whole.orchestrate(&["--check", "sh test.sh"]).exits_with(0);
+    let places = std::fs::read_to_string(&log).unwrap();
+    let numbered: Vec<(u64, &str)> = places
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter_map(|(number, name)| Some((number.parse().ok()?, name)))
+        .collect();
+    let tree = whole.landed_tree();
+    // Its own places first, once each; then a stride over all the others it passes.
+    let mut known = BTreeSet::new();
+    let own = numbered.iter().filter(|(_, name)| name.starts_with("story.") && known.insert(*name));
+    let stride = (numbered.len() / VISITS).max(1);
+    let visited: Vec<u64> = own.chain(numbered.iter().step_by(stride)).map(|(number, _)| *number).collect();
+    assert!(known.contains("story.landed") && known.contains("story.moved"), "{known:?}");
+
+    for place in visited {
+        let mut stage = stage();
+        stage.world.set("WINDLASS_CRASH_AT", place.to_string());
+        let killed = stage.orchestrate(&["--check", "sh test.sh"]);
+        stage.world.unset("WINDLASS_CRASH_AT");
+        let again = stage.orchestrate(&["--check", "sh test.sh"]);
+        assert_eq!(
+            again.code,
+            Some(0),
+            "killed at {place}: {}{}{}",
+            killed.stderr,
+            again.stdout,
+            again.stderr
+        );
+        assert_eq!(
+            (stage.landed(), stage.landed_tree()),
+            (vec!["1.1".into(), "1.2".into()], tree.clone()),
+            "at {place}"
+        );
+    }
+}

@@ -1,0 +1,293 @@
+//! One attempt at one story, from contract to verdict. Where it stands is asked of the queue and of the journal each time, so
+//! that an attempt that was cut off goes on at the step nobody has done yet.
+
+use super::checkpoint::Hand;
+use super::evidence;
+use super::identities::{Identity, Part};
+use super::landing::{Judged, Landed};
+use super::office::Office;
+use super::plan::{Standing, Story, standing};
+use super::queue::{Refused, inner, story_path};
+use super::work::{Made, Worked};
+use serde_json::{Value, json};
+use windlass_artifact_formats::story_queue::StoryReview;
+use windlass_control_api::Fault;
+use windlass_control_api::orchestration::VerifiedStory;
+
+const REVIEW_TYPE: &str = "windlass-criteria";
+
+/// How an attempt ended.
+pub(super) enum Ended {
+    Verified(VerifiedStory),
+    /// Sent back, or given back without a review; counts as one cycle.
+    Failed {
+        why: String,
+        run: Option<String>,
+    },
+    /// Somebody else decided otherwise; counts as nothing.
+    LetGo(String),
+    /// A person took it out of the implementer's hands; it may begin anew.
+    TakenBack,
+    /// Only a person can go on.
+    Waits {
+        why: String,
+        run: Option<String>,
+    },
+    Interrupted,
+}
+
+/// Leaves the attempt where a refusal of the queue says that it is no longer ours to move.
+macro_rules! granted {
+    ($said:expr, $story:expr) => {
+        match $said {
+            Ok(value) => value,
+            Err(refused) => return Ok(turned_down(&$story, &refused)),
+        }
+    };
+}
+
+pub(super) struct Attempt<'a> {
+    pub(super) office: &'a Office<'a>,
+    pub(super) story: Story,
+    pub(super) hand: Hand,
+}
+
+impl Attempt<'_> {
+    pub(super) async fn go(mut self) -> Result<Ended, Fault> {
+        let part = self.part();
+        let known = self.office.identities.known(&part);
+        self.story = self.office.story(&self.story.id).await?;
+        let ours = known.as_ref().map(|identity| identity.agent.as_str());
+        if let Standing::LetGo(why) = standing(&self.story, &self.hand, ours) {
+            self.abandon().await?;
+            return Ok(Ended::LetGo(why));
+        }
+        let implementer = self.office.identities.of(&part).await?;
+        if let Some(ended) = self.take(&implementer).await? {
+            return Ok(ended);
+        }
+        // Deeds that were done before are answered, not done again: only the queue knows whether they still hold.
+        self.story = self.office.story(&self.story.id).await?;
+        if self.story.assigned_agent.as_deref() != Some(implementer.agent.as_str()) {
+            self.abandon().await?;
+            return self.taken_back().await;
+        }
+        windlass_crash_points::reach("story.taken");
+        let worked = self.work().await?;
+        windlass_crash_points::reach("story.worked");
+        match worked {
+            Worked::Made(made) => self.settle(&implementer, *made).await,
+            Worked::Failed { why, run } => self.give_back(&implementer, why, run).await,
+            Worked::Waits { why, run } => Ok(Ended::Waits { why, run: Some(run) }),
+            Worked::Interrupted => Ok(Ended::Interrupted),
+        }
+    }
+
+    /// By ourselves, with a verdict that was not noted any more, or by somebody else.
+    async fn taken_back(&self) -> Result<Ended, Fault> {
+        let mut said = self.office.sent_back(&self.story.id).await?;
+        let noted = self.office.notes.read(|note| note.cycles(&self.story.id)) as usize;
+        if said.len() <= noted {
+            return Ok(Ended::TakenBack);
+        }
+        Ok(Ended::Failed { why: said.pop().unwrap_or_default(), run: None })
+    }
+
+    pub(super) fn part(&self) -> Part {
+        Part::Implementer { story: self.story.id.clone(), attempt: self.hand.attempt }
+    }
+
+    /// Names the deeds of this attempt; a fresh agent makes them different from those of a forgotten one.
+    fn deeds(&self, implementer: &Identity) -> String {
+        format!("{} {}", self.hand.attempt, implementer.agent)
+    }
+
+    async fn step(
+        &self,
+        who: &Identity,
+        implementer: &Identity,
+        step: &str,
+        body: Value,
+    ) -> Result<Result<Value, Refused>, Fault> {
+        let deeds = self.deeds(implementer);
+        let said = self.office.step(who, (&self.story.id, &deeds), step, body).await?;
+        windlass_crash_points::reach("story.moved");
+        Ok(said)
+    }
+
+    /// Contract, claim, start: as far as the queue does not have them yet.
+    async fn take(&self, implementer: &Identity) -> Result<Option<Ended>, Fault> {
+        let steps = match self.story.agent_status.as_str() {
+            "pending" => &["contract", "claim", "start"][..],
+            "contracted" => &["claim", "start"],
+            "assigned" => &["start"],
+            _ => &[],
+        };
+        for step in steps {
+            let body = match *step {
+                "contract" => {
+                    json!({ "story_title": self.story.title, "ac_count": self.story.criteria.len() })
+                }
+                _ => json!({}),
+            };
+            if let Err(refused) = self.step(implementer, implementer, step, body).await? {
+                // Who cannot say the story back does not work on it.
+                return Ok(Some(if *step == "contract" && refused.status == 422 {
+                    Ended::Waits { why: format!("the contract failed: {}", refused.message), run: None }
+                } else {
+                    turned_down(&self.story, &refused)
+                }));
+            }
+        }
+        if !steps.is_empty() {
+            let name = self.story.name();
+            self.office.say(format!("{name} begun by {} (attempt {})", implementer.name, self.hand.attempt));
+        }
+        Ok(None)
+    }
+
+    /// Reported by one, reviewed by another, landed, and verified by a third.
+    async fn settle(&self, implementer: &Identity, made: Made) -> Result<Ended, Fault> {
+        let office = self.office;
+        let story = office.story(&self.story.id).await?;
+        let base = office.commit_named(&self.hand.base)?;
+        let judged = Judged {
+            story: &story,
+            attempt: self.hand.attempt,
+            run: &made.run,
+            base: &base,
+            commit: &made.commit,
+            review: &made.review.summary,
+        };
+        if story.agent_status == "implementing" {
+            let name = office.keep(&made.copy, &judged)?;
+            let _asked =
+                granted!(self.step(implementer, implementer, "request-review", json!({})).await?, story);
+            let reporter = office.identities.of(&Part::Reporter).await?;
+            let artifact = json!({
+                "artifact_type": evidence::COMMIT,
+                "path": name,
+                "exists": true,
+                "details": {
+                    "commit": made.commit.id.as_str(),
+                    "tree": made.commit.tree.as_str(),
+                    "base": base.id.as_str(),
+                    "run": made.run,
+                    "attempt": self.hand.attempt,
+                },
+            });
+            let _reported = granted!(
+                self.step(&reporter, implementer, "report", json!({ "artifact": artifact })).await?,
+                story
+            );
+            let number = story.number.clone();
+            office.notes.write(|note| note.pending_review.push(number)).await?;
+        }
+        if !made.review.passed() {
+            return self.send_back(implementer, &made.review, &made.run).await;
+        }
+        self.confirm(implementer, &made, &judged).await
+    }
+
+    async fn confirm(
+        &self,
+        implementer: &Identity,
+        made: &Made,
+        judged: &Judged<'_>,
+    ) -> Result<Ended, Fault> {
+        let office = self.office;
+        let reports = self.reports().await?;
+        let missing = evidence::missing(&office.repository, judged.commit, judged.story, &reports)?;
+        if !missing.is_empty() {
+            let found = self.by_engine(&missing.join("; "));
+            return self.send_back(implementer, &found, &made.run).await;
+        }
+        let reviewer = office.identities.of(&Part::Reviewer).await?;
+        let review = json!({
+            "review_type": REVIEW_TYPE,
+            "findings_count": made.fixed,
+            "fixes_count": made.fixed,
+            "disproved_count": 0,
+            "summary": made.review.summary,
+        });
+        let _reviewed =
+            granted!(self.step(&reviewer, implementer, "review-complete", review).await?, judged.story);
+        let commit = match office.land(judged).await? {
+            Landed::At(commit) => {
+                // The checks passed on the judged tree, and on a merged one before it landed.
+                office.notes.remember(|note| note.note_green(commit.tree.as_str()));
+                commit
+            }
+            Landed::SentBack(why) => {
+                return self.send_back(implementer, &self.by_engine(&why), &made.run).await;
+            }
+            Landed::InTheWay(why) => {
+                return Ok(Ended::Waits {
+                    why: format!("it cannot land: {why}"),
+                    run: Some(made.run.clone()),
+                });
+            }
+            Landed::Interrupted => return Ok(Ended::Interrupted),
+        };
+        let verifier = office.identities.of(&Part::Verifier).await?;
+        let verdict = json!({
+            "result": "pass",
+            "summary": made.review.summary,
+            "review_type": REVIEW_TYPE,
+            "findings": made.review,
+            "commit_sha": commit.id.as_str(),
+        });
+        match self.step(&verifier, implementer, "verify", verdict).await? {
+            Ok(_) => {}
+            Err(refused) => {
+                let why = format!("it landed as {}, but was not verified: {}", commit.id, refused.message);
+                return Ok(Ended::Waits { why, run: Some(made.run.clone()) });
+            }
+        }
+        Ok(Ended::Verified(VerifiedStory {
+            number: judged.story.number.clone(),
+            title: judged.story.title.clone(),
+            commit: commit.id.to_string(),
+            run: made.run.clone(),
+            cycles: office.notes.read(|note| note.cycles(&judged.story.id)) + 1,
+        }))
+    }
+
+    fn by_engine(&self, found: &str) -> StoryReview {
+        StoryReview::by_engine(&self.story.name(), self.hand.attempt, found)
+    }
+
+    async fn reports(&self) -> Result<Vec<Value>, Fault> {
+        let path = story_path(&self.story.id, "/artifacts");
+        let answer =
+            self.office.queue.get(self.office.identities.user_key(), &path, &[("page_size", "100")]).await?;
+        Ok(inner(&answer, "artifacts").as_array().cloned().unwrap_or_default())
+    }
+
+    async fn send_back(
+        &self,
+        implementer: &Identity,
+        review: &StoryReview,
+        run: &str,
+    ) -> Result<Ended, Fault> {
+        let verifier = self.office.identities.of(&Part::Verifier).await?;
+        let body = json!({ "reason": review.summary, "review_type": REVIEW_TYPE, "findings": review });
+        let _rejected = granted!(self.step(&verifier, implementer, "reject", body).await?, self.story);
+        Ok(Ended::Failed { why: review.summary.clone(), run: Some(run.to_owned()) })
+    }
+
+    /// Nothing came of it that anybody could look at.
+    async fn give_back(&self, implementer: &Identity, why: String, run: String) -> Result<Ended, Fault> {
+        let _given = granted!(self.step(implementer, implementer, "unclaim", json!({})).await?, self.story);
+        Ok(Ended::Failed { why, run: Some(run) })
+    }
+}
+
+/// A conflict means that the story moved without us; anything else is for a person.
+fn turned_down(story: &Story, refused: &Refused) -> Ended {
+    let why = format!("the queue refused: {}", refused.message);
+    if refused.status == 409 {
+        return Ended::LetGo(format!("{}: {why}", story.name()));
+    }
+    Ended::Waits { why, run: None }
+}

@@ -1,0 +1,197 @@
+//! Who the orchestrator is at the queue: four parts, played by agents with keys of their own, so that nobody can close their
+//! own work. The keys are kept for their owner alone; what each of them may do is decided by the queue.
+
+use super::queue::{Queue, Refused, inner, text_of};
+use crate::fault::{bug, file_fault};
+use crate::state_dir::make_private;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use windlass_control_api::stories::{Method, escaped};
+use windlass_control_api::{Code, Fault};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A fresh one for each attempt at a story.
+    Implementer {
+        story: String,
+        attempt: u32,
+    },
+    Reporter,
+    Reviewer,
+    Verifier,
+}
+
+impl Part {
+    fn slot(&self) -> String {
+        match self {
+            Self::Implementer { story, attempt } => format!("implementer {story} {attempt}"),
+            Self::Reporter => "reporter".to_owned(),
+            Self::Reviewer => "reviewer".to_owned(),
+            Self::Verifier => "verifier".to_owned(),
+        }
+    }
+
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Implementer { .. } => "implementer",
+            Self::Reporter => "reporter",
+            Self::Reviewer => "reviewer",
+            Self::Verifier => "verifier",
+        }
+    }
+
+    /// Reviews and verdicts are an orchestrator's; claims and reports an agent's.
+    const fn orchestrates(&self) -> bool {
+        matches!(self, Self::Reviewer | Self::Verifier)
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Identity {
+    pub(super) name: String,
+    /// The agent's id at the queue.
+    pub(super) agent: String,
+    key_id: String,
+    pub(super) key: String,
+}
+
+pub(super) struct Identities<'a> {
+    queue: &'a Queue<'a>,
+    user_key: String,
+    file: PathBuf,
+    kept: RefCell<BTreeMap<String, Identity>>,
+    /// Those whose keys were seen to work since this process began.
+    seen: RefCell<BTreeSet<String>>,
+}
+
+impl<'a> Identities<'a> {
+    pub(super) fn open(queue: &'a Queue<'a>, user_key: String, file: PathBuf) -> Result<Self, Fault> {
+        let kept = match std::fs::read(&file) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+                Fault::new(Code::BadSettings, format!("{} cannot be read: {error}", file.display()))
+                    .hint("remove the file; new identities are made then")
+            })?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
+            Err(error) => return Err(file_fault("read", &file, &error)),
+        };
+        Ok(Self { queue, user_key, file, kept: RefCell::new(kept), seen: RefCell::default() })
+    }
+
+    pub(super) fn user_key(&self) -> &str {
+        &self.user_key
+    }
+
+    /// The agent that played this part, if anybody did.
+    pub(super) fn known(&self, part: &Part) -> Option<Identity> {
+        self.kept.borrow().get(&part.slot()).cloned()
+    }
+
+    /// Whoever plays this part, made where nobody does yet or where the queue no longer knows the key.
+    pub(super) async fn of(&self, part: &Part) -> Result<Identity, Fault> {
+        if let Some(known) = self.known(part) {
+            if !self.seen.borrow_mut().insert(part.slot()) {
+                return Ok(known);
+            }
+            let asked = self.queue.look(&known.key, "/tenants/me", &[]).await?;
+            match asked {
+                Err(Refused { status: 401, .. }) => {}
+                _ => return Ok(known),
+            }
+        }
+        let made = self.make(part).await?;
+        self.kept.borrow_mut().insert(part.slot(), made.clone());
+        self.seen.borrow_mut().insert(part.slot());
+        self.save()?;
+        Ok(made)
+    }
+
+    /// An attempt is over: its key opens nothing any more.
+    pub(super) async fn retire(&self, part: &Part) -> Result<(), Fault> {
+        let Some(known) = self.known(part) else { return Ok(()) };
+        let path = format!("/api_keys/{}", escaped(&known.key_id));
+        let _already_gone = self.ask(Method::Delete, &path, &self.user_key, &json!({})).await?;
+        self.kept.borrow_mut().remove(&part.slot());
+        self.save()
+    }
+
+    async fn make(&self, part: &Part) -> Result<Identity, Fault> {
+        let name = format!("windlass-{}-{}", part.word(), crate::control::start::new_run_id()?);
+        let doing = format!("make the identity {name}");
+        let refused = |refused: Refused| {
+            refused.fault(&doing).hint("a key of role user is needed: `windlass story login --key KEY`")
+        };
+        let (first, raw) = self.new_key(&name, "agent", None).await?.map_err(refused)?;
+        let kind = if part.orchestrates() { "orchestrator" } else { "implementer" };
+        let body =
+            json!({ "name": name, "agent_type": kind, "metadata": { "made_by": "windlass orchestrate" } });
+        let registered = self.ask(Method::Post, "/agents/register", &raw, &body).await?.map_err(refused)?;
+        let agent = text_of(inner(&registered, "agent"), "id");
+        let (key_id, key) = if part.orchestrates() {
+            let second = self.new_key(&name, "orchestrator", Some(&agent)).await?.map_err(refused)?;
+            // Served its purpose: the agent is registered, and one key for one part is enough.
+            let path = format!("/api_keys/{}", escaped(&first));
+            let _revoked = self.ask(Method::Delete, &path, &self.user_key, &json!({})).await?;
+            second
+        } else {
+            (first, raw)
+        };
+        Ok(Identity { name, agent, key_id, key })
+    }
+
+    async fn new_key(
+        &self,
+        name: &str,
+        role: &str,
+        agent: Option<&str>,
+    ) -> Result<Result<(String, String), Refused>, Fault> {
+        let mut body = json!({ "name": name, "role": role });
+        if let Some(agent) = agent {
+            body["agent_id"] = json!(agent);
+        }
+        let said = self.ask(Method::Post, "/api_keys", &self.user_key, &body).await?;
+        Ok(said.map(|answer| {
+            let raw = answer["raw_key"].as_str().or_else(|| inner(&answer, "api_key")["raw_key"].as_str());
+            (text_of(inner(&answer, "api_key"), "id"), raw.unwrap_or_default().to_owned())
+        }))
+    }
+
+    async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        key: &str,
+        body: &Value,
+    ) -> Result<super::queue::Said, Fault> {
+        self.queue.send((method, path), key, None, body).await
+    }
+
+    fn save(&self) -> Result<(), Fault> {
+        let text = serde_json::to_vec_pretty(&*self.kept.borrow()).map_err(|error| bug(error.to_string()))?;
+        write_private(&self.file, &text)
+    }
+}
+
+/// Whole or not at all, and for its owner alone.
+fn write_private(file: &Path, content: &[u8]) -> Result<(), Fault> {
+    if let Some(folder) = file.parent() {
+        make_private(folder)?;
+    }
+    let fresh = file.with_extension("new");
+    let _ = std::fs::remove_file(&fresh);
+    let written = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&fresh)
+        .and_then(|mut out| {
+            out.write_all(content)?;
+            out.sync_all()
+        })
+        .and_then(|()| std::fs::rename(&fresh, file));
+    written.map_err(|error| file_fault("write", file, &error))
+}

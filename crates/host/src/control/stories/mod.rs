@@ -1,0 +1,120 @@
+//! The orchestrator of a story queue: poll, choose, let fresh agents work on copies of the repository, have others report,
+//! review and verify, land what holds, note it, and go round again. It writes no code and believes no claim.
+
+mod attempt;
+mod checkpoint;
+mod evidence;
+mod identities;
+mod landing;
+mod office;
+mod plan;
+mod queue;
+mod rounds;
+mod work;
+
+use crate::control::trust;
+use crate::fault::git_fault;
+use crate::holder;
+use crate::host::Host;
+use checkpoint::Notes;
+use identities::{Identities, Part};
+use office::{Office, Place, Project};
+use queue::{Queue, inner, text_of};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+use windlass_control_api::events::{Event, Watcher};
+use windlass_control_api::orchestration::{Orchestrated, StartOrchestration};
+use windlass_control_api::stories::StoryApi;
+use windlass_control_api::{Code, Fault};
+use windlass_git_workspaces::Checkout;
+
+const USUAL_PARALLEL: u64 = 2;
+
+pub(crate) async fn orchestrate(
+    host: &Host,
+    command: StartOrchestration,
+    api: &dyn StoryApi,
+    watcher: &dyn Watcher,
+) -> Result<Orchestrated, Fault> {
+    let checkout = Checkout::discover(&command.repository).map_err(git_fault)?;
+    let settings = host.settings_for(Some(checkout.work_tree()), &command.settings)?;
+    for warning in &settings.warnings {
+        watcher.hear(&Event::Notice { text: warning.clone() });
+    }
+    trust::require(host, &checkout, &settings, command.yes)?;
+    if settings.text("land") == Some("none") {
+        return Err(landing::refuse_none());
+    }
+    let queue = Queue::new(api);
+    let tenant = queue.get(&command.user_key, "/tenants/me", &[]).await?;
+    let tenant = inner(&tenant, "tenant");
+    let project = project(&queue, &command).await?;
+    let directory = host.state.path().join("orchestrations").join(text_of(tenant, "id")).join(&project.id);
+    let file = directory.with_file_name("identities.json");
+    let owner = holder::Owner::this_process("", &format!("windlass orchestrate {}", project.slug))?;
+    let key = format!("stories {}", project.id);
+    let lease = match holder::hold(&host.journal, &key, &owner).await? {
+        Ok((lease, notice)) => {
+            if let Some(text) = notice {
+                watcher.hear(&Event::Notice { text });
+            }
+            lease
+        }
+        Err(held) => return Err(holder::held_fault("the project", &held)),
+    };
+    let identities = Identities::open(&queue, command.user_key.clone(), file)?;
+    let worked = async {
+        let verifier = identities.of(&Part::Verifier).await?;
+        let notes = Notes::load(&queue, &project.id, verifier.key).await?;
+        let repository = host.repository(checkout.clone())?;
+        let place = match (settings.text("land"), &command.branch) {
+            (Some("current"), None) => Place::Current,
+            (_, Some(branch)) => Place::Branch(branch.clone()),
+            (_, None) => Place::Branch(format!("windlass/{}", project.slug)),
+        };
+        let tenants = &tenant["settings"];
+        let office = Office {
+            host,
+            command: &command,
+            watcher,
+            queue: &queue,
+            identities: &identities,
+            notes,
+            project,
+            checkout,
+            repository,
+            settings,
+            place,
+            directory,
+            landing: tokio::sync::Mutex::new(()),
+            verified: std::cell::RefCell::default(),
+            let_go: std::cell::RefCell::default(),
+            capabilities: tenants["require_capabilities"].as_bool().unwrap_or(false),
+            until: command
+                .max_minutes
+                .map(|minutes| Instant::now() + Duration::from_secs(minutes.saturating_mul(60))),
+        };
+        let room = command.parallel.map(u64::from).or_else(|| tenants["max_concurrent_agents"].as_u64());
+        let room = usize::try_from(room.unwrap_or(USUAL_PARALLEL).max(1)).unwrap_or(1);
+        rounds::work_through(&office, room).await
+    };
+    let outcome = Box::pin(worked).await;
+    super::start::released(host, &lease, outcome).await
+}
+
+/// The project that was named by id, slug or name.
+async fn project(queue: &Queue<'_>, command: &StartOrchestration) -> Result<Project, Fault> {
+    let answer = queue.get(&command.user_key, "/projects", &[("page_size", "100")]).await?;
+    let all: Vec<&Value> = inner(&answer, "projects").as_array().into_iter().flatten().collect();
+    let named = |one: &&&Value| {
+        ["id", "slug", "name"]
+            .iter()
+            .any(|key| one[*key].as_str().is_some_and(|text| text.eq_ignore_ascii_case(&command.project)))
+    };
+    let Some(found) = all.iter().find(named) else {
+        let slugs: Vec<String> = all.iter().map(|one| text_of(one, "slug")).collect();
+        let message = format!("no project is called `{}`; there are: {}", command.project, slugs.join(", "));
+        return Err(Fault::new(Code::StoryUnknown, message));
+    };
+    Ok(Project { id: text_of(found, "id"), slug: text_of(found, "slug"), mission: text_of(found, "mission") })
+}

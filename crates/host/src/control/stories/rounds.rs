@@ -1,0 +1,394 @@
+//! Round after round: what was in hand first, then what is ready, until everything is verified, something waits for a
+//! person, or a limit is reached.
+
+use super::attempt::{Attempt, Ended};
+use super::checkpoint::{Escalation, Hand};
+use super::identities::Part;
+use super::landing::Colour;
+use super::office::{Office, Place};
+use super::plan::{AfterFailure, Story, after_failure, choose};
+use super::queue::inner;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Instant;
+use windlass_control_api::orchestration::{Orchestrated, WaitingStory};
+use windlass_control_api::stories::escaped;
+use windlass_control_api::views::Status;
+use windlass_control_api::{Code, Fault};
+
+pub(super) async fn work_through(office: &Office<'_>, room: usize) -> Result<Orchestrated, Fault> {
+    catch_up(office).await?;
+    let unfinished: Vec<(String, Hand)> =
+        office.notes.read(|note| note.in_hand.iter().map(|(id, hand)| (id.clone(), hand.clone())).collect());
+    let mut begun = 0;
+    let mut hands = Vec::new();
+    for (id, hand) in unfinished {
+        hands.push((office.story(&id).await?, hand));
+    }
+    for several in hands.chunks(room) {
+        if batch(office, several.to_vec()).await? == Went::Interrupted {
+            return end(
+                office,
+                Status::Interrupted,
+                "it was interrupted; the same command goes on".to_owned(),
+            )
+            .await;
+        }
+    }
+    loop {
+        if office.host.shutdown.borrow()?.waiting().await.is_some() {
+            return end(
+                office,
+                Status::Interrupted,
+                "it was interrupted; the same command goes on".to_owned(),
+            )
+            .await;
+        }
+        if let Some(why) = used_up(office, begun) {
+            return end(office, Status::Exhausted, why).await;
+        }
+        let ready = ready(office).await?;
+        let left = office.command.max_stories.map_or(room, |most| room.min((most - begun) as usize));
+        let chosen = office.notes.read(|note| choose(&ready, note, left));
+        if chosen.is_empty() {
+            return nothing_to_do(office).await;
+        }
+        if let Some(ended) = red_base(office).await? {
+            return Ok(ended);
+        }
+        begun += u32::try_from(chosen.len()).unwrap_or(u32::MAX);
+        let hands = take_in_hand(office, chosen).await?;
+        if batch(office, hands).await? == Went::Interrupted {
+            return end(
+                office,
+                Status::Interrupted,
+                "it was interrupted; the same command goes on".to_owned(),
+            )
+            .await;
+        }
+        if office.command.once {
+            return one_round_done(office).await;
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Went {
+    On,
+    Interrupted,
+}
+
+/// What a person said with this command, and how far the feed has come since the last one.
+async fn catch_up(office: &Office<'_>) -> Result<(), Fault> {
+    let mut again = Vec::new();
+    for named in &office.command.retry {
+        let bare = named.trim_start_matches("US-").trim_start_matches("us-").to_owned();
+        let found = office.notes.read(|note| {
+            let mut all = note.escalated.iter();
+            all.find(|(id, one)| **id == *named || one.number == bare)
+                .map(|(id, one)| (id.clone(), one.for_good))
+        });
+        match found {
+            Some((_, true)) => {
+                return Err(Fault::new(
+                    Code::NotAllowedNow,
+                    format!("{named} was sent back {} times; it is not tried again", super::plan::STOP_AFTER),
+                )
+                .hint("split it, or do it by hand and record that with `windlass story backfill`"));
+            }
+            Some((id, false)) => again.push(id),
+            None => {
+                return Err(Fault::new(Code::BadArgument, format!("{named} does not wait for a person")));
+            }
+        }
+    }
+    let since = office.notes.read(|note| note.last_seq);
+    let seq = latest(office, since).await?;
+    if !again.is_empty() || seq != since {
+        office
+            .notes
+            .write(|note| {
+                note.escalated.retain(|id, _| !again.contains(id));
+                note.last_seq = seq;
+            })
+            .await?;
+    }
+    Ok(())
+}
+
+/// Reads the feed to its end; what happened is asked of each story, the number says only that everything was seen.
+async fn latest(office: &Office<'_>, since: u64) -> Result<u64, Fault> {
+    let mut seen = since;
+    loop {
+        let from = seen.to_string();
+        let query = [("since", from.as_str()), ("project_id", office.project.id.as_str()), ("limit", "1000")];
+        let answer = office.queue.get(office.identities.user_key(), "/changes", &query).await?;
+        seen = answer["sequence"].as_u64().unwrap_or(seen).max(seen);
+        if answer["has_more"] != true {
+            return Ok(seen);
+        }
+    }
+}
+
+async fn ready(office: &Office<'_>) -> Result<Vec<Story>, Fault> {
+    let query = [("project_id", office.project.id.as_str()), ("page_size", "500")];
+    let answer = office.queue.get(office.identities.user_key(), "/stories/ready", &query).await?;
+    let stories = inner(&answer, "stories").as_array().into_iter().flatten().map(Story::read);
+    Ok(stories.filter(|story| !office.let_go.borrow().contains(&story.id)).collect())
+}
+
+async fn take_in_hand(office: &Office<'_>, chosen: Vec<Story>) -> Result<Vec<(Story, Hand)>, Fault> {
+    let base = office.tip()?;
+    let hands = office
+        .notes
+        .write(|note| {
+            "working".clone_into(&mut note.phase);
+            let mut hands = Vec::new();
+            for story in chosen {
+                let attempts = note.attempts.entry(story.id.clone()).or_default();
+                *attempts += 1;
+                let (number, attempt) = (story.number.clone(), *attempts);
+                let hand = Hand { number, attempt, base: base.id.to_string() };
+                note.in_hand.insert(story.id.clone(), hand.clone());
+                hands.push((story, hand));
+            }
+            hands
+        })
+        .await?;
+    windlass_crash_points::reach("story.in-hand");
+    Ok(hands)
+}
+
+/// Side by side; each is noted as it ends.
+async fn batch(office: &Office<'_>, hands: Vec<(Story, Hand)>) -> Result<Went, Fault> {
+    let attempts = hands.into_iter().map(|(story, hand)| {
+        Box::pin(async move {
+            let attempt = Attempt { office, story: story.clone(), hand: hand.clone() };
+            let part = attempt.part();
+            let ended = attempt.go().await?;
+            note(office, (&story, &hand), &part, ended).await
+        }) as Pin<Box<dyn Future<Output = Result<Went, Fault>> + '_>>
+    });
+    let went = side_by_side(attempts.collect()).await;
+    let mut all = Went::On;
+    for one in went {
+        if one? == Went::Interrupted {
+            all = Went::Interrupted;
+        }
+    }
+    Ok(all)
+}
+
+async fn side_by_side<T>(mut futures: Vec<Pin<Box<dyn Future<Output = T> + '_>>>) -> Vec<T> {
+    let mut done: Vec<Option<T>> = futures.iter().map(|_| None).collect();
+    poll_fn(|context| {
+        for (future, done) in futures.iter_mut().zip(&mut done) {
+            if done.is_none()
+                && let Poll::Ready(value) = future.as_mut().poll(context)
+            {
+                *done = Some(value);
+            }
+        }
+        if done.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    done.into_iter().flatten().collect()
+}
+
+async fn note(
+    office: &Office<'_>,
+    (story, hand): (&Story, &Hand),
+    part: &Part,
+    ended: Ended,
+) -> Result<Went, Fault> {
+    let id = story.id.as_str();
+    let name = story.name();
+    let done = |note: &mut super::checkpoint::Checkpoint| {
+        note.in_hand.remove(id);
+        note.escalated.remove(id);
+        note.pending_review.retain(|number| *number != hand.number);
+    };
+    match ended {
+        Ended::Interrupted => return Ok(Went::Interrupted),
+        Ended::Verified(verified) => {
+            office.say(format!("{name} is verified and landed as {}", short(&verified.commit)));
+            office
+                .notes
+                .write(|note| {
+                    done(note);
+                    note.last_verified = Some(hand.number.clone());
+                })
+                .await?;
+            office.verified.borrow_mut().push(verified);
+        }
+        Ended::TakenBack => {
+            office.say(format!("{name} was taken back by a person; the attempt is given up"));
+            office.notes.write(done).await?;
+        }
+        Ended::LetGo(why) => {
+            office.say(format!("{name} is let go: {why}"));
+            office.let_go.borrow_mut().insert(id.to_owned());
+            office.notes.write(done).await?;
+        }
+        Ended::Failed { why, run } => {
+            let cycles = office
+                .notes
+                .write(|note| {
+                    done(note);
+                    let cycles = note.cycle_counts.entry(id.to_owned()).or_default();
+                    *cycles += 1;
+                    let cycles = *cycles;
+                    let waits = after_failure(cycles);
+                    if waits != AfterFailure::Again {
+                        let why = format!("sent back {cycles} times; the last time: {why}");
+                        let for_good = waits == AfterFailure::Stop;
+                        note.escalated.insert(id.to_owned(), escalation(story, why, run, for_good));
+                    }
+                    cycles
+                })
+                .await?;
+            office.say(format!("{name} was sent back ({cycles}): {why}"));
+        }
+        // It stays in hand: a person's answer may be all it needs.
+        Ended::Waits { why, run } => {
+            office.say(format!("{name} waits for a person: {why}"));
+            let waits = escalation(story, why, run, false);
+            office.notes.write(|note| note.escalated.insert(id.to_owned(), waits)).await?;
+            return Ok(Went::On);
+        }
+    }
+    windlass_crash_points::reach("story.noted");
+    office.identities.retire(part).await?;
+    Ok(Went::On)
+}
+
+fn escalation(story: &Story, why: String, run: Option<String>, for_good: bool) -> Escalation {
+    Escalation { number: story.number.clone(), title: story.title.clone(), why, run, for_good }
+}
+
+fn used_up(office: &Office<'_>, begun: u32) -> Option<String> {
+    if office.command.max_stories.is_some_and(|most| begun >= most) {
+        return Some(format!("{begun} stories were begun, as many as were asked for"));
+    }
+    office.until.filter(|until| Instant::now() >= *until).map(|_| "the minutes are used up".to_owned())
+}
+
+/// No story begins on a base that is red: it would be blamed for what others did.
+async fn red_base(office: &Office<'_>) -> Result<Option<Orchestrated>, Fault> {
+    let tip = office.tip()?;
+    match office.colour(&tip.tree).await? {
+        Colour::Green => Ok(None),
+        Colour::Interrupted => {
+            end(office, Status::Interrupted, "it was interrupted; the same command goes on".to_owned())
+                .await
+                .map(Some)
+        }
+        Colour::Red(why) => {
+            let now = format!("the base {} is red, so no story begins: {why}", short(tip.id.as_str()));
+            end(office, Status::NeedsHuman, now).await.map(Some)
+        }
+    }
+}
+
+async fn one_round_done(office: &Office<'_>) -> Result<Orchestrated, Fault> {
+    let (total, verified) = progress(office).await?;
+    if total == verified {
+        return nothing_to_do(office).await;
+    }
+    let waits = office.notes.read(|note| !note.escalated.is_empty());
+    let status = if waits { Status::NeedsHuman } else { Status::Accepted };
+    end(office, status, format!("one round is done; {verified} of {total} stories are verified")).await
+}
+
+async fn nothing_to_do(office: &Office<'_>) -> Result<Orchestrated, Fault> {
+    let (total, verified) = progress(office).await?;
+    if total == verified {
+        office
+            .notes
+            .write(|note| {
+                "complete".clone_into(&mut note.phase);
+                note.escalated.clear();
+            })
+            .await?;
+        return end(office, Status::Accepted, format!("all {total} stories are verified")).await;
+    }
+    office.notes.write(|note| "waiting".clone_into(&mut note.phase)).await?;
+    let now = format!("nothing is ready; {verified} of {total} stories are verified, the others wait");
+    end(office, Status::NeedsHuman, now).await
+}
+
+async fn progress(office: &Office<'_>) -> Result<(u64, u64), Fault> {
+    let path = format!("/projects/{}/progress", escaped(&office.project.id));
+    let answer = office.queue.get(office.identities.user_key(), &path, &[]).await?;
+    let progress = inner(&answer, "progress");
+    let total = progress["total_stories"].as_u64().unwrap_or(0);
+    Ok((total, progress["stories_by_verified_status"]["verified"].as_u64().unwrap_or(0)))
+}
+
+async fn end(office: &Office<'_>, status: Status, now: String) -> Result<Orchestrated, Fault> {
+    let (total_stories, verified_stories) = progress(office).await?;
+    let waiting = if status == Status::NeedsHuman { waiting(office).await? } else { Vec::new() };
+    Ok(Orchestrated {
+        project: office.project.slug.clone(),
+        status,
+        now,
+        branch: match &office.place {
+            Place::Branch(branch) => branch.clone(),
+            Place::Current => "the branch that is checked out".to_owned(),
+        },
+        verified: office.verified.borrow().clone(),
+        waiting,
+        total_stories,
+        verified_stories,
+    })
+}
+
+/// Those that were escalated, and those that wait for others or are in somebody else's hands.
+async fn waiting(office: &Office<'_>) -> Result<Vec<WaitingStory>, Fault> {
+    let slug = &office.project.slug;
+    let mut all: Vec<WaitingStory> = office.notes.read(|note| {
+        let told = note.escalated.values().map(|one| {
+            let mut commands = Vec::new();
+            if let Some(run) = &one.run {
+                commands.push(format!("windlass show {run}"));
+            }
+            if !one.for_good {
+                commands.push(format!("windlass orchestrate --project {slug} --retry US-{}", one.number));
+            }
+            WaitingStory {
+                number: one.number.clone(),
+                title: one.title.clone(),
+                why: one.why.clone(),
+                commands,
+            }
+        });
+        told.collect()
+    });
+    let query = [("project_id", office.project.id.as_str()), ("limit", "500")];
+    let answer = office.queue.get(office.identities.user_key(), "/stories", &query).await?;
+    for story in inner(&answer, "stories").as_array().into_iter().flatten().map(Story::read) {
+        if story.is_verified() || all.iter().any(|known| known.number == story.number) {
+            continue;
+        }
+        let (why, command) = if story.quarantined {
+            (
+                "it is quarantined".to_owned(),
+                format!("windlass story release {} --reason \"…\"", story.name()),
+            )
+        } else if story.agent_status == "pending" {
+            ("it waits for others".to_owned(), format!("windlass story blocked --project {slug}"))
+        } else {
+            (
+                format!("it is {}, by somebody else", story.agent_status),
+                format!("windlass story history {}", story.name()),
+            )
+        };
+        all.push(WaitingStory { number: story.number, title: story.title, why, commands: vec![command] });
+    }
+    Ok(all)
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}

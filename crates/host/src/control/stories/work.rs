@@ -1,0 +1,260 @@
+//! The work on one attempt: a task loop in a copy of the repository, begun, resumed or read back from the journal.
+
+use super::attempt::Attempt;
+use super::office::Office;
+use crate::control::{find, resume, start};
+use crate::durable_file::ensure;
+use crate::fault::{bug, git_fault, journal_fault};
+use crate::headline;
+use crate::state_dir::make_private;
+use std::path::PathBuf;
+use std::time::Instant;
+use windlass_artifact_formats::Reading;
+use windlass_artifact_formats::story_queue::{StoryBrief, StoryReview, reviewer_prompt};
+use windlass_artifact_formats::task_loop::VerdictReport;
+use windlass_control_api::Fault;
+use windlass_control_api::commands::{ResumeRun, SettingValue, StartRun, StopRun};
+use windlass_control_api::events::{Event, Watcher};
+use windlass_control_api::views::Status;
+use windlass_engine::{Journal, RunHead};
+use windlass_git_workspaces::{Checkout, Commit, Repository};
+use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::judged_task::state::State;
+
+pub(super) enum Worked {
+    Made(Box<Made>),
+    /// Nothing came of it; the agents or their limits gave out.
+    Failed {
+        why: String,
+        run: String,
+    },
+    Waits {
+        why: String,
+        run: String,
+    },
+    Interrupted,
+}
+
+/// A change that was made and judged, for better or worse.
+pub(super) struct Made {
+    pub(super) run: String,
+    pub(super) copy: Repository,
+    pub(super) commit: Commit,
+    pub(super) review: StoryReview,
+    /// Findings of earlier rounds, all fixed by the last one.
+    pub(super) fixed: u32,
+}
+
+impl Attempt<'_> {
+    pub(super) async fn work(&self) -> Result<Worked, Fault> {
+        let office = self.office;
+        let base = office.commit_named(&self.hand.base)?;
+        let place = self.place();
+        make_private(&place)?;
+        office.repository.copy_to(&place, &base).map_err(git_fault)?;
+        let checkout = Checkout::discover(&place).map_err(git_fault)?;
+        let common_dir = checkout.common_dir().to_string_lossy().into_owned();
+        let watcher = Prefixed { name: self.story.name(), inner: office.watcher };
+        let status = match run_in(office, &common_dir).await? {
+            None => {
+                let command = self.command(place).await?;
+                let began = start::start_for(office.host, command, Some(&office.checkout), &watcher).await?;
+                began.status
+            }
+            Some(head) => {
+                let line = headline::line(&head, false);
+                if line.status == Status::Interrupted {
+                    let command = ResumeRun { run: head.run.to_string(), wait: true, ..ResumeRun::default() };
+                    resume::resume(office.host, command, &watcher).await?.status
+                } else {
+                    line.status
+                }
+            }
+        };
+        let Some(head) = run_in(office, &common_dir).await? else {
+            return Err(bug("a run was driven and is not in the journal"));
+        };
+        let copy = office.host.repository(checkout)?;
+        self.read(status, &head, copy).await
+    }
+
+    /// The story is no longer ours: whoever still works on it is told to end.
+    pub(super) async fn abandon(&self) -> Result<(), Fault> {
+        let Ok(checkout) = Checkout::discover(&self.place()) else { return Ok(()) };
+        let common_dir = checkout.common_dir().to_string_lossy().into_owned();
+        let Some(head) = run_in(self.office, &common_dir).await? else { return Ok(()) };
+        if headline::line(&head, false).status != Status::Interrupted {
+            return Ok(());
+        }
+        let reason = "the story was taken back".to_owned();
+        resume::stop(self.office.host, StopRun { run: head.run.to_string(), reason }).await.map(drop)
+    }
+
+    /// Of this attempt alone.
+    fn place(&self) -> PathBuf {
+        self.office.directory.join("copies").join(format!("{}-{}", self.story.id, self.hand.attempt))
+    }
+
+    fn task_id(&self) -> String {
+        format!("{}-{}", self.story.name(), self.hand.attempt)
+    }
+
+    async fn command(&self, place: PathBuf) -> Result<StartRun, Fault> {
+        let office = self.office;
+        let story = &self.story;
+        let brief = StoryBrief {
+            number: story.name(),
+            title: story.title.clone(),
+            description: story.description.clone(),
+            mission: office.project.mission.clone(),
+            criteria: story.criteria.clone(),
+            sent_back: office.sent_back(&story.id).await?,
+        };
+        let mut settings = office.command.settings.clone();
+        let given = |name: &str| office.command.settings.iter().any(|(key, _)| key == name);
+        if !given("rounds") {
+            settings.push(("rounds".to_owned(), SettingValue::Number(1)));
+        }
+        if let Some(until) = office.until.filter(|_| !given("max-minutes")) {
+            let left = until.saturating_duration_since(Instant::now()).as_secs().div_ceil(60).max(1);
+            settings.push(("max-minutes".to_owned(), SettingValue::Number(left)));
+        }
+        if office.settings.text("judge-prompt").is_none() {
+            let file =
+                office.directory.join("prompts").join(format!("{}-{}.md", story.id, self.hand.attempt));
+            make_private(file.parent().unwrap_or(&office.directory))?;
+            ensure(&file, reviewer_prompt(&self.task_id(), &story.criteria).as_bytes())?;
+            settings
+                .push(("judge-prompt".to_owned(), SettingValue::Text(file.to_string_lossy().into_owned())));
+        }
+        settings.retain(|(key, _)| key != "land");
+        settings.push(("land".to_owned(), SettingValue::Text("branch".to_owned())));
+        Ok(StartRun {
+            repository: place,
+            directory: office.command.directory.clone(),
+            task: brief.task_text(),
+            task_id: Some(self.task_id()),
+            base: Some("main".to_owned()),
+            settings,
+            yes: office.command.yes,
+            wait: true,
+            ..StartRun::default()
+        })
+    }
+
+    async fn read(&self, status: Status, head: &RunHead, copy: Repository) -> Result<Worked, Fault> {
+        let run = head.run.to_string();
+        let (_, _, state) = find::run(self.office.host, &run).await?;
+        let Protocol::JudgedTask(task) = find::protocol(&state)? else {
+            return Err(bug("another loop's run lies in the copy"));
+        };
+        let explained = windlass_protocols::explain::explain(&state);
+        let because = || {
+            let mut words = vec![explained.now.clone()];
+            words.extend(explained.because.iter().cloned());
+            words.join("; ")
+        };
+        match status {
+            Status::Accepted => {
+                let Some((id, _)) = &task.landed else {
+                    return Ok(Worked::Waits { why: because(), run });
+                };
+                let id = crate::context::git_commit(id)?;
+                let commit = copy.commit_of(&id).map_err(git_fault)?;
+                if task.change.as_ref().is_none_or(|change| change.tree.as_str() != commit.tree.as_str()) {
+                    return Ok(Worked::Failed {
+                        why: "the commit is not the tree that was judged".to_owned(),
+                        run,
+                    });
+                }
+                let review = self.review(task)?;
+                let fixed = u32::try_from(task.rejected_trees.len()).unwrap_or(u32::MAX);
+                Ok(Worked::Made(Box::new(Made { run, copy, commit, review, fixed })))
+            }
+            Status::Rejected => match &task.change {
+                None => Ok(Worked::Failed { why: because(), run }),
+                Some(change) => {
+                    let commit = self.commit_rejected(&copy, change.tree.as_str())?;
+                    let mut review = self.review(task)?;
+                    if review.passed() || task.verdict.as_ref().is_none_or(|(_, answer)| answer.is_none()) {
+                        let words = task.feedback.join("; ");
+                        let found = if words.trim().is_empty() { because() } else { words };
+                        review = StoryReview::by_engine(&self.story.name(), self.hand.attempt, &found);
+                    }
+                    Ok(Worked::Made(Box::new(Made { run, copy, commit, review, fixed: 0 })))
+                }
+            },
+            Status::NeedsHuman => Ok(Worked::Waits { why: because(), run }),
+            Status::Interrupted | Status::Running => Ok(Worked::Interrupted),
+            Status::Exhausted | Status::Stopped | Status::Failed | Status::RedBaseline | Status::DryRun => {
+                Ok(Worked::Failed { why: because(), run })
+            }
+        }
+    }
+
+    /// What was rejected is kept as a commit as well: whoever reads the queue can look at it.
+    fn commit_rejected(&self, copy: &Repository, tree: &str) -> Result<Commit, Fault> {
+        use windlass_git_workspaces::{CommitRequest, Moment, TreeId};
+        let base = self.office.commit_named(&self.hand.base)?;
+        let tree = TreeId::parse(tree).map_err(git_fault)?;
+        let author = crate::effect_runner::author("windlass").map_err(git_fault)?;
+        let request = CommitRequest {
+            tree: &tree,
+            parents: std::slice::from_ref(&base.id),
+            message: &format!("{}, attempt {}, as it was sent back", self.story.name(), self.hand.attempt),
+            author: &author,
+            committer: &author,
+            time: Moment { seconds: 0, offset_minutes: 0 },
+        };
+        let id = copy.commit(&request).map_err(git_fault)?;
+        Ok(Commit { id, tree })
+    }
+
+    /// What the reviewer said, from the sealed verdict.
+    fn review(&self, task: &State) -> Result<StoryReview, Fault> {
+        let name = self.story.name();
+        let Some((_, Some(answer))) = &task.verdict else {
+            return Ok(StoryReview::by_engine(&name, self.hand.attempt, "no reviewer has looked at it"));
+        };
+        let bytes = self.office.host.evidence.read(answer)?;
+        Ok(match VerdictReport::parse(&bytes, &Reading::legacy()) {
+            Ok(verdict) => StoryReview::of(&name, self.hand.attempt, &verdict, &self.story.criteria),
+            Err(faults) => StoryReview::by_engine(
+                &name,
+                self.hand.attempt,
+                &format!("the verdict cannot be read: {faults}"),
+            ),
+        })
+    }
+}
+
+/// The newest run of a copy; each has one.
+async fn run_in(office: &Office<'_>, common_dir: &str) -> Result<Option<RunHead>, Fault> {
+    let heads = office.host.journal.runs().await.map_err(journal_fault)?;
+    Ok(heads.into_iter().find(|head| headline::common_dir(head).as_deref() == Some(common_dir)))
+}
+
+/// Several attempts are heard at once: each says whose words they are. Progress is left out, nobody could read it.
+struct Prefixed<'a> {
+    name: String,
+    inner: &'a dyn Watcher,
+}
+
+impl Watcher for Prefixed<'_> {
+    fn hear(&self, event: &Event) {
+        match event {
+            Event::Fact(entry) => {
+                let mut entry = entry.clone();
+                if !entry.text.is_empty() {
+                    entry.text = format!("{} · {}", self.name, entry.text);
+                }
+                self.inner.hear(&Event::Fact(entry));
+            }
+            Event::Notice { text } => {
+                self.inner.hear(&Event::Notice { text: format!("{} · {text}", self.name) });
+            }
+            Event::Started { .. } => self.inner.hear(event),
+            Event::Progress(_) => {}
+        }
+    }
+}
