@@ -37,6 +37,7 @@ mod settings_and_trust;
 mod signals;
 mod state_table;
 mod stop_and_resume;
+mod story_fuzz;
 mod usage;
 mod verify;
 mod weaknesses;
