@@ -14,6 +14,8 @@ use crate::test_command::SEEDS_VARIABLE;
 /// Read by the crash campaigns that usually visit only some of their places.
 const EVERY_VARIABLE: &str = "WINDLASS_CRASH_EVERY";
 const SEEDS: u32 = 100_000;
+/// Read by the fuzz run of the story queue's REST interface, which plays one seed for some seconds without it.
+const FUZZ_SEEDS_VARIABLE: &str = "WINDLASS_FUZZ_SEEDS";
 
 #[derive(Args)]
 pub struct ChaosArgs {
@@ -26,6 +28,9 @@ pub struct ChaosArgs {
     /// How many seeds the simulator plays
     #[arg(long, value_name = "COUNT", default_value_t = SEEDS)]
     seeds: u32,
+    /// How many seeds the fuzzer plays for each role, a minute each
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    fuzz_seeds: u32,
 }
 
 /// Tests that belong together, by package and by the beginning of their names.
@@ -54,6 +59,11 @@ const CAMPAIGNS: &[Campaign] = &[
     ),
     in_program("roadmap-setup", "a control plane killed while it is set up", "roadmap_setup::crashes::"),
     in_program("by-hand", "a task killed while a person takes it over or hands it back", "inbox::killed::"),
+    in_program(
+        "story-fuzz",
+        "the story queue's REST interface, fuzzed for --fuzz-seeds minutes a role",
+        "story_fuzz::",
+    ),
     Campaign {
         name: "git-workspaces",
         what: "git calls killed half way",
@@ -91,7 +101,8 @@ pub fn chaos(repository: &Repository, args: &ChaosArgs) -> Result<()> {
             repository
                 .cargo(&campaign.arguments())
                 .env(EVERY_VARIABLE, args.every.to_string())
-                .env(SEEDS_VARIABLE, args.seeds.to_string()),
+                .env(SEEDS_VARIABLE, args.seeds.to_string())
+                .env(FUZZ_SEEDS_VARIABLE, args.fuzz_seeds.to_string()),
         );
         if let Err(error) = &result {
             console::complain(&format!("{error:#}"));
@@ -144,6 +155,7 @@ mod tests {
                 "task-loop" => &["crash_points.rs"],
                 name if name.starts_with("control-loop") => &["control_loop/crashes.rs"],
                 name if name.starts_with("goal-loop") => &["goal_loop/crashes.rs"],
+                "story-fuzz" => &["story_fuzz.rs"],
                 name if name.starts_with("roadmap-loop") => &["roadmap_loop/crashes.rs"],
                 "roadmap-setup" => &["roadmap_setup/crashes.rs"],
                 _ => &[],

@@ -29,3 +29,21 @@ impl Stopwatch {
         self.0.elapsed()
     }
 }
+
+/// So long from now on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    since: Stopwatch,
+    length: Duration,
+}
+
+impl Deadline {
+    pub(crate) fn minutes(minutes: u64) -> Self {
+        Self { since: Stopwatch::start(), length: Duration::from_secs(minutes.saturating_mul(60)) }
+    }
+
+    /// Nothing when it is over.
+    pub(crate) fn left(&self) -> Duration {
+        self.length.saturating_sub(self.since.elapsed())
+    }
+}

@@ -80,6 +80,8 @@ fn commands(world: &World, command: &[&str]) -> Vec<String> {
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let lines = listed.take_while(|line| !line.is_empty());
     lines
+        // What is further in goes on with the words of the command above.
+        .filter(|line| !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|word| *word != "help")
         .map(str::to_owned)

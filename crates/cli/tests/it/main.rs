@@ -38,6 +38,7 @@ mod signals;
 mod state_table;
 mod stop_and_resume;
 mod stories;
+mod story_fuzz;
 mod usage;
 mod verify;
 mod weaknesses;

@@ -12,6 +12,7 @@ mod queue;
 mod rounds;
 mod work;
 
+use crate::clock::Deadline;
 use crate::control::trust;
 use crate::fault::git_fault;
 use crate::holder;
@@ -21,7 +22,6 @@ use identities::{Identities, Part};
 use office::{Office, Place, Project};
 use queue::{Queue, inner, text_of};
 use serde_json::Value;
-use std::time::{Duration, Instant};
 use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::orchestration::{Orchestrated, StartOrchestration};
 use windlass_control_api::stories::StoryApi;
@@ -90,9 +90,7 @@ pub(crate) async fn orchestrate(
             verified: std::cell::RefCell::default(),
             let_go: std::cell::RefCell::default(),
             capabilities: tenants["require_capabilities"].as_bool().unwrap_or(false),
-            until: command
-                .max_minutes
-                .map(|minutes| Instant::now() + Duration::from_secs(minutes.saturating_mul(60))),
+            until: command.max_minutes.map(Deadline::minutes),
         };
         let room = command.parallel.map(u64::from).or_else(|| tenants["max_concurrent_agents"].as_u64());
         let room = usize::try_from(room.unwrap_or(USUAL_PARALLEL).max(1)).unwrap_or(1);

@@ -36,7 +36,7 @@ pub(super) struct Office<'a> {
     /// Whether the tenant wants a capability with every step.
     pub(super) capabilities: bool,
     /// When the minutes are used up.
-    pub(super) until: Option<std::time::Instant>,
+    pub(super) until: Option<crate::clock::Deadline>,
 }
 
 pub(super) struct Project {

@@ -11,7 +11,6 @@ use super::queue::inner;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
-use std::time::Instant;
 use windlass_control_api::orchestration::{Orchestrated, WaitingStory};
 use windlass_control_api::stories::escaped;
 use windlass_control_api::views::Status;
@@ -271,7 +270,7 @@ fn used_up(office: &Office<'_>, begun: u32) -> Option<String> {
     if office.command.max_stories.is_some_and(|most| begun >= most) {
         return Some(format!("{begun} stories were begun, as many as were asked for"));
     }
-    office.until.filter(|until| Instant::now() >= *until).map(|_| "the minutes are used up".to_owned())
+    office.until.filter(|until| until.left().is_zero()).map(|_| "the minutes are used up".to_owned())
 }
 
 /// No story begins on a base that is red: it would be blamed for what others did.

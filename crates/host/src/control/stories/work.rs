@@ -8,7 +8,6 @@ use crate::fault::{bug, git_fault, journal_fault};
 use crate::headline;
 use crate::state_dir::make_private;
 use std::path::PathBuf;
-use std::time::Instant;
 use windlass_artifact_formats::Reading;
 use windlass_artifact_formats::story_queue::{StoryBrief, StoryReview, reviewer_prompt};
 use windlass_artifact_formats::task_loop::VerdictReport;
@@ -116,7 +115,7 @@ impl Attempt<'_> {
             settings.push(("rounds".to_owned(), SettingValue::Number(1)));
         }
         if let Some(until) = office.until.filter(|_| !given("max-minutes")) {
-            let left = until.saturating_duration_since(Instant::now()).as_secs().div_ceil(60).max(1);
+            let left = until.left().as_secs().div_ceil(60).max(1);
             settings.push(("max-minutes".to_owned(), SettingValue::Number(left)));
         }
         if office.settings.text("judge-prompt").is_none() {
