@@ -142,20 +142,16 @@ fn lost(draft: &mut Draft, request: &Effect, reason: &str) {
 
 fn keeps_getting_lost(draft: &mut Draft, request: &Effect, work: Option<&RoundWork>) {
     let why = format!("nobody ever saw the end of this step: {}", request.name());
-    match work {
-        Some(work) => {
-            // It is over with this step: nothing of it is under way any more.
-            let (work, kind) = (work.clone(), RetryKind::Failed);
-            let note = RoadmapFact::StepRetried { work: Some(work.clone()), kind, why: why.clone() };
-            record(draft, note);
-            give_up(draft, &work, why);
-        }
-        None => {
-            let stop = draft.stop().map(|stop| (stop.by.to_string(), stop.reason.clone()));
-            let end = stop.map_or(End::NotReady { why }, |(by, reason)| End::Stopped { by, reason });
-            conclude(draft, end);
-        }
-    }
+    let Some(work) = work else {
+        let stop = draft.stop().map(|stop| (stop.by.to_string(), stop.reason.clone()));
+        let end = stop.map_or(End::NotReady { why }, |(by, reason)| End::Stopped { by, reason });
+        return conclude(draft, end);
+    };
+    // It is over with this step: nothing of it is under way any more.
+    let (work, kind) = (work.clone(), RetryKind::Failed);
+    let note = RoadmapFact::StepRetried { work: Some(work.clone()), kind, why: why.clone() };
+    record(draft, note);
+    give_up(draft, &work, why);
 }
 
 fn give_up(draft: &mut Draft, work: &RoundWork, why: String) {

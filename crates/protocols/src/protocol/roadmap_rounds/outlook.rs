@@ -62,7 +62,9 @@ fn answer(run: &mut Run, outcome: Outcome) -> Option<Vec<Fact>> {
 
 fn observe(run: &mut Run, body: Observation) -> Option<Vec<Fact>> {
     let facts = decide(run, &Stamped { at: Millis(0), by: Actor::Engine, body }).ok()?;
-    facts.iter().for_each(|fact| run.evolve(fact));
+    for fact in &facts {
+        run.evolve(fact);
+    }
     Some(facts)
 }
 

@@ -363,11 +363,7 @@ impl State {
                 self.book.work(work).phase = Phase::Left { failed: failed.clone() };
             }
             RoadmapFact::WorkTaken { captured } => self.take_work(captured),
-            RoadmapFact::ReviewSetAside { work, .. } => {
-                let known = self.book.work(work);
-                (known.cleared, known.shown) = (true, None);
-                known.told.push(SET_ASIDE.to_string());
-            }
+            RoadmapFact::ReviewSetAside { work, .. } => self.book.work(work).clear(SET_ASIDE),
             RoadmapFact::WorkCombined { round, with, conflicts, .. } => {
                 if let Some(book) = self.book.rounds.get_mut(round) {
                     book.approval = None;
