@@ -167,15 +167,20 @@ fn worktrees_anywhere_else_on_the_disk_are_refused_by_name_and_those_that_git_kn
     let elsewhere = elsewhere.to_str().unwrap();
     let climbs = format!("{}/orchestrator/worktrees/../../../elsewhere", scene.repository.text());
     let branch = "orchestrator/round-001-parser";
-    for place in
-        [elsewhere, climbs.as_str(), "src", "orchestrator/worktrees", "orchestrator/rounds/round-001"]
-    {
+    let nobodys = "nor one that git knows";
+    for (place, words) in [
+        (elsewhere, nobodys),
+        (climbs.as_str(), "leaves the repository"),
+        ("src", nobodys),
+        ("orchestrator/worktrees", nobodys),
+        ("orchestrator/rounds/round-001", nobodys),
+    ] {
         scene.edit_state(|state| {
             let mut record = super::plane::round_record("round-001", "plan", branch);
             record["worktree_path"] = place.into();
             state["active_rounds"] = json!([record]);
         });
-        is_refused(&scene, &["worktree", place]);
+        is_refused(&scene, &["worktree", words]);
         assert!(!std::path::Path::new(elsewhere).exists(), "nothing was made at {place}");
     }
     scene.repository.git(&["worktree", "add", "-q", "-b", branch, elsewhere]);

@@ -181,7 +181,7 @@ fn a_state_that_does_not_know_a_published_revision_is_refused_with_what_to_do() 
     let refused = scene.run(&play, &[]);
     assert_ne!(refused.code, Some(0));
     for words in ["names rev-001", "rev-002 is published on main", "set roadmap_revision and roadmap_dir"] {
-        assert!(refused.stderr.contains(words), "{words} in {}", refused.stderr);
+        assert!(refused.stdout.contains(words), "{words} in {}", refused.stdout);
     }
     let words = ["roadmap", "inspect", scene.repository.text(), "--json"];
     let found = scene.world.windlass(&words).exits_with(2).json();
@@ -197,7 +197,7 @@ fn a_state_that_does_not_know_a_published_revision_is_refused_with_what_to_do() 
     scene.repository.commit("the state follows");
     scene.repository.write(STATE, &old);
     let refused = scene.run(&play, &[]);
-    assert!(refused.stderr.contains("git checkout HEAD -- orchestrator/state.json"), "{}", refused.stderr);
+    assert!(refused.stdout.contains("git checkout HEAD -- orchestrator/state.json"), "{}", refused.stdout);
     scene.repository.git(&["checkout", "-q", "HEAD", "--", STATE]);
     let play = Play::default()
         .well(&scene.cut("round-001", "m-1").in_revision("rev-002"))

@@ -65,7 +65,7 @@ fn move_checkout(site: &Site<'_>, base: &Commit, commit: &Commit) -> Step<FastFo
 }
 
 /// Another git is done with the index in a moment; only one that keeps it is told of.
-#[expect(clippy::disallowed_methods, reason = "nobody tells when another git lets go of its lock")]
+#[expect(clippy::disallowed_methods, reason = "another program gives its lock back without telling anybody")]
 fn patiently(mut attempt: impl FnMut() -> Step<FastForward>) -> Step<FastForward> {
     for _ in 0..BUSY_TRIES {
         let moved = attempt()?;

@@ -215,6 +215,12 @@ impl Work {
         *self = Self { asked, phase, shown, outdated, session, ..Self::default() };
     }
 
+    /// What lay in its place is history, and whoever is asked is told so.
+    pub(super) fn clear(&mut self, told: &str) {
+        (self.cleared, self.shown) = (true, None);
+        self.told.push(told.into());
+    }
+
     /// Nobody is at it any more.
     pub(super) fn is_over(&mut self) {
         self.phase = Phase::Idle;

@@ -364,7 +364,7 @@ impl State {
                 self.book.work(work).phase = Phase::Left { failed: failed.clone() };
             }
             RoadmapFact::WorkTaken { captured } => self.take_work(captured),
-            RoadmapFact::ReviewSetAside { work, .. } => self.set_review_aside(work),
+            RoadmapFact::ReviewSetAside { work, .. } => self.book.work(work).clear(SET_ASIDE),
             RoadmapFact::WorkCombined { round, with, conflicts, .. } => {
                 if let Some(book) = self.book.rounds.get_mut(round) {
                     book.approval = None;
@@ -418,12 +418,6 @@ impl State {
             RoadmapFact::Blocked { round, update, why } => self.block(round.as_ref(), *update, why),
             RoadmapFact::Concluded { end } => self.end = Some(end.clone()),
         }
-    }
-
-    fn set_review_aside(&mut self, work: &RoundWork) {
-        let known = self.book.work(work);
-        (known.cleared, known.shown) = (true, None);
-        known.told.push(SET_ASIDE.to_string());
     }
 
     pub(super) fn write(&mut self, edit: StateEdit) {
