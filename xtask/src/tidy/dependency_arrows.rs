@@ -41,6 +41,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "acp-client",
             "artifact-formats",
             "control-api",
+            "custody-proofs",
             "host",
             "http-server",
             "mcp-server",

@@ -5,10 +5,12 @@ use super::shown::{Columns, Shown};
 use super::{InProject, OneStory, json_object};
 use crate::stories::{Desk, story_path};
 use clap::{Args, Subcommand, ValueEnum};
-use serde_json::{Value, json};
-use std::path::PathBuf;
+use serde_json::json;
+use std::path::{Path, PathBuf};
 use windlass_control_api::stories::Method;
 use windlass_control_api::{Code, Fault};
+use windlass_custody_proofs::export::{Known, verify_export};
+use windlass_custody_proofs::keys::PublicKey;
 
 const ARTIFACTS: Columns =
     &[("TYPE", "artifact_type"), ("EXISTS", "exists"), ("BY", "reported_by"), ("PATH", "path")];
@@ -76,9 +78,15 @@ pub(crate) struct VerificationsArgs {
     story: OneStory,
 }
 
-/// Check the tenant's whole chain: every entry, the tree heads, their signatures
+/// Check the tenant's whole chain here, not by asking: every entry, the tree heads, their signatures
 #[derive(Args, Debug)]
-pub(crate) struct AuditVerifyArgs {}
+pub(crate) struct AuditVerifyArgs {
+    /// A chain that somebody exported; the tenant's own as it is now if not given
+    file: Option<PathBuf>,
+    /// The public key it must be signed with, PEM; the one in the chain if not given
+    #[arg(long, value_name = "FILE")]
+    public_key: Option<PathBuf>,
+}
 
 /// Write the chain to a file that anybody can check
 #[derive(Args, Debug)]
@@ -137,23 +145,62 @@ async fn dispatch(args: DispatchArgs, desk: &Desk) -> Result<Shown, Fault> {
     desk.post("/dispatches", body).await.map(Shown::thing)
 }
 
-pub(super) async fn audit_verify(_: AuditVerifyArgs, desk: &Desk) -> Result<Shown, Fault> {
-    let answer = desk.get("/audit/verify", &[]).await?;
-    let whole = ["valid", "verified", "ok"]
-        .iter()
-        .find_map(|field| answer.get(field).or_else(|| answer["data"].get(field)));
-    if whole.is_some_and(|value| value == &Value::Bool(true)) {
-        let entries =
-            answer.pointer("/data/entries").or_else(|| answer.get("entries")).cloned().unwrap_or_default();
-        return Ok(Shown::said(answer, format!("the chain is whole: {entries} entries")));
+impl AuditVerifyArgs {
+    /// A file is checked by whoever has it, without any queue.
+    pub(super) fn needs_no_queue(&self) -> bool {
+        self.file.is_some()
     }
-    let message = format!("the audit chain does not hold: {answer}");
-    Err(Fault::new(Code::NotVerified, message).hint("keep a copy of the data directory before anything else"))
+
+    pub(super) fn of_file(&self) -> Result<Shown, Fault> {
+        let file = self.file.as_deref().unwrap_or_else(|| Path::new("-"));
+        check(&std::fs::read(file).map_err(|error| cannot_read(file, &error))?, self.public_key.as_deref())
+    }
+}
+
+pub(super) async fn audit_verify(args: AuditVerifyArgs, desk: &Desk) -> Result<Shown, Fault> {
+    check(exported(desk).await?.as_bytes(), args.public_key.as_deref())
+}
+
+async fn exported(desk: &Desk) -> Result<String, Fault> {
+    let answer = desk.get("/audit/export", &[]).await?;
+    Ok(answer.as_str().map_or_else(|| answer.to_string(), str::to_owned))
+}
+
+fn check(chain: &[u8], public_key: Option<&Path>) -> Result<Shown, Fault> {
+    let key = match public_key {
+        Some(file) => {
+            let text = std::fs::read_to_string(file).map_err(|error| cannot_read(file, &error))?;
+            let key = PublicKey::from_pem(&text).map_err(|_| {
+                Fault::new(Code::BadArgument, format!("{} holds no public key", file.display()))
+            })?;
+            Some(key)
+        }
+        None => None,
+    };
+    match verify_export(chain, Known { key, heads: &[] }) {
+        Ok(whole) => {
+            let sentence =
+                format!("the chain holds: {} entries, {} signed heads", whole.entries, whole.heads);
+            let value = json!({
+                "holds": true, "tenant_id": whole.tenant, "entries": whole.entries, "heads": whole.heads,
+                "key_fingerprint": whole.key.fingerprint(),
+            });
+            Ok(Shown::said(value, sentence))
+        }
+        Err(flawed) => {
+            let place = flawed.row.map(|row| format!(" at entry {row}")).unwrap_or_default();
+            Err(Fault::new(Code::NotVerified, format!("the chain does not hold{place}: {}", flawed.flaw))
+                .hint("keep the file, and a copy of the server's data directory, before anything else"))
+        }
+    }
+}
+
+fn cannot_read(file: &Path, error: &std::io::Error) -> Fault {
+    Fault::new(Code::BadArgument, format!("cannot read {}: {error}", file.display()))
 }
 
 pub(super) async fn audit_export(args: AuditExportArgs, desk: &Desk) -> Result<Shown, Fault> {
-    let answer = desk.get("/audit/export", &[]).await?;
-    let text = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
+    let text = exported(desk).await?;
     std::fs::write(&args.file, text).map_err(|error| {
         Fault::new(Code::FileSystem, format!("cannot write {}: {error}", args.file.display()))
     })?;

@@ -163,6 +163,18 @@ enum AuditCommand {
 }
 
 impl Looking {
+    /// What can be answered without any queue.
+    pub(super) fn alone(&self) -> Option<Result<Shown, Fault>> {
+        match self {
+            Self::Audit(AuditArgs { command: Some(AuditCommand::Verify(verify)), .. })
+                if verify.needs_no_queue() =>
+            {
+                Some(verify.of_file())
+            }
+            _ => None,
+        }
+    }
+
     pub(super) async fn play(self, desk: &Desk) -> Result<Shown, Fault> {
         match self {
             Self::Status(args) => status(args, desk).await,

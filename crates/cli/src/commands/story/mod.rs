@@ -114,6 +114,12 @@ pub(crate) async fn run(
     format: StoryFormat,
     output: &mut Output,
 ) -> Result<u8, Fault> {
+    if let StoryCommand::Looking(looking) = &args.command
+        && let Some(shown) = looking.alone()
+    {
+        shown?.print(format, output);
+        return Ok(exit_codes::ACCEPTED);
+    }
     let mut config = Config::read(environment)?;
     let usual = args.command.usual();
     let shown = match args.command {

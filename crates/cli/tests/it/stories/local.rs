@@ -180,3 +180,17 @@ fn a_server_that_is_not_there_is_said_and_local_is_a_way_out() {
     let both: Value = world.windlass(&["story", "next", "--as", "user", "--json"]).exits_with(2).json();
     assert_eq!(both["error"]["code"], "WL-USAGE-001", "{both}");
 }
+
+#[test]
+fn the_chain_is_checked_here_and_a_changed_byte_is_found() {
+    let world = planned();
+    let whole = world.windlass(&["story", "audit", "verify", "--json"]).exits_with(0).json();
+    assert_eq!(whole["holds"], true, "{whole}");
+    let _ = world.windlass(&["story", "audit", "export", "chain.jsonl"]).exits_with(0);
+    let _ = world.windlass(&["story", "audit", "verify", "chain.jsonl"]).exits_with(0);
+    let file = world.path().join("chain.jsonl");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("Read feed"), "{text}");
+    std::fs::write(&file, text.replace("Read feed", "Read need")).unwrap();
+    let _ = world.windlass(&["story", "audit", "verify", "chain.jsonl"]).exits_with(15);
+}
