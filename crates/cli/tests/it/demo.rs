@@ -184,3 +184,34 @@ fn the_roadmap_demo_merges_a_pair_after_a_rejected_review_and_revises_the_roadma
     assert!(!world.state_dir().exists(), "the user's own journal must stay clean");
     world.assert_no_processes();
 }
+
+#[test]
+fn the_demo_of_stories_finishes_an_epic_refuses_a_self_verification_and_its_chain_holds() {
+    let world = world();
+    let (output, place) = play(&world, &["stories"]);
+    let story = output.exits_with(0);
+    let place_of =
+        |words: &str| story.stdout.find(words).unwrap_or_else(|| panic!("{words} in {}", story.stdout));
+    assert!(place_of("self_verify_blocked") < place_of("US-1.3 was sent back (1)"));
+    assert!(place_of("US-1.3 was sent back (1)") < place_of("all 5 stories are verified"));
+
+    let answers = paste(&world, &story);
+    assert_eq!(answers.len(), 5);
+    for answer in answers {
+        assert_ne!(answer.exits_with(0).stdout, "");
+    }
+    assert!(place.join("state/stories").is_dir());
+    assert!(!world.state_dir().exists(), "the user's own queue must stay clean");
+    world.assert_no_processes();
+}
+
+#[test]
+fn the_demo_of_stories_in_json_ends_with_what_came_of_it() {
+    let world = world();
+    let lines = play(&world, &["stories", "--json"]).0.exits_with(0).json_lines();
+    let (outcome, events) = lines.split_last().unwrap();
+    assert!(events.iter().all(|event| event["event"].is_string()));
+    assert_eq!(outcome["orchestrated"]["verified_stories"], 5);
+    assert_eq!(outcome["refused"]["code"], "self_verify_blocked");
+    assert_eq!(outcome["audit"]["verification"]["holds"], true);
+}

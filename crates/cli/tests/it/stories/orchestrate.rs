@@ -102,7 +102,7 @@ fn three_failures_wait_for_a_person_and_five_end_it() {
         assert_eq!(stage.attempts(), attempts);
     }
     let refused = stage.orchestrate(&["--retry", "US-1.1"]).exits_with(14);
-    assert!(refused.stderr.contains("5 times"), "{}", refused.stderr);
+    assert!(refused.stdout.contains("5 times"), "{}", refused.stdout);
     assert_eq!(stage.attempts(), 5);
 }
 

@@ -48,7 +48,7 @@ fn people_can_ask_the_queue_while_an_orchestrator_works() {
     let status = stage.story(&["show", "US-1.1", "--json"]).exits_with(0).stdout;
     assert!(status.contains("implementing"), "{status}");
     let second = stage.orchestrate(&[]).exits_with(14);
-    assert!(second.stderr.contains("the project is held by process"), "{}", second.stderr);
+    assert!(second.stdout.contains("the project is held by process"), "{}", second.stdout);
 
     std::fs::write(stage.world.shared("go"), "").unwrap();
     let _ = running.wait().exits_with(0);
