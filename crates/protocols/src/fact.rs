@@ -54,7 +54,7 @@ pub enum Fact {
     GoalContract(goal_contract::facts::Fact),
     RoadmapRounds(roadmap_rounds::facts::Fact),
     /// An entry of a tenant's ledger, which is a stream of its own: no run holds one.
-    StoryQueue(alloc::boxed::Box<story_queue::facts::Entry>),
+    StoryQueue(story_queue::facts::EntryText),
     RunEnded,
 }
 

@@ -6,7 +6,7 @@ use crate::feed::Feed;
 use std::sync::{Mutex, MutexGuard};
 use thiserror::Error;
 use windlass_engine::{Append, Journal, JournalError, Lease, LeaseAnswer};
-use windlass_protocols::protocol::story_queue::facts::Entry;
+use windlass_protocols::protocol::story_queue::facts::{Entry, EntryText};
 use windlass_protocols::{Fact, Millis, RunId};
 
 /// What entries come to.
@@ -144,7 +144,9 @@ impl<F: Fold> Stream<F> {
         };
         let Some(holding) = lease.clone() else { return Err(StreamError::ThrownAway) };
         let count = entries.len() as u64;
-        let facts = entries.into_iter().map(|entry| Fact::StoryQueue(Box::new(entry))).collect();
+        // Also when the caller stops waiting: whether the journal took it is then unknown.
+        let unless_stored = ThrowAway(self);
+        let facts = entries.iter().map(as_fact).collect::<Result<_, _>>()?;
         let append = Append {
             lease: holding,
             run: self.name.clone(),
@@ -153,8 +155,6 @@ impl<F: Fold> Stream<F> {
             facts,
             headline: String::new(),
         };
-        // Also when the caller stops waiting: whether the journal took it is then unknown.
-        let unless_stored = ThrowAway(self);
         match journal.append(append).await {
             Ok(()) => {
                 std::mem::forget(unless_stored);
@@ -185,12 +185,17 @@ impl<F: Fold> Stream<F> {
         let mine = self.lease(journal, at).await?;
         let mut fresh = Held::<F>::empty(self.held().era);
         for stored in journal.read(&self.name, 0).await? {
-            let Fact::StoryQueue(entry) = stored.fact(&self.name)? else {
+            let Fact::StoryQueue(text) = stored.fact(&self.name)? else {
                 let (stream, version) = (self.name.to_string(), stored.version);
                 return Err(StreamError::Foreign { stream, version });
             };
+            let entry: Entry = serde_json::from_str(&text.0).map_err(|error| JournalError::Corrupt {
+                run: self.name.clone(),
+                version: stored.version,
+                why: format!("the entry cannot be read: {error}"),
+            })?;
             fresh.fold.evolve(&entry);
-            fresh.feed.push(*entry);
+            fresh.feed.push(entry);
         }
         fresh.durable = fresh.feed.version();
         fresh.state = State::Whole;
@@ -225,6 +230,13 @@ impl<F: Fold> Stream<F> {
         let mut held = self.held();
         *held = Held::empty(held.era + 1);
     }
+}
+
+fn as_fact(entry: &Entry) -> Result<Fact, JournalError> {
+    let text = serde_json::to_string(entry);
+    let text =
+        text.map_err(|error| JournalError::Unavailable { why: format!("an entry has no JSON: {error}") })?;
+    Ok(Fact::StoryQueue(EntryText(text)))
 }
 
 /// Throws everything away when dropped.

@@ -7,6 +7,7 @@ use super::{
     answers, checkpoints, custody, knowledge, plan, registry, skills, tenancy, ui_tests, usage, webhooks,
     work,
 };
+use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +19,12 @@ pub struct Entry {
     pub project: Option<ProjectId>,
     pub change: Change,
 }
+
+/// An entry as the journal keeps it: its JSON as text. Who reads a tenant's stream takes it apart; whoever stores or shows facts
+/// of runs need not know, nor be built for, everything that can happen to a story.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EntryText(pub String);
 
 /// By area; each area has its own list, state and rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
