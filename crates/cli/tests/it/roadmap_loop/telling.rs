@@ -96,7 +96,7 @@ fn a_state_that_cannot_be_read_is_kept_at_a_place_that_is_told() {
     let cut = scene.cut("round-001", "m-1");
     let mut planned = writes(&cut.plan());
     planned.push(shell(&format!("cd {{workspace}}/../../.. && printf '{{' > {STATE}")));
-    let output = scene.run(&Play::default().step(Work("plan", 1, None), &planned), &[]).exits_with(1);
+    let output = scene.run(&Play::default().step(Work("plan", 1, None), &planned), &[]).exits_with(11);
     let ended = outcome(&output);
     let place = format!("{}/state.json.as-found", ended["run_dir"].as_str().unwrap());
     assert_eq!(std::fs::read_to_string(&place).unwrap(), "{");
