@@ -359,7 +359,7 @@ mod tests {
     fn every_script_in_the_manual_can_be_played() {
         let scripts: Vec<&str> =
             MANUAL.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-        assert_eq!(scripts.len(), 3);
+        assert_eq!(scripts.len(), 4);
         for script in scripts {
             assert!(Script::parse(script).is_ok(), "{:?}", Script::parse(script));
         }

@@ -56,7 +56,9 @@ fn plays() -> Vec<Vec<String>> {
     let words = |words: &str| words.split(' ').map(str::to_owned).collect();
     let seeds = std::env::vars().find(|(name, _)| name == SEEDS_VARIABLE);
     if let Some(seeds) = seeds.map(|(_, seeds)| seeds.parse::<u32>().unwrap()) {
-        return (1..=seeds).map(|seed| words(&format!("--seed {seed} --max-time 60"))).collect();
+        return (1..=seeds)
+            .map(|seed| words(&format!("--seed {seed} --max-time 60 --generation-database none")))
+            .collect();
     }
     let short = "--phases examples,fuzzing --max-examples 3 --max-time 18";
     vec![words(&format!("--seed 7 --generation-deterministic {short}"))]
@@ -67,7 +69,7 @@ fn fuzz(world: &World, server: &StoryServer, key: &str, play: &[String]) -> Outp
     let (url, header) = (server.url(), format!("Authorization: Bearer {key}"));
     let mut words = vec!["run", &document, "--url", &url, "--header", &header, "--no-color"];
     words.extend(["--checks", "not_a_server_error", "--warnings", "off", "--workers", "1"]);
-    words.extend(["--generation-database", "none", "--continue-on-failure"]);
+    words.push("--continue-on-failure");
     words.extend(play.iter().map(String::as_str));
     world.run(&RestFuzzer::path(), world.path(), &words, "")
 }
