@@ -33,7 +33,21 @@ pub(crate) fn examples() -> Vec<Fact> {
     facts.extend(outcomes().into_iter().zip(400..).map(settled));
     let decided = decisions().into_iter().chain(whys()).chain(troubles()).chain(ends());
     facts.extend(decided.map(Fact::RoadmapRounds));
+    facts.extend(since_reviews_are_set_aside());
     facts
+}
+
+/// What came later stands at the end: the lines above are as they were stored.
+fn since_reviews_are_set_aside() -> [Fact; 3] {
+    let decided_at = Millis(1_700_000_000_000);
+    let (work, branch, worktree, parent) = (work(), branch(), worktree(), commit());
+    let asked = PlaneStep::SetAside(SetAside { work: work.clone(), branch, worktree, parent, decided_at });
+    let outcome = Outcome::Plane(PlaneOutcome::SetAside { head: commit() });
+    [
+        Fact::EffectRequested { effect: EffectId(490), request: Effect::Plane(asked) },
+        Fact::EffectSettled { effect: EffectId(490), outcome },
+        Fact::RoadmapRounds(RoadmapFact::ReviewSetAside { work, head: commit() }),
+    ]
 }
 
 fn started(spec: RoadmapSpec) -> Fact {
@@ -216,13 +230,6 @@ fn steps() -> Vec<Effect> {
             decided_at,
         }),
     ];
-    steps.push(PlaneStep::SetAside(SetAside {
-        work: work(),
-        branch: branch(),
-        worktree: worktree(),
-        parent: commit(),
-        decided_at,
-    }));
     let (head, base) = (commit(), CommitId::new("base"));
     steps.push(PlaneStep::CombineWork(CombineWork {
         round: round_id.clone(),
@@ -272,7 +279,6 @@ fn outcomes() -> Vec<Outcome> {
         PlaneOutcome::StateMoved,
         PlaneOutcome::WorktreeOpened { head: commit() },
         PlaneOutcome::WorkCaptured(Box::new(captured)),
-        PlaneOutcome::SetAside { head: commit() },
         PlaneOutcome::WorkCombined { head: commit(), conflicts: lines(&["src/lib.rs"]) },
         PlaneOutcome::Merged { commit: commit(), tree: TreeId::new("tree-1") },
     ];
@@ -330,7 +336,6 @@ fn decisions() -> Vec<RoadmapFact> {
         RoadmapFact::RoundOpened { round: round(), branch: branch(), worktree: worktree(), head: commit() },
         RoadmapFact::WorkEnded { work: work(), failed: Some(why()) },
         RoadmapFact::WorkTaken { captured },
-        RoadmapFact::ReviewSetAside { work: work(), head: commit() },
         RoadmapFact::WorkCombined {
             round: round(),
             head: commit(),

@@ -78,7 +78,14 @@ pub(crate) fn believe(bug: RoadmapBug, run: &mut Run, observed: &Observation) {
             busy.for_each(|work| work.phase = Phase::Idle);
         }
         RoadmapBug::GoesOnAfterTheConclusion if !ended => state.end = None,
-        RoadmapBug::OpensRoundsForEver => state.opened = 0,
+        RoadmapBug::OpensRoundsForEver => {
+            state.opened = 0;
+            state.taken_up.clear();
+        }
+        // Nobody takes the old one away before the next reviewer is asked.
+        RoadmapBug::TakesOldReviewsForNew => {
+            state.book.works.values_mut().for_each(|work| work.cleared = true);
+        }
         RoadmapBug::MergesWhileTheRoadmapIsUpdated => state.book.update = None,
         RoadmapBug::MergesASecondTime => {
             state.book.rounds.values_mut().for_each(|round| round.merged = false);
