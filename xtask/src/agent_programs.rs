@@ -17,7 +17,7 @@ pub const SKIPPED_VARIABLE: &str = "WINDLASS_AGENTS_SKIPPED";
 const PINNED: &str = "crates/test-support/agent-programs.json";
 const HALF_INSTALLED: &str = ".installing-";
 /// One more try and no long waits: a machine without network must learn it soon.
-const NPM_INSTALL: [&str; 8] = [
+const NPM_INSTALL: [&str; 9] = [
     "install",
     "--no-audit",
     "--no-fund",
@@ -25,6 +25,8 @@ const NPM_INSTALL: [&str; 8] = [
     "--save-exact",
     "--loglevel=error",
     "--fetch-retries=1",
+    // Its own least wait is ten seconds, and a least wait beyond the longest is refused.
+    "--fetch-retry-mintimeout=500",
     "--fetch-retry-maxtimeout=2000",
 ];
 
@@ -247,5 +249,15 @@ mod tests {
             ["codex", "gemini"].map(|name| Skipped { name: name.to_owned(), reason: String::new() });
         assert_eq!(names(&skipped), "codex,gemini");
         assert_eq!(names(&[]), "");
+    }
+
+    /// npm starts nothing at all when the least wait is longer than the longest, and every program was then skipped.
+    #[test]
+    fn npm_waits_between_a_least_and_a_longest_time() {
+        let milliseconds = |name: &str| -> u32 {
+            let option = NPM_INSTALL.iter().find_map(|option| option.strip_prefix(name)).unwrap();
+            option.trim_start_matches('=').parse().unwrap()
+        };
+        assert!(milliseconds("--fetch-retry-mintimeout") <= milliseconds("--fetch-retry-maxtimeout"));
     }
 }
