@@ -2,6 +2,7 @@
 //! a repository inside whose HEAD is a device. A plain walk without any process; it reads no file but nested links to
 //! repositories, and decides nothing.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,14 @@ const REFERENCES_LOOKED_AT: usize = 20_000;
 
 /// Everything below `root` on which no git may be let loose. `.git` at the top belongs to nobody here.
 pub(crate) fn blockers(root: &ConfinedDir) -> Result<Vec<RepoPath>, GitError> {
+    blockers_outside(root, &HashSet::new())
+}
+
+/// The same, without what lies in these directories: for a git that has no business there.
+pub(crate) fn blockers_outside(
+    root: &ConfinedDir,
+    passed: &HashSet<RepoPath>,
+) -> Result<Vec<RepoPath>, GitError> {
     let mut found = Vec::new();
     let mut open = vec![Vec::new()];
     while let Some(directory) = open.pop() {
@@ -38,7 +47,9 @@ pub(crate) fn blockers(root: &ConfinedDir) -> Result<Vec<RepoPath>, GitError> {
                 !directory.is_empty() && repository_blocks(&full)
             } else {
                 if kind == FileType::Directory {
-                    open.push(path);
+                    if passed.is_empty() || !passed.contains(&RepoPath::new(path.clone())) {
+                        open.push(path);
+                    }
                     continue;
                 }
                 false

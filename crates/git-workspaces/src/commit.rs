@@ -42,13 +42,15 @@ impl Identity {
 }
 
 impl Repository {
-    /// Stores a commit in the control directory; [`Self::publish`] brings it into the user's repository.
+    /// Stores a commit in the control directory, durable with the tree it names; [`Self::publish`] brings it into the user's
+    /// repository. Whoever made the tree to be committed need not have flushed it: one flush does for both.
     pub fn commit(&self, request: &CommitRequest<'_>) -> Result<CommitId, GitError> {
         let object = NewObject::new(Kind::Commit, render(request).as_bytes(), self.format)?;
         let id = CommitId::parse(&format!("{:?}", object.id))?;
         let made = object.id;
         self.objects.store(&[object])?;
-        self.objects.flush(|id| *id == made)?;
+        let tree = self.objects_listed(request.tree);
+        self.objects.flush(|id| *id == made || tree.as_ref().is_none_or(|tree| tree.contains(id)))?;
         // Whoever builds on it need not ask what its tree is.
         self.remember(Commit { id: id.clone(), tree: request.tree.clone() });
         Ok(id)

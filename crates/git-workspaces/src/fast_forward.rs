@@ -6,15 +6,18 @@ use std::path::Path;
 
 use windlass_process_supervisor::QuickOutput;
 
-use crate::blockers::blockers;
+use crate::blockers::blockers_outside;
 use crate::confined_dir::ConfinedDir;
 use crate::durable_file::{read_plain, replace};
 use crate::error::GitError;
 use crate::ids::{Commit, Oid};
+use crate::index_file::Index;
 use crate::index_lock::IndexLock;
 use crate::references::ReferenceUpdate;
-use crate::repo_path::quoted;
+use crate::repo_path::{RepoPath, quoted};
 use crate::repository::{Repository, fresh_index_path};
+use crate::selection::Part;
+use crate::write_tree::differing;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FastForward {
@@ -131,7 +134,9 @@ impl Repository {
         kept: &[&str],
     ) -> Result<Result<(), String>, GitError> {
         let work_tree = self.checkout.work_tree();
-        if let Some(path) = blockers(&ConfinedDir::open(work_tree)?)?.first() {
+        // Git moves tracked files and looks at what stands in their way. Worktrees of ours are neither, and there may be many.
+        let passed = self.own_worktrees_in(work_tree);
+        if let Some(path) = blockers_outside(&ConfinedDir::open(work_tree)?, &passed)?.first() {
             return Ok(Err(format!("{path} is no plain file, and git would wait for it")));
         }
         if let Err(detail) = self.refuse_staged_changes(index, from, to)? {
@@ -174,6 +179,9 @@ impl Repository {
         from: &Commit,
         to: &Commit,
     ) -> Result<Result<(), String>, GitError> {
+        if self.says_exactly(index, from)? {
+            return Ok(Ok(()));
+        }
         let staged = |tree: &Commit| {
             self.call_in(self.checkout.work_tree(), index)
                 .args([
@@ -193,9 +201,18 @@ impl Repository {
         Ok(Err(format!("staged changes: {names}")))
     }
 
+    /// Whether the index has exactly the entries of that commit. "No" may also mean that only git can tell: entries with
+    /// marks of their own, parts kept elsewhere, versions that are not read here.
+    fn says_exactly(&self, index: &Path, commit: &Commit) -> Result<bool, GitError> {
+        let Ok(staged) = Index::read(index) else { return Ok(false) };
+        Ok(staged.is_plain() && differing(&*self.listing(&commit.tree)?, &staged).next().is_none())
+    }
+
     /// Git leaves a file alone whose entry in the index says what is to come already.
     fn pass_by(&self, index: &Path, moved: (&Commit, &Commit), kept: &[&str]) -> Result<(), GitError> {
-        if kept.is_empty() {
+        let changed = || self.differing_paths(&moved.0.tree, &moved.1.tree, Part::Everything);
+        let is_kept = |path: &RepoPath| kept.iter().any(|wanted| wanted.as_bytes() == path.as_bytes());
+        if kept.is_empty() || !changed()?.iter().any(is_kept) {
             return Ok(());
         }
         self.enter_changes(index, moved, |path, _, _| Ok(kept.iter().any(|wanted| wanted.as_bytes() == path)))
@@ -227,7 +244,7 @@ impl Repository {
 
     fn file_has(&self, path: &[u8], mode: &[u8], id: &[u8]) -> Result<bool, GitError> {
         let work_tree = self.checkout.work_tree();
-        let path = crate::repo_path::RepoPath::new(path);
+        let path = RepoPath::new(path);
         let root = ConfinedDir::open(work_tree)?;
         let Some((kind, _)) = root.kind_of(&path)? else { return Ok(mode == b"000000") };
         let call = self.internal_call().args(["hash-object", "--no-filters"]);

@@ -1,7 +1,7 @@
 //! Many files of one tree at once: one process for all of them, however many there are.
 
 use crate::error::GitError;
-use crate::ids::TreeId;
+use crate::ids::{Oid, TreeId};
 use crate::index_file::MODE_TYPE;
 use crate::repository::Repository;
 
@@ -23,7 +23,7 @@ impl Repository {
             if !wanted(path) {
                 continue;
             }
-            let content = self.told.file(entry.oid).or_else(|| self.objects.read_blob(entry.oid));
+            let content = self.small_file(entry.oid);
             if content.is_none() {
                 questions.extend([format!("{:?}", entry.oid).as_str(), "\n"]);
             }
@@ -49,6 +49,17 @@ impl Repository {
             files.push((path, content));
         }
         Ok(files)
+    }
+}
+
+impl Repository {
+    /// The content of a file that was read before or lies in our own store in a file of its own.
+    pub(crate) fn small_file(&self, id: Oid) -> Option<Vec<u8>> {
+        self.told.file(id).or_else(|| {
+            let content = self.objects.read_blob(id)?;
+            self.told.keep_file(id, &content);
+            Some(content)
+        })
     }
 }
 

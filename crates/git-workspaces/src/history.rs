@@ -3,6 +3,7 @@
 
 use crate::error::GitError;
 use crate::git_command::GitCall;
+use crate::id_memory::Trailers;
 use crate::ids::{Commit, CommitId, TreeId};
 use crate::repository::Repository;
 
@@ -12,15 +13,14 @@ const MADE_IN_A_ROUND: usize = 32;
 impl Repository {
     /// The newest commit both have in their history; `None` where they have nothing in common.
     pub fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<Commit>, GitError> {
-        if self.leads_back(other, one) {
-            return self.commit_of(one).map(Some);
-        }
-        if self.leads_back(one, other) {
-            return self.commit_of(other).map(Some);
-        }
         let question = (one.clone(), other.clone());
         if let Some(known) = self.told.bases().get(&question) {
             return Ok(known);
+        }
+        if let Some(id) = self.meet(one, other) {
+            let base = Some(self.commit_of(&id)?);
+            self.told.bases().keep(question, &base);
+            return Ok(base);
         }
         let call = self.history_call()?.args(["merge-base", one.as_str(), other.as_str()]);
         let answer = call.run_accepting(&[0, 1])?;
@@ -65,6 +65,10 @@ impl Repository {
         if let Some(known) = self.told.trailers().get(&question) {
             return Ok(known);
         }
+        if let Some(found) = self.own_trailers(key, last, base) {
+            self.told.trailers().keep(question, &found);
+            return Ok(found);
+        }
         let format = format!("--format=%H %(trailers:key={key},valueonly,separator=%x09)");
         let printed = self
             .history_call()?
@@ -106,18 +110,37 @@ impl Repository {
         Some(Commit { id: id.clone(), tree })
     }
 
-    /// Whether commits made here lead from one straight back to the other; `false` says nothing.
-    fn leads_back(&self, from: &CommitId, to: &CommitId) -> bool {
-        let mut at = from.clone();
+    /// Where two lines of commits that were made here come together. Lines without a merge have one such place, and it is the
+    /// newest. `None` says nothing.
+    fn meet(&self, one: &CommitId, other: &CommitId) -> Option<CommitId> {
+        let line = self.made_in_a_line(other);
+        self.made_in_a_line(one).into_iter().find(|id| line.contains(id))
+    }
+
+    /// A commit and what came before it, as far back as commits with one parent were made here; the last one may be anybody's.
+    fn made_in_a_line(&self, from: &CommitId) -> Vec<CommitId> {
+        let parent = |id: &CommitId| {
+            let content = self.objects.read(id.as_str()).filter(|(kind, _)| kind == "commit");
+            content.and_then(|(_, content)| only_parent(&content))
+        };
+        std::iter::successors(Some(from.clone()), parent).take(MADE_IN_A_ROUND).collect()
+    }
+
+    /// The same where all these commits were made here and end with nothing but trailers; `None` where git is to read them.
+    fn own_trailers(&self, key: &str, last: &CommitId, base: &CommitId) -> Option<Trailers> {
+        let mut found = Vec::new();
+        let mut at = last.clone();
         for _ in 0..MADE_IN_A_ROUND {
-            if at == *to {
-                return true;
+            if at == *base {
+                return Some(found);
             }
-            let content = self.objects.read(at.as_str()).filter(|(kind, _)| kind == "commit");
-            let Some(parent) = content.and_then(|(_, content)| only_parent(&content)) else { return false };
-            at = parent;
+            let (_, content) = self.objects.read(at.as_str()).filter(|(kind, _)| kind == "commit")?;
+            let values =
+                trailers_of(&content)?.into_iter().filter(|(name, _)| name.eq_ignore_ascii_case(key));
+            found.extend(values.map(|(_, value)| (at.clone(), value)));
+            at = only_parent(&content)?;
         }
-        false
+        None
     }
 
     /// A cache of the history that somebody else wrote is not believed.
@@ -135,6 +158,22 @@ fn only_parent(commit: &[u8]) -> Option<CommitId> {
         return None;
     }
     CommitId::parse(std::str::from_utf8(first).ok()?).ok()
+}
+
+/// Name and value of each line of the last paragraph, if all of them are trailers; what is less plain than that is git's to
+/// judge.
+fn trailers_of(commit: &[u8]) -> Option<Vec<(String, String)>> {
+    let text = std::str::from_utf8(commit).ok()?;
+    let (_, message) = text.split_once("\n\n")?;
+    let (_, last) = message.trim_end().rsplit_once("\n\n")?;
+    let trailer = |line: &str| {
+        let (name, value) = line.split_once(": ")?;
+        let is_name =
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let value = value.trim();
+        (is_name && !value.is_empty()).then(|| (name.to_owned(), value.to_owned()))
+    };
+    last.lines().map(trailer).collect()
 }
 
 fn tree_line(commit: &[u8]) -> Option<TreeId> {

@@ -57,6 +57,7 @@ pub(crate) struct Index {
     /// nothing: the file may have been changed again within the same tick.
     written_at: i64,
     written_at_nanos: i64,
+    plain: bool,
 }
 
 impl IndexEntry {
@@ -103,14 +104,20 @@ impl Index {
     pub(crate) fn read(path: &Path) -> Result<Self, GitError> {
         let about = fs::metadata(path).map_err(GitError::io("read", path))?;
         let bytes = fs::read(path).map_err(GitError::io("read", path))?;
-        let Parsed { mut entries, tree, noted_trees } =
+        let Parsed { mut entries, tree, noted_trees, plain } =
             parse(&bytes).map_err(|what| GitError::DamagedIndex { path: path.to_owned(), what })?;
         // Git writes them in this order; everything here searches by it.
         if !entries.is_sorted_by(|left, right| left.path < right.path) {
             entries.sort_by(|left, right| left.path.cmp(&right.path));
         }
         let (written_at, written_at_nanos) = (about.mtime(), about.mtime_nsec());
-        Ok(Self { entries, tree, noted_trees, written_at, written_at_nanos })
+        Ok(Self { entries, tree, noted_trees, written_at, written_at_nanos, plain })
+    }
+
+    /// Whether the entries that were read are all there is to it: none has a mark of its own (skipped, only meant to be
+    /// added), and none is kept in another file.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
     }
 
     /// Whether these are the entries of `tree` and no others. "No" may also mean that nobody noted it.
@@ -217,6 +224,7 @@ struct Parsed {
     entries: Vec<IndexEntry>,
     tree: Option<Oid>,
     noted_trees: Vec<u8>,
+    plain: bool,
 }
 
 fn parse(bytes: &[u8]) -> Result<Parsed, &'static str> {
@@ -274,7 +282,20 @@ fn parse_entries(bytes: &[u8], count: usize, hash_length: usize) -> Result<Parse
     }
     let extensions = bytes.get(at..bytes.len().saturating_sub(hash_length)).ok_or("cut short")?;
     let noted_trees = noted_trees(extensions).unwrap_or_default();
-    Ok(Parsed { entries, tree: root_of(noted_trees, hash_length), noted_trees: noted_trees.to_vec() })
+    let plain = number(bytes, 4) == Some(2) && !must_be_understood(extensions);
+    Ok(Parsed { entries, tree: root_of(noted_trees, hash_length), noted_trees: noted_trees.to_vec(), plain })
+}
+
+/// Git names what nobody may pass over with a small letter: entries in another file, directories that stand for theirs.
+fn must_be_understood(mut extensions: &[u8]) -> bool {
+    while let Some((header, rest)) = extensions.split_at_checked(8) {
+        let following = number(header, 4).and_then(|length| rest.get(length as usize..));
+        match following {
+            Some(following) if header[0].is_ascii_uppercase() => extensions = following,
+            _ => return true,
+        }
+    }
+    !extensions.is_empty()
 }
 
 fn noted_trees(mut extensions: &[u8]) -> Option<&[u8]> {
@@ -372,6 +393,26 @@ mod tests {
         assert_eq!(with(b"\x00-1 0\n"), None, "an entry was changed");
         assert_eq!(with(&[b"\x001 0\n", &id[..19]].concat()), None, "cut short");
         assert_eq!(with(b""), None);
+    }
+
+    #[test]
+    fn an_index_is_plain_only_without_marks_and_parts_elsewhere() {
+        let plain = |entries: Vec<IndexEntry>, extension: &[u8]| {
+            let mut bytes = Index { entries, ..Index::default() }.to_bytes(20);
+            bytes.truncate(bytes.len() - 20);
+            if !extension.is_empty() {
+                bytes.extend(extension);
+                bytes.extend(1_u32.to_be_bytes());
+                bytes.push(b'?');
+            }
+            bytes.extend([0; 20]);
+            parse(&bytes).unwrap().plain
+        };
+        let file = || vec![entry("a", 0o100_644, 1)];
+        assert!(plain(file(), b"") && plain(file(), b"UNTR"));
+        assert!(!plain(file(), b"link"), "entries in another file");
+        assert!(!plain(file(), b"sdir"), "directories that stand for their entries");
+        assert!(!plain(vec![entry("sub", MODE_GITLINK, 1)], b""), "an entry with a mark of its own");
     }
 
     #[test]

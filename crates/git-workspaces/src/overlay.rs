@@ -35,8 +35,8 @@ impl Repository {
         Ok(tree)
     }
 
-    /// As [`Self::overlay`], but not durable: for a tree that nothing but a directory is to hold, and that would be made
-    /// again after a power cut.
+    /// As [`Self::overlay`], but not durable: for a tree that nothing but a directory is to hold and that would be made
+    /// again after a power cut, or that is about to be committed.
     pub fn overlay_to_show(&self, parts: &Overlay<'_>) -> Result<TreeId, GitError> {
         let digest = parts.digest();
         if let Some(made) = self.memory.overlay(&digest) {
@@ -92,7 +92,7 @@ impl Repository {
     pub fn file_at(&self, tree: &TreeId, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         let listing = self.listing(tree)?;
         let Some(entry) = listing.find(path.as_bytes()) else { return Ok(None) };
-        if let Some(content) = self.told.file(entry.oid).or_else(|| self.objects.read_blob(entry.oid)) {
+        if let Some(content) = self.small_file(entry.oid) {
             return Ok(Some(content));
         }
         let id = format!("{:?}", entry.oid);

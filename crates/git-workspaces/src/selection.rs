@@ -63,7 +63,7 @@ impl Repository {
     }
 
     /// The base with those paths as they are in `content`; a path that is taken and not there is gone. Where a file of one
-    /// would stand on a directory of the other, the base keeps its place. Durable.
+    /// would stand on a directory of the other, the base keeps its place. Durable with a commit of it, not before.
     pub fn select(
         &self,
         base: &TreeId,
@@ -84,7 +84,6 @@ impl Repository {
         } else {
             self.write_tree(whole, &before, Vec::new())?.0
         };
-        self.make_durable(&tree)?;
         Ok(Selected { tree, left })
     }
 }

@@ -1,6 +1,7 @@
 //! Linked worktrees of the user's repository, made from plain files so that no git reads the user's configuration,
 //! and filled through the control directory so that no filter or hook runs.
 
+use std::collections::HashSet;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use crate::fingerprint::Fingerprint;
 use crate::ids::{Commit, CommitId, TreeId};
 use crate::index_file::{Index, path_for_key};
 use crate::references::{ReferenceUpdate, check_name};
+use crate::repo_path::RepoPath;
 use crate::repository::Repository;
 
 const COMPLETE: &str = "windlass-complete";
@@ -94,7 +96,7 @@ impl Worktree {
         let path = &self.path;
         fs::create_dir_all(path).map_err(GitError::io("create directory", path))?;
         let root = crate::confined_dir::ConfinedDir::open(path)?;
-        let dot_git = crate::repo_path::RepoPath::new(".git");
+        let dot_git = RepoPath::new(".git");
         if !matches!(root.kind_of(&dot_git)?, None | Some((rustix::fs::FileType::RegularFile, _))) {
             root.remove(&dot_git)?;
         }
@@ -150,15 +152,23 @@ impl Repository {
         let parent = parent.ok_or_else(|| unusable("it is not an absolute path"))?;
         fs::create_dir_all(parent).map_err(GitError::io("create directory", parent))?;
         let path = parent.canonicalize().map_err(GitError::io("find", parent))?.join(name);
-        let readable: String = name
-            .to_string_lossy()
-            .chars()
-            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
-            .take(40)
-            .collect();
-        let admin_name = format!("windlass-{readable}-{}", short_hash(&path));
-        let admin_dir = self.checkout.common_dir().join("worktrees").join(admin_name);
+        let admin_dir = self.checkout.common_dir().join("worktrees").join(admin_name(&path));
         Ok(Worktree { path, admin_dir })
+    }
+
+    /// Worktrees below this directory that were made here, by their paths from there. By our own marks: what somebody else
+    /// registered under such a name is not among them.
+    pub(crate) fn own_worktrees_in(&self, directory: &Path) -> HashSet<RepoPath> {
+        let marks = fs::read_dir(self.control.worktrees()).into_iter().flatten().flatten();
+        let registered = self.checkout.common_dir().join("worktrees");
+        let found = marks.filter_map(|mark| {
+            let name = mark.file_name();
+            let path = path_from_line(&read_plain(&registered.join(&name).join("gitdir")).ok()?);
+            let path = path.parent()?;
+            let inside = path.strip_prefix(directory).ok().filter(|_| name == admin_name(path).as_str())?;
+            Some(RepoPath::new(inside.as_os_str().as_bytes()))
+        });
+        found.collect()
     }
 
     /// Makes one linked worktree; see [`Self::add_worktrees`].
@@ -358,6 +368,13 @@ impl Repository {
         let content = fs::read(&source).map_err(GitError::io("read", &source))?;
         worktree.put_index(&content, time_of(&source)?)
     }
+}
+
+/// The name under which git knows the worktree of ours at this path.
+fn admin_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let readable: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
+    format!("windlass-{readable}-{}", short_hash(path))
 }
 
 fn time_of(index: &Path) -> Result<SystemTime, GitError> {

@@ -1,9 +1,10 @@
 //! Stores the tree of a list of entries, with the files that are new in it. Must not look at a work tree.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::error::GitError;
-use crate::ids::TreeId;
+use crate::ids::{Oid, TreeId};
 use crate::index_file::Index;
 use crate::own_objects::NewObject;
 use crate::repo_path::RepoPath;
@@ -34,11 +35,15 @@ impl Repository {
 
     /// Flushes what this process stored of a tree. What it did not store was durable when it came here.
     pub(crate) fn make_durable(&self, tree: &TreeId) -> Result<(), GitError> {
-        let listing = self.memory.listing(tree);
-        match listing.and_then(|listing| listing.objects(self.format.id_bytes())) {
+        match self.objects_listed(tree) {
             Some(needed) => self.objects.flush(|id| needed.contains(id)),
             None => self.objects.flush(|_| true),
         }
+    }
+
+    /// Everything a tree is made of, where this process has listed it.
+    pub(crate) fn objects_listed(&self, tree: &TreeId) -> Option<HashSet<Oid>> {
+        self.memory.listing(tree)?.objects(self.format.id_bytes())
     }
 }
 

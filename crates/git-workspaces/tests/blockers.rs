@@ -185,6 +185,28 @@ fn the_users_checkout_with_one_in_it_is_left_alone() {
 }
 
 #[test]
+fn only_worktrees_that_were_made_here_may_have_one_below_the_users_checkout() {
+    let world = World::new();
+    let (repository, base) = world.ready();
+    let landed = next(&repository, &world, &base);
+    let ours = world.repo.join("worktrees/round-001");
+    repository.add_worktree(&ours, "round-001", "round-001", &base).unwrap();
+    pipe(&ours.join("src/.gitignore"));
+    // Registered by somebody else, under a name as ours has them.
+    let admin = world.repo.join(".git/worktrees/windlass-planted-0123456789abcdef");
+    write(&admin.join("gitdir"), format!("{}\n", world.repo.join("planted/.git").display()));
+    pipe(&world.repo.join("planted/.gitignore"));
+    match repository.fast_forward_current(&base, &landed).unwrap() {
+        FastForward::Refused(NotFastForwarded::InTheWay { detail }) => {
+            assert!(detail.contains("planted/.gitignore"), "{detail}");
+        }
+        other => panic!("{other:?}"),
+    }
+    fs::remove_dir_all(world.repo.join("planted")).unwrap();
+    assert_eq!(repository.fast_forward_current(&base, &landed).unwrap(), FastForward::Done);
+}
+
+#[test]
 fn a_worktree_with_one_in_it_is_not_removed() {
     let world = World::new();
     let (repository, base, doer) = world.with_doer();

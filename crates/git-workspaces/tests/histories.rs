@@ -93,8 +93,19 @@ fn commits_made_here_lead_back_and_are_whole_without_the_users_objects() {
     assert_eq!(repository.merge_base(&main.id, &made.id).unwrap(), Some(main.clone()));
     assert_eq!(repository.merge_base(&made.id, &main.id).unwrap(), Some(main.clone()));
     assert_eq!(repository.merge_base(&made.id, &side.id).unwrap(), Some(first));
+    let beside = CommitRequest {
+        tree: &main.tree,
+        parents: std::slice::from_ref(&main.id),
+        message: "beside",
+        author: &me,
+        committer: &me,
+        time: Moment { seconds: 1, offset_minutes: 0 },
+    };
+    let beside = repository.publish_new(&beside, &main.tree).unwrap();
     repository.import(&made).unwrap();
     std::fs::remove_dir_all(world.repo.join(".git/objects")).unwrap();
+    assert_eq!(repository.merge_base(&made.id, &beside.id).unwrap(), Some(main.clone()));
+    assert_eq!(repository.merge_base(&beside.id, &made.id).unwrap(), Some(main));
     let whole = repository.files_at(&made.tree, |_| true).unwrap();
     let names: Vec<&str> = whole.iter().map(|(path, _)| path.as_str()).collect();
     assert!(names.contains(&"one") && names.contains(&"readme.txt"), "{names:?}");
@@ -136,6 +147,43 @@ fn trailers_are_found_newest_first_and_only_since_the_base() {
     assert_eq!(found, expected);
     assert_eq!(repository.trailers("Windlass-Round", &last.id, &main.id).unwrap().len(), 1);
     assert_eq!(repository.trailers("Windlass-Item", &last.id, &first.id).unwrap(), []);
+}
+
+#[test]
+fn trailers_of_commits_made_here_are_read_here_and_what_is_not_plain_is_gits_to_judge() {
+    let (world, repository, [_, main, _]) = parted();
+    let me = Identity::new("N", "e@x").unwrap();
+    let made = |message: &str, on: &Commit| {
+        let request = CommitRequest {
+            tree: &main.tree,
+            parents: std::slice::from_ref(&on.id),
+            message,
+            author: &me,
+            committer: &me,
+            time: support::NOON,
+        };
+        repository.publish_new(&request, &main.tree).unwrap()
+    };
+    let round = "Complete round-004\n\nWindlass-Run: r-1\nWindlass-Round: round-004\nWindlass-Review: sha256:ab\n";
+    let first = made(round, &main);
+    let second = made("Words: and more\n\nwindlass-round:  round-005 \n", &first);
+    let expected = [(second.id.clone(), "round-005".to_owned()), (first.id.clone(), "round-004".to_owned())];
+    let theirs = world.git(
+        &world.repo,
+        &[
+            "log",
+            "--format=%(trailers:key=Windlass-Round,valueonly,separator=%x2C)",
+            second.id.as_str(),
+            &format!("^{}", main.id),
+        ],
+    );
+    assert_eq!(theirs.split_whitespace().collect::<Vec<_>>(), ["round-005", "round-004"]);
+    let mixed = made("Words\n\nnothing to see\nWindlass-Round: round-006\nstill nothing\nat all\n", &second);
+    assert_eq!(repository.trailers("Windlass-Round", &mixed.id, &second.id).unwrap(), []);
+    // From here on there is nothing that git could read.
+    std::fs::remove_dir_all(world.repo.join(".git/objects")).unwrap();
+    assert_eq!(repository.trailers("Windlass-Round", &second.id, &main.id).unwrap(), expected);
+    assert_eq!(repository.trailers("Windlass-Item", &second.id, &main.id).unwrap(), []);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Everything the handlers of one run's effects share: where things are and what they are done with. Cheap to clone;
 //! holds no state of the run, which lives in the journal.
 
+use crate::control_plane::Memory;
 use crate::evidence::EvidenceStore;
 use crate::fault::bug;
 use crate::notify::Plan;
@@ -30,6 +31,8 @@ pub(crate) struct RunContext {
     pub(crate) state: StateDir,
     pub(crate) evidence: EvidenceStore,
     pub(crate) repository: Repository,
+    /// What was read of a roadmap loop's control plane and cannot have changed.
+    pub(crate) planes: Memory,
     pub(crate) environment: Environment,
     /// This program, which is also the keeper of children and the player of scripts.
     pub(crate) program: PathBuf,

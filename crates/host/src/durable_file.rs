@@ -28,6 +28,13 @@ pub(crate) fn place_read_only(path: &Path, content: &[u8]) -> Result<File, Fault
     put(path, content, Flush::ToSystem, Mode::READ_ONLY)
 }
 
+/// A file that nobody misses: flushed once, after the renaming, which makes content and name durable together. After the
+/// loss of power before this returns it may be there and empty, which its reader must take for absent.
+pub(crate) fn place_durably(path: &Path, content: &[u8]) -> Result<(), Fault> {
+    let file = put(path, content, Flush::ToSystem, Mode::USUAL)?;
+    file.sync_all().map_err(|error| file_fault("flush", path, &error))
+}
+
 #[derive(Clone, Copy)]
 struct Mode(u32);
 

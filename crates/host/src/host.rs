@@ -2,6 +2,7 @@
 
 use crate::context::RunContext;
 use crate::control;
+use crate::control_plane::Memory;
 use crate::evidence::EvidenceStore;
 use crate::fault::{file_fault, git_fault};
 use crate::notify::{Channel, Courier, Deliveries, Kit, Patience, Plan, desktop_is_there};
@@ -145,6 +146,7 @@ impl Host {
             state: self.state.clone(),
             evidence: self.evidence.clone(),
             repository,
+            planes: Memory::default(),
             environment: self.environment.clone(),
             program: self.program.clone(),
             author: author.unwrap_or_default(),

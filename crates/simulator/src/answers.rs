@@ -59,7 +59,7 @@ impl Answering<'_> {
             Effect::ReadQueue { .. } => self.read_queue(world),
             Effect::RunSuite(asked) => self.suite(world, effect, asked),
             Effect::CommitItem(asked) => self.commit_item(world, asked),
-            Effect::Plane(step) => self.plane_step(world, step),
+            Effect::Plane(step) => self.plane_step(world, effect, step),
         }
     }
 

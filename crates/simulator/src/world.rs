@@ -59,6 +59,8 @@ pub(crate) struct Truth {
     pub(crate) goal: GoalTruth,
     /// The repository of a roadmap loop; absent until somebody looks at it.
     pub(crate) roadmap: Option<Repo>,
+    /// The newest step of its controller that was carried out.
+    pub(crate) last_plane_step: Option<EffectId>,
 }
 
 impl Truth {

@@ -16,6 +16,9 @@ use crate::roadmap_plane;
 /// The first argument of an agent; the second one is how many rounds its judge or controller rejects, and a third one a file where it
 /// leaves the moments of its first and its last instruction.
 pub(crate) const PLAY: &str = "--play-agent";
+/// The first argument of the least keeper there is; the second one is the file for the end of what it keeps, and what
+/// follows is the command.
+pub(crate) const KEEP: &str = "--keep-agent";
 /// The file that each change is in.
 const CHANGED_FILE: &str = "changed.txt";
 /// What the counting git is called, and where it leaves one byte for each time it is started.
@@ -29,6 +32,8 @@ pub(crate) fn play() -> Option<ExitCode> {
     let words: Vec<String> = std::env::args().collect();
     let played = if words.get(1).is_some_and(|word| word == PLAY) {
         act_on_the_clock(words.get(2).map_or("", String::as_str), words.get(3))
+    } else if words.get(1).is_some_and(|word| word == KEEP) {
+        keep(&words[2..])
     } else if Path::new(words.first()?).file_name()? == GIT {
         count_and_become_git(&words)
     } else {
@@ -51,6 +56,20 @@ fn act_on_the_clock(rejected_rounds: &str, moments: Option<&String>) -> Result<(
     let mut file = std::fs::OpenOptions::new().append(true).create(true).open(file)?;
     let line = format!("{role} {} {}\n", began.as_nanos(), wall_clock().as_nanos());
     Ok(file.write_all(line.as_bytes())?)
+}
+
+/// What a controller needs that may be killed: a process that outlives it, is the parent of the agent, has what the agent
+/// says, and leaves durably how it ended. No limits, no tree of processes to end, nobody to be found again.
+fn keep(words: &[String]) -> Result<()> {
+    let [end, program, arguments @ ..] = words else { bail!("nothing to keep") };
+    let here = std::env::current_dir()?;
+    let said = std::fs::File::create(Path::new(end).with_extension("log"))?;
+    let mut agent = Repository::of_this_build().program(program);
+    agent.args(arguments).current_dir(here).stdin(Stdio::inherit());
+    let status = agent.stdout(said.try_clone()?).stderr(said).status()?;
+    let mut file = std::fs::File::create(end)?;
+    file.write_all(format!("{}\n", status.code().unwrap_or(-1)).as_bytes())?;
+    Ok(file.sync_all()?)
 }
 
 /// Reads the prompt, does what the role does, leaves its artifact.

@@ -119,7 +119,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "roadmap-round-20-files",
-        what: "one merged round of a roadmap among ten, against the same agents, worktree, commits, squash and state by hand",
+        what: "one merged round of a roadmap among ten, against the same kept agents, worktree, commits, squash and state by hand",
         goal: Goal::RatioAtMost(1.5),
         measure: roadmap::small,
     },
@@ -128,6 +128,18 @@ const ROWS: &[Row] = &[
         what: "the same with 2,000 files",
         goal: Goal::RatioAtMost(1.5),
         measure: roadmap::large,
+    },
+    Row {
+        name: "git-calls-a-roadmap-round",
+        what: "calls of git of one merged round of a roadmap",
+        goal: Goal::None,
+        measure: roadmap::git_calls,
+    },
+    Row {
+        name: "commits-a-roadmap-round",
+        what: "durable appends of one merged round of a roadmap",
+        goal: Goal::CountAtMost(14),
+        measure: roadmap::commits,
     },
     Row {
         name: "between-agents-20-files",

@@ -1,13 +1,14 @@
-//! The bare minimum for a round of a roadmap: a branch and a worktree, the same three agents in it, a commit of what each
-//! left, one squash commit on the base branch and in the user's checkout, and a state file that is durable at every stage.
-//! No supervision, nothing is read back, no second look at anything.
+//! The bare minimum for a round of a roadmap that survives the loss of power and of its controller: a branch and a worktree,
+//! the same three agents, each under a process that outlives the controller and keeps its end, a commit of what each left,
+//! its artifact read, one squash commit by compare-and-swap on the base branch and in the user's checkout, a state file that
+//! is never written over unseen, and a journal. No limits, no roadmap read, no prompt made, no second look at anything.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::by_hand::ByHand;
-use crate::roadmap_plane::STATE;
+use crate::roadmap_plane::{self, STATE};
 use crate::stage::Stage;
 
 const STAGES: [&str; 3] = ["plan", "implement", "review"];
@@ -18,13 +19,16 @@ pub(crate) struct RoadmapByHand<'a> {
     hand: ByHand<'a>,
     base: String,
     round: u32,
+    /// The state file as it was written last.
+    state: String,
 }
 
 impl<'a> RoadmapByHand<'a> {
     pub(crate) fn begin(stage: &'a Stage) -> Result<Self> {
         let mut hand = ByHand::make(stage, "roadmap-by-hand")?;
         hand.open_journal()?;
-        Ok(Self { stage, base: hand.base().to_owned(), hand, round: 0 })
+        let state = std::fs::read_to_string(stage.repository().join(STATE))?;
+        Ok(Self { stage, base: hand.base().to_owned(), hand, round: 0, state })
     }
 
     /// Open, then each role with its commit, then the squash; durable after each.
@@ -42,8 +46,7 @@ impl<'a> RoadmapByHand<'a> {
         for (role, stage) in ROLES.into_iter().zip(STAGES) {
             self.write_state(stage)?;
             self.hand.commit()?;
-            let status = self.stage.agent(role, self.round, 0, &worktree)?.status()?;
-            ensure!(status.success(), "the {role} ended with {status}");
+            self.play(role, &worktree)?;
             self.hand.commit()?;
             self.hand.git_in(&worktree, &["add", "--all"], "")?;
             self.hand.git_in(&worktree, &["write-tree"], "")?.trim().clone_into(&mut tree);
@@ -71,8 +74,20 @@ impl<'a> RoadmapByHand<'a> {
         self.stage.repository().join(format!("orchestrator/worktrees/round-{:03}", self.round))
     }
 
-    /// Written beside it, made durable, put in its place.
-    fn write_state(&self, stage: &str) -> Result<()> {
+    /// A controller that is killed must find out how an agent ended, or it could not tell lost work from done work; and what
+    /// the agent claims counts only once its artifact was read.
+    fn play(&self, role: &str, worktree: &Path) -> Result<()> {
+        let end = self.stage.on_disk(&format!("end-{}-{role}", self.round));
+        let status = self.stage.kept_agent(role, self.round, worktree, &end)?.status()?;
+        ensure!(status.success(), "the keeper of the {role} ended with {status}");
+        ensure!(std::fs::read_to_string(&end)?.trim() == "0", "the {role} failed");
+        let (path, expected) = roadmap_plane::artifact(role, self.round).context("the role leaves nothing")?;
+        ensure!(std::fs::read_to_string(worktree.join(path))? == expected, "the {role} left something else");
+        Ok(())
+    }
+
+    /// Written beside it, made durable, put in its place, unless somebody else wrote it meanwhile.
+    fn write_state(&mut self, stage: &str) -> Result<()> {
         let path = self.stage.repository().join(STATE);
         let beside = path.with_extension("tmp");
         let text = format!(
@@ -80,10 +95,12 @@ impl<'a> RoadmapByHand<'a> {
             self.round,
             "x".repeat(700)
         );
-        std::fs::write(&beside, text)?;
+        ensure!(std::fs::read_to_string(&path)? == self.state, "somebody changed the state file");
+        std::fs::write(&beside, &text)?;
         std::fs::File::open(&beside)?.sync_all()?;
         std::fs::rename(&beside, &path)?;
         std::fs::File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()?;
+        self.state = text;
         Ok(())
     }
 }

@@ -237,7 +237,7 @@ impl Stage {
     ) -> Result<Command> {
         let outbox = self.outbox();
         std::fs::create_dir_all(&outbox)?;
-        let prompt = self.on_disk("prompt.md");
+        let prompt = self.prompt();
         std::fs::write(&prompt, "what is to be done\n".repeat(200))?;
         let mut command = self.start(&own_program()?);
         command.args([agent::PLAY, &rejected_rounds.to_string()]).current_dir(directory);
@@ -245,6 +245,31 @@ impl Stage {
         command.env("WINDLASS_ROUND", round.to_string()).env("WINDLASS_OUTBOX", outbox);
         command.stdin(std::fs::File::open(prompt)?).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(command)
+    }
+}
+
+impl Stage {
+    /// The same under a keeper that leaves its end in that file.
+    pub(crate) fn kept_agent(
+        &self,
+        role: &str,
+        round: u32,
+        directory: &Path,
+        end: &Path,
+    ) -> Result<Command> {
+        let agent = self.agent(role, round, 0, directory)?;
+        let mut kept = self.start(&own_program()?);
+        kept.arg(agent::KEEP).arg(end).arg(agent.get_program()).args(agent.get_args());
+        kept.current_dir(directory);
+        for (name, value) in agent.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+            kept.env(name, value);
+        }
+        kept.stdin(std::fs::File::open(self.prompt())?).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(kept)
+    }
+
+    fn prompt(&self) -> PathBuf {
+        self.on_disk("prompt.md")
     }
 }
 

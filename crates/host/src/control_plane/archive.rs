@@ -11,6 +11,7 @@ const ROUNDS: &str = "orchestrator/rounds/";
 const UPDATES: &str = "orchestrator/roadmap-updates/";
 
 /// Rounds on the base branch that selected something, and what.
+#[derive(Clone, Debug)]
 pub(super) struct Archive {
     pub(super) rounds: Vec<String>,
     pub(super) items: Vec<String>,

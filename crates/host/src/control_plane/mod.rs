@@ -15,8 +15,10 @@ pub(crate) use trouble::{Trouble, TroubleKind};
 pub(crate) use words::{form, round_stage_to_file, stage_to_file, trigger_to_file, update_status_to_file};
 
 use crate::fault::git_fault;
+use archive::Archive;
 use folder::Found;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use windlass_artifact_formats::roadmap_loop::plane::Recognised;
 use windlass_artifact_formats::roadmap_loop::plane::{
     ActiveBundle, BundleTexts, Generation, PlaneFiles, PlaneKind, Problem, Retry, Roadmap, RoadmapView,
@@ -24,7 +26,7 @@ use windlass_artifact_formats::roadmap_loop::plane::{
 };
 use windlass_artifact_formats::roadmap_loop::round::{self, sha256_hex};
 use windlass_control_api::Fault;
-use windlass_git_workspaces::{Commit, Part, Repository};
+use windlass_git_workspaces::{Commit, Part, Repository, TreeId};
 use windlass_protocols::protocol::roadmap_rounds::plane::Plane;
 use windlass_protocols::protocol::roadmap_rounds::spec::RoundLimits;
 use windlass_protocols::{CommitId, Digest};
@@ -49,11 +51,38 @@ pub(crate) struct Looked {
 /// Reads the control plane of the repository that is checked out here. The inner result is about the plane; a fault is about
 /// git or the disk.
 pub(crate) fn look(repository: &Repository) -> Result<Result<Looked, Trouble>, Fault> {
+    look_again(repository, &Memory::default())
+}
+
+/// As [`look`], for whoever looks often: everything that can change is read anew, and what follows from a commit that was
+/// looked at before is remembered.
+pub(crate) fn look_again(repository: &Repository, memory: &Memory) -> Result<Result<Looked, Trouble>, Fault> {
     let plane = match Reading::begin(repository)? {
         Ok(reading) => reading,
         Err(trouble) => return Ok(Err(trouble)),
     };
-    plane.whole()
+    plane.whole(memory)
+}
+
+/// What the tree of the base branch says about rounds that are over. Trees are named by their content, so nothing here grows
+/// old; only the last one is kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    archive: Arc<Mutex<Option<(TreeId, Archive)>>>,
+}
+
+impl Memory {
+    fn archive(&self, reading: &Reading<'_>) -> Result<Archive, Fault> {
+        let mut known = self.archive.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((tree, archive)) = known.as_ref()
+            && *tree == reading.base.tree
+        {
+            return Ok(archive.clone());
+        }
+        let archive = archive::read(reading)?;
+        *known = Some((reading.base.tree.clone(), archive.clone()));
+        Ok(archive)
+    }
 }
 
 /// A recorded worktree: paths are the repository's unless they are absolute.
@@ -214,8 +243,8 @@ impl<'a> Reading<'a> {
         }))
     }
 
-    fn whole(self) -> Result<Result<Looked, Trouble>, Fault> {
-        let archive = archive::read(&self)?;
+    fn whole(self, memory: &Memory) -> Result<Result<Looked, Trouble>, Fault> {
+        let archive = memory.archive(&self)?;
         let branches =
             self.repository.branches_under(&format!("{}/", names::PLANE_DIR)).map_err(git_fault)?;
         let mut seen = Vec::new();

@@ -52,12 +52,13 @@ pub(super) fn stepping(step: &PlaneStep) -> (String, Tone) {
 }
 
 pub(super) fn stepped(outcome: &PlaneOutcome) -> (String, Tone) {
-    match outcome {
+    match outcome.itself() {
         PlaneOutcome::StateMoved => {
             ("the state file was changed meanwhile: read again".to_owned(), Tone::Attention)
         }
         PlaneOutcome::Held(held) => (held_words(held), Tone::Attention),
-        PlaneOutcome::Read(_)
+        PlaneOutcome::Looked { .. }
+        | PlaneOutcome::Read(_)
         | PlaneOutcome::StateWritten { .. }
         | PlaneOutcome::WorktreeOpened { .. }
         | PlaneOutcome::WorkCaptured(_)

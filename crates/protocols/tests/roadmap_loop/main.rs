@@ -6,6 +6,7 @@ mod fan_out;
 mod finalizing;
 mod ladder;
 mod livelocks;
+mod looking;
 mod parallel_rounds;
 mod people;
 mod properties;

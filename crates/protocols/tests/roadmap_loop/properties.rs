@@ -115,7 +115,10 @@ fn outcome(script: &mut Script, request: &Effect, how: u8) -> Outcome {
         }
         Effect::Wait(_) => Outcome::Waited,
         Effect::CloseRun(_) => Outcome::Closed,
-        _ => script.housework(request),
+        _ => {
+            script.looks = how.is_multiple_of(2);
+            script.housework(request)
+        }
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct Script {
     pub(crate) files_changed: u64,
     /// Worktrees that are brought back are gone again.
     pub(crate) sweeps: bool,
+    /// Whoever did something brings the plane along as it is afterwards.
+    pub(crate) looks: bool,
     /// Every step of that name is refused with that reason.
     pub(crate) refusing: Option<(&'static str, &'static str)>,
 }
@@ -103,6 +105,7 @@ impl Script {
             desk,
             files_changed: 1,
             sweeps: false,
+            looks: false,
             refusing: None,
         };
         let spec = Spec::RoadmapRounds(Box::new(spec));
@@ -155,6 +158,22 @@ impl Script {
     }
 
     pub(crate) fn housework(&mut self, request: &Effect) -> Outcome {
+        let outcome = self.house_kept(request);
+        if self.looks { self.looked(outcome) } else { outcome }
+    }
+
+    /// With the plane as it is now, where something was done.
+    pub(crate) fn looked(&self, outcome: Outcome) -> Outcome {
+        let plane = Box::new(self.desk.plane.clone());
+        match outcome {
+            Outcome::Plane(did) if did.is_a_deed() => {
+                Outcome::Plane(PlaneOutcome::Looked { after: Box::new(did), plane })
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn house_kept(&mut self, request: &Effect) -> Outcome {
         if let Some((_, reason)) = self.refusing.filter(|(name, _)| *name == request.name()) {
             return Outcome::Refused { reason: reason.to_owned() };
         }
@@ -255,7 +274,7 @@ fn is_housekeeping(request: &Effect) -> bool {
 
 /// What the world answers.
 impl Script {
-    fn agent_id(&self, work: &RoundWork) -> (EffectId, Effect) {
+    pub(crate) fn agent_id(&self, work: &RoundWork) -> (EffectId, Effect) {
         self.expect(
             &format!("{work:?}"),
             |request| matches!(request, Effect::RunAgent(asked) if asked.work.as_ref().is_some_and(|place| place.work == *work)),
@@ -342,7 +361,9 @@ impl Script {
         let item = round.evidence.plan.as_ref().map(|plan| plan.item.clone());
         self.desk.plane.merged_rounds.push(asked.round);
         self.desk.plane.merged_items.extend(item);
-        self.answer(effect, Outcome::Plane(PlaneOutcome::Merged { commit, tree: TreeId::new("tree") }));
+        let merged = Outcome::Plane(PlaneOutcome::Merged { commit, tree: TreeId::new("tree") });
+        let merged = if self.looks { self.looked(merged) } else { merged };
+        self.answer(effect, merged);
         self.keep_house()
     }
 
@@ -437,6 +458,13 @@ impl Script {
 
     pub(crate) fn times(&self, name: &str) -> usize {
         self.facts().filter(|fact| fact.name() == name).count()
+    }
+
+    /// How often such a step was asked for.
+    pub(crate) fn requests(&self, name: &str) -> usize {
+        let asked =
+            |fact: &&Fact| matches!(fact, Fact::EffectRequested { request, .. } if request.name() == name);
+        self.facts[self.mark..].iter().filter(asked).count()
     }
 
     /// Only what comes from here on is counted.

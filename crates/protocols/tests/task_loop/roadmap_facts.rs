@@ -34,7 +34,14 @@ pub(crate) fn examples() -> Vec<Fact> {
     let decided = decisions().into_iter().chain(whys()).chain(troubles()).chain(ends());
     facts.extend(decided.map(Fact::RoadmapRounds));
     facts.extend(since_reviews_are_set_aside());
+    facts.push(since_steps_look());
     facts
+}
+
+fn since_steps_look() -> Fact {
+    let after = Box::new(PlaneOutcome::StateWritten { state: digest() });
+    let outcome = Outcome::Plane(PlaneOutcome::Looked { after, plane: Box::new(bare_plane()) });
+    Fact::EffectSettled { effect: EffectId(491), outcome }
 }
 
 /// What came later stands at the end: the lines above are as they were stored.

@@ -10,13 +10,13 @@ use crate::world::World;
 use windlass_protocols::effect::{PlaneStep, RunAgent};
 use windlass_protocols::outcome::{Answer, Diagnosis, PlaneOutcome};
 use windlass_protocols::protocol::roadmap_rounds::plane::{
-    CloseoutMode, DirectSeen, MilestoneStatus, ReviewSeen, UpdateReview,
+    CloseoutMode, DirectSeen, MilestoneStatus, Plane, ReviewSeen, UpdateReview,
 };
 use windlass_protocols::protocol::roadmap_rounds::steps::{
     CaptureWork, CombineWork, FinalizeRound, Held, OpenWorktree, PublishUpdate, SetAside, WorkCaptured,
     WorktreePurpose, WriteState,
 };
-use windlass_protocols::{CommitId, Digest, EffectId, Outcome, TreeId};
+use windlass_protocols::{CommitId, Digest, Effect, EffectId, Outcome, TreeId};
 
 fn refused(reason: &str) -> Outcome {
     Outcome::Refused { reason: reason.to_owned() }
@@ -32,11 +32,13 @@ fn held(why: Held) -> Outcome {
 }
 
 impl Answering<'_> {
-    pub(crate) fn plane_step(&mut self, world: &mut World, step: &PlaneStep) -> Outcome {
+    pub(crate) fn plane_step(&mut self, world: &mut World, effect: EffectId, step: &PlaneStep) -> Outcome {
         let mut repo = world.truth.roadmap.take().unwrap_or_else(|| reading::draw(self.choices));
         if self.season == Season::Faulty && people::are_about(self.choices, step) {
             people::edit(&mut repo, self.choices);
         }
+        // As somebody sees it who looks before this step is carried out.
+        let before = reading::read(&repo);
         let outcome = match step {
             PlaneStep::Read { .. } => self.read_plane(&repo),
             PlaneStep::WriteState(asked) => write(&mut repo, asked),
@@ -47,8 +49,31 @@ impl Answering<'_> {
             PlaneStep::FinalizeRound(asked) => self.finalize(world, &mut repo, asked),
             PlaneStep::PublishUpdate(asked) => self.publish(world, &mut repo, asked),
         };
+        let after = reading::read(&repo);
+        let old = self.overlaps(world, effect, step) && self.choices.once_in(2);
+        let outcome = self.and_look(outcome, if old { before } else { after });
+        world.truth.last_plane_step = world.truth.last_plane_step.max(Some(effect));
         world.truth.roadmap = Some(repo);
         outcome
+    }
+
+    /// Most who did something look at what stands there then.
+    fn and_look(&mut self, outcome: Outcome, plane: Option<Plane>) -> Outcome {
+        match (outcome, plane) {
+            (Outcome::Plane(did), Some(plane)) if did.is_a_deed() && !self.choices.once_in(3) => {
+                Outcome::Plane(PlaneOutcome::Looked { after: Box::new(did), plane: Box::new(plane) })
+            }
+            (outcome, _) => outcome,
+        }
+    }
+
+    /// Whether what this step saw may be older than what another one did meanwhile: one that was asked for later and is over
+    /// already, or, beside a capture, any.
+    fn overlaps(&self, world: &World, effect: EffectId, step: &PlaneStep) -> bool {
+        let is_step = |request: &Effect| matches!(request, Effect::Plane(_));
+        let under_way = self.run.unsettled.values().filter(|request| is_step(request)).count();
+        world.truth.last_plane_step > Some(effect)
+            || (matches!(step, PlaneStep::CaptureWork(_)) && under_way > 1)
     }
 
     fn read_plane(&mut self, repo: &Repo) -> Outcome {

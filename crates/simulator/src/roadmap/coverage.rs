@@ -35,6 +35,7 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 9] = [
             "work-combined",
             "merged",
             "held",
+            "looked",
             "waited",
             "closed",
             "refused",
@@ -158,5 +159,6 @@ pub(crate) const fn outcome_name(outcome: &PlaneOutcome) -> &'static str {
         PlaneOutcome::WorkCombined { .. } => "work-combined",
         PlaneOutcome::Merged { .. } => "merged",
         PlaneOutcome::Held(_) => "held",
+        PlaneOutcome::Looked { .. } => "looked",
     }
 }

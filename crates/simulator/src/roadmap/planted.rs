@@ -96,12 +96,20 @@ pub(crate) fn believe(bug: RoadmapBug, run: &mut Run, observed: &Observation) {
 
 /// What a step is said to have come to; absent where it is told as it was.
 pub(crate) fn retold(bug: RoadmapBug, outcome: &Outcome) -> Option<Outcome> {
+    let Outcome::Plane(outcome) = outcome else { return None };
+    retell(bug, outcome).map(Outcome::Plane)
+}
+
+fn retell(bug: RoadmapBug, outcome: &PlaneOutcome) -> Option<PlaneOutcome> {
     let mut outcome = outcome.clone();
     match (bug, &mut outcome) {
-        (RoadmapBug::TakesOldReviewsForNew, Outcome::Plane(PlaneOutcome::WorkCaptured(captured))) => {
+        (RoadmapBug::TakesOldReviewsForNew, PlaneOutcome::WorkCaptured(captured)) => {
             captured.files_changed = captured.files_changed.max(1);
         }
-        (_, Outcome::Plane(PlaneOutcome::Read(plane))) => misread(bug, plane)?,
+        (RoadmapBug::TakesOldReviewsForNew, PlaneOutcome::Looked { after, .. }) => {
+            **after = retell(bug, after)?;
+        }
+        (_, PlaneOutcome::Read(plane) | PlaneOutcome::Looked { plane, .. }) => misread(bug, plane)?,
         _ => return None,
     }
     Some(outcome)
@@ -143,7 +151,7 @@ pub(crate) fn keep_the_record(bug: RoadmapBug, facts: &mut [Fact], outcome: &Out
             (Fact::EffectSettled { outcome: stored, .. }, _) => *stored = outcome.clone(),
             (
                 Fact::RoadmapRounds(RoadmapFact::PlaneTaken { plane, .. }),
-                Outcome::Plane(PlaneOutcome::Read(read)),
+                Outcome::Plane(PlaneOutcome::Read(read) | PlaneOutcome::Looked { plane: read, .. }),
             ) => plane.clone_from(read),
             _ => {}
         }

@@ -101,10 +101,12 @@ fn named(mut paths: Vec<String>) -> Vec<String> {
     paths
 }
 
-/// What a worktree holds. What the agent left can make this fail, and would again: then a person has to look.
+/// What a worktree holds, durable once it is committed. What the agent left can make this fail, and would again: then a
+/// person has to look.
 pub(super) fn look(site: &Site<'_>, worktree: &str, base: &TreeId) -> Step<Snapshot> {
     let path = site.place(worktree);
-    let taken = site.repository.snapshot(&path, &Site::key(worktree), base, SnapshotLimits::default());
+    let taken =
+        site.repository.snapshot_to_build_on(&path, &Site::key(worktree), base, SnapshotLimits::default());
     taken.map_err(|error| {
         if super::super::capture::comes_of_the_content(&error, &path) {
             Stop::Refused(error.to_string())

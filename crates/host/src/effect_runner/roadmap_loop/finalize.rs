@@ -66,7 +66,7 @@ fn squash(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, ground: &Ground
     written.extend(bookkeeping(asked, ground, &approved, (&applied.summary, &plane.base_branch))?);
     written.extend(committed_state::moved_to(site, &content, &bundle.active)?);
     let parts = Overlay { content: &content, replaced: &[], removed: &[], files: &written };
-    let tree = site.repository.overlay(&parts)?;
+    let tree = site.repository.overlay_to_show(&parts)?;
     let after = Bundle::of(site, &tree, plane.generation, bundle.active.clone())?;
     if let Err(problems) = closeout_matches(&bundle.texts(), &after.texts(), &approved.closeout) {
         return Err(bug(format!("a closeout was not applied as approved: {problems}")).into());

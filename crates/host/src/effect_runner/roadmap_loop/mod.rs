@@ -31,6 +31,7 @@ use windlass_control_api::Fault;
 use windlass_protocols::effect::PlaneStep;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::roadmap_rounds::plane::Plane;
+use windlass_protocols::protocol::roadmap_rounds::steps::PlaneOutcome;
 use windlass_protocols::{EffectId, Outcome, Run};
 
 pub(super) fn run(
@@ -48,9 +49,28 @@ pub(super) fn run(
         PlaneStep::FinalizeRound(asked) => finalize::run(&site, asked, plane(run)?),
         PlaneStep::PublishUpdate(asked) => publish::run(&site, asked, plane(run)?),
         PlaneStep::Read { .. } => return read::run(context),
-        PlaneStep::WriteState(asked) => return state::run(context, asked),
+        PlaneStep::WriteState(asked) => {
+            return state::run(context, asked).map(|ended| and_look(context, ended));
+        }
     };
-    site::outcome(ended)
+    site::outcome(ended).map(|ended| and_look(context, ended))
+}
+
+/// Who did something looks at what stands there now, for that is what comes next: one step of the journal is saved. What
+/// cannot be read is left to a reading of its own, which says why and keeps what has to be kept.
+fn and_look(context: &RunContext, ended: Outcome) -> Outcome {
+    match ended {
+        Outcome::Plane(did) if did.is_a_deed() => {
+            match control_plane::look_again(&context.repository, &context.planes) {
+                Ok(Ok(looked)) => Outcome::Plane(PlaneOutcome::Looked {
+                    after: Box::new(did),
+                    plane: Box::new(looked.plane),
+                }),
+                Ok(Err(_)) | Err(_) => Outcome::Plane(did),
+            }
+        }
+        ended => ended,
+    }
 }
 
 /// As it was last read: every step but the first looks back at it.

@@ -41,7 +41,7 @@ pub(in super::super) fn render(
         return Err(bug("a prompt of a roadmap loop in another loop"));
     };
     let work = asked.work.as_deref().ok_or_else(|| bug("an agent of a roadmap loop without its work"))?;
-    let looked = control_plane::look(&context.repository)?
+    let looked = control_plane::look_again(&context.repository, &context.planes)?
         .map_err(|trouble| Fault::new(Code::NotAllowedNow, trouble.sentence()))?;
     let role_text = role_text(context, &looked, asked.role)?;
     let (feedback, notes) = said(&asked.ask);

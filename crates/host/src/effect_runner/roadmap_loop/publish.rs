@@ -64,7 +64,7 @@ fn squash(
     }
     let state: Vec<_> = committed_state::moved_to(site, &merged.tree, &bundle.active)?.into_iter().collect();
     let parts = Overlay { content: &merged.tree, replaced: &[], removed: &[], files: &state };
-    let tree = site.repository.overlay(&parts)?;
+    let tree = site.repository.overlay_to_show(&parts)?;
     let message = message(site, asked, plane, &update);
     site.make(&tree, &[base], (&message, asked.decided_at))
 }

@@ -15,7 +15,7 @@ use windlass_protocols::protocol::roadmap_rounds::steps::PlaneOutcome;
 const KEPT_STATE: &str = "state.json.as-found";
 
 pub(super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
-    match control_plane::look(&context.repository)? {
+    match control_plane::look_again(&context.repository, &context.planes)? {
         Ok(looked) => Ok(Outcome::Plane(PlaneOutcome::Read(Box::new(looked.plane)))),
         Err(trouble) => {
             let kept = if trouble.kind == TroubleKind::Unreadable { keep_state(context)? } else { None };

@@ -15,7 +15,7 @@ pub(super) fn run(site: &Site<'_>, asked: &SetAside, plane: &Plane) -> Step<Plan
     let paths = written_by_reviewer(&asked.work, form(plane.generation));
     let removed: Vec<&str> = paths.iter().map(String::as_str).collect();
     let parts = Overlay { content: &parent.tree, replaced: &[], removed: &removed, files: &[] };
-    let tree = site.repository.overlay(&parts)?;
+    let tree = site.repository.overlay_to_show(&parts)?;
     let commit = if tree == parent.tree {
         parent.clone()
     } else {

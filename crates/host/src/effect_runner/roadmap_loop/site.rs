@@ -3,7 +3,7 @@
 
 use super::super::{author, loop_branch};
 use crate::context::{RunContext, git_commit};
-use crate::durable_file::{Flush, replace};
+use crate::durable_file::place_durably;
 use crate::fault::{bug, git_fault};
 use crate::state_dir::make_private;
 use serde::Serialize;
@@ -122,8 +122,8 @@ impl<'a> Site<'a> {
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// Makes a commit that is the same whenever it is made, and brings it into the user's repository, which must have what
-    /// it is made on.
+    /// Makes a commit that is the same whenever it is made, durable with its tree, and brings it into the user's repository,
+    /// which must have what it is made on.
     pub(super) fn make(
         &self,
         tree: &TreeId,
@@ -192,7 +192,7 @@ impl<'a> Site<'a> {
     pub(super) fn note<T: Serialize>(&self, name: &str, what: &T) -> Step<()> {
         make_private(&self.notes)?;
         let text = serde_json::to_vec(what).map_err(|error| bug(error.to_string()))?;
-        replace(&self.notes.join(name), &text, Flush::ToDisk)?;
+        place_durably(&self.notes.join(name), &text)?;
         Ok(())
     }
 }

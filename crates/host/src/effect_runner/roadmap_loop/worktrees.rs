@@ -65,7 +65,7 @@ fn first_of_update(
         return refused(format!("{round} has left no {}", files::UPDATE_REQUEST));
     };
     let parts = Overlay { content: &from.tree, replaced: &[], removed: &[], files: &[(path, request)] };
-    let tree = site.repository.overlay(&parts)?;
+    let tree = site.repository.overlay_to_show(&parts)?;
     let message = format!(
         "Keep the request of {round} for a roadmap update\n\nWindlass-Run: {}\nWindlass-Update: {}\n",
         site.run, opened.proposed_revision

@@ -3,7 +3,7 @@
 use super::end::End;
 use super::facts::{Closed, Fact as RoadmapFact, OutKind, RetryKind, UpdateStep, Why};
 use super::next::{conclude, go_on, record, state};
-use super::plane::{RoundStage, UpdateTrigger};
+use super::plane::{Plane, RoundStage, UpdateTrigger};
 use super::reconcile;
 use super::rounds::closeout;
 use super::state::State;
@@ -46,11 +46,22 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
 }
 
 fn stepped(draft: &mut Draft, step: &PlaneStep, outcome: &PlaneOutcome) {
+    did(draft, step, outcome.itself());
+    if let PlaneOutcome::Looked { plane, .. } = outcome
+        && state(draft).looked
+    {
+        take_plane(draft, plane);
+    }
+}
+
+fn take_plane(draft: &mut Draft, plane: &Plane) {
+    let noticed = reconcile::noticed(state(draft), plane);
+    record(draft, RoadmapFact::PlaneTaken { plane: Box::new(plane.clone()), noticed });
+}
+
+fn did(draft: &mut Draft, step: &PlaneStep, outcome: &PlaneOutcome) {
     match (step, outcome) {
-        (PlaneStep::Read { .. }, PlaneOutcome::Read(plane)) => {
-            let noticed = reconcile::noticed(state(draft), plane);
-            record(draft, RoadmapFact::PlaneTaken { plane: plane.clone(), noticed });
-        }
+        (PlaneStep::Read { .. }, PlaneOutcome::Read(plane)) => take_plane(draft, plane),
         (PlaneStep::OpenWorktree(asked), PlaneOutcome::WorktreeOpened { head }) => opened(draft, asked, head),
         (PlaneStep::CaptureWork(_), PlaneOutcome::WorkCaptured(captured)) => taken(draft, captured),
         (PlaneStep::SetAside(asked), PlaneOutcome::SetAside { head }) => {

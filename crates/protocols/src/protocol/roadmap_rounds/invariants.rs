@@ -182,10 +182,9 @@ impl<'a> Watch<'a> {
     }
 
     fn settled(&mut self, effect: EffectId, outcome: &Outcome) {
-        if let (
-            Some(Effect::Plane(PlaneStep::FinalizeRound(asked))),
-            Outcome::Plane(PlaneOutcome::Merged { commit, .. }),
-        ) = (self.seen.requests.get(&effect), outcome)
+        let Outcome::Plane(outcome) = outcome else { return };
+        if let (Some(Effect::Plane(PlaneStep::FinalizeRound(asked))), PlaneOutcome::Merged { commit, .. }) =
+            (self.seen.requests.get(&effect), outcome.itself())
         {
             let round = asked.round.clone();
             if self.seen.merged.insert(round.clone(), commit.clone()).is_some() {

@@ -34,6 +34,8 @@ pub struct State {
     pub plane: Option<Plane>,
     /// The plane is read again before anything is decided on it.
     pub plane_is_old: bool,
+    /// The step that came back last brought the plane along as it was afterwards, and nothing else happened meanwhile.
+    pub looked: bool,
     /// Times the plane was read.
     pub pass: u32,
     pub book: Book,
@@ -83,8 +85,19 @@ pub enum Flight {
         edits: usize,
     },
     Agent(RoundWork),
-    Capture(RoundWork),
+    /// `alone` as long as no other step touches the plane before it is over: of two looks that overlap nobody could say
+    /// which is the newer.
+    Capture {
+        work: RoundWork,
+        alone: bool,
+    },
     Wait,
+}
+
+impl Flight {
+    const fn touches_the_plane(&self) -> bool {
+        matches!(self, Self::Control { .. } | Self::Capture { .. })
+    }
 }
 
 impl State {
@@ -94,6 +107,7 @@ impl State {
             prepared: false,
             plane: None,
             plane_is_old: false,
+            looked: false,
             pass: 0,
             book: Book::default(),
             unwritten: Vec::new(),
@@ -217,7 +231,8 @@ impl State {
                 if let Phase::Left { failed } = &work.phase {
                     work.phase = Phase::Capturing { failed: failed.clone() };
                 }
-                Flight::Capture(asked.work.clone())
+                let alone = !self.in_flight.values().any(Flight::touches_the_plane);
+                Flight::Capture { work: asked.work.clone(), alone }
             }
             Effect::Wait(wait) => {
                 self.waiting_until = Some(wait.until);
@@ -247,6 +262,13 @@ impl State {
             }
             _ => Flight::Control { edits: 0 },
         };
+        if flight.touches_the_plane() {
+            for other in self.in_flight.values_mut() {
+                if let Flight::Capture { alone, .. } = other {
+                    *alone = false;
+                }
+            }
+        }
         self.in_flight.insert(effect, flight);
     }
 
@@ -262,43 +284,51 @@ impl State {
 
     fn settle(&mut self, effect: EffectId, outcome: &Outcome) {
         let Some(flight) = self.in_flight.remove(&effect) else { return };
-        match (flight, outcome) {
-            (Flight::Control { edits }, Outcome::Plane(PlaneOutcome::StateWritten { .. })) => {
+        let (did, brought) = match outcome {
+            Outcome::Plane(outcome @ PlaneOutcome::Looked { .. }) => (Some(outcome.itself()), true),
+            Outcome::Plane(outcome) => (Some(outcome), false),
+            _ => (None, false),
+        };
+        // The plane was not old when the step was asked for. If it is now, something came back that it may not show.
+        let alone = !matches!(flight, Flight::Capture { alone: false, .. });
+        self.looked = brought && alone && !self.plane_is_old;
+        match (flight, outcome, did) {
+            (Flight::Control { edits }, _, Some(PlaneOutcome::StateWritten { .. })) => {
                 self.unwritten.drain(..edits.min(self.unwritten.len()));
                 self.plane_is_old = true;
                 self.attempts = Attempts::default();
                 self.outrun = 0;
             }
             // It may have been done all the same: the next look shows it. The count of tries goes on.
-            (Flight::Control { .. }, Outcome::Lost { .. } | Outcome::Interrupted { .. }) => {
+            (Flight::Control { .. }, Outcome::Lost { .. } | Outcome::Interrupted { .. }, _) => {
                 self.plane_is_old = self.plane.is_some();
             }
             // What is tried again and again between two looks is counted beyond them.
-            (Flight::Control { .. }, Outcome::Plane(PlaneOutcome::Read(_))) => {}
-            (Flight::Control { .. }, Outcome::Plane(PlaneOutcome::StateMoved)) => {
+            (Flight::Control { .. }, _, Some(PlaneOutcome::Read(_))) => {}
+            (Flight::Control { .. }, _, Some(PlaneOutcome::StateMoved)) => {
                 self.plane_is_old = true;
                 self.outrun += 1;
             }
-            (Flight::Control { .. }, Outcome::Refused { .. }) => {
+            (Flight::Control { .. }, Outcome::Refused { .. }, _) => {
                 self.plane_is_old = true;
                 self.attempts = Attempts::default();
                 self.shut_out = self.end.is_some();
             }
-            (Flight::Control { .. }, outcome) => {
-                if let Outcome::Plane(PlaneOutcome::Merged { .. } | PlaneOutcome::Held(_)) = outcome {
+            (Flight::Control { .. }, _, did) => {
+                if let Some(PlaneOutcome::Merged { .. } | PlaneOutcome::Held(_)) = did {
                     self.book.forget_merges();
                 }
                 self.plane_is_old = true;
                 self.attempts = Attempts::default();
             }
-            (Flight::Agent(work), Outcome::AgentEnded(report)) => self.came_back(&work, report),
-            (Flight::Wait, Outcome::Waited) => {
+            (Flight::Agent(work), Outcome::AgentEnded(report), _) => self.came_back(&work, report),
+            (Flight::Wait, Outcome::Waited, _) => {
                 if let Some(until) = self.waiting_until.take() {
                     self.availability.waited_until(until);
                 }
                 self.plane_is_old = true;
             }
-            (Flight::Agent(_) | Flight::Capture(_) | Flight::Wait, _) => {}
+            (Flight::Agent(_) | Flight::Capture { .. } | Flight::Wait, _, _) => {}
         }
     }
 
@@ -348,6 +378,9 @@ impl State {
             RoadmapFact::PlaneTaken { plane, .. } => {
                 reconcile::take(self, plane);
                 self.pass += 1;
+                if core::mem::take(&mut self.looked) {
+                    self.plane_is_old = false;
+                }
             }
             RoadmapFact::RoundOpened { round, branch, worktree, .. } => {
                 self.opened += 1;

@@ -99,11 +99,38 @@ pub enum PlaneOutcome {
         tree: TreeId,
     },
     Held(Held),
+    /// It was done, and the plane was read right afterwards: whoever did it stood there already.
+    Looked {
+        after: Box<PlaneOutcome>,
+        plane: Box<Plane>,
+    },
 }
 
 impl PlaneOutcome {
+    /// What came of the step itself, whether the plane was read afterwards or not.
+    pub const fn itself(&self) -> &Self {
+        match self {
+            Self::Looked { after, .. } => after,
+            outcome => outcome,
+        }
+    }
+
+    /// Whether something was done after which the plane has to be read again.
+    pub const fn is_a_deed(&self) -> bool {
+        match self {
+            Self::StateWritten { .. }
+            | Self::WorktreeOpened { .. }
+            | Self::WorkCaptured(_)
+            | Self::SetAside { .. }
+            | Self::WorkCombined { .. }
+            | Self::Merged { .. } => true,
+            Self::Read(_) | Self::StateMoved | Self::Held(_) | Self::Looked { .. } => false,
+        }
+    }
+
     pub(crate) fn fits(&self, step: &PlaneStep) -> bool {
         match (self, step) {
+            (Self::Looked { after, .. }, step) => after.is_a_deed() && after.fits(step),
             (Self::Read(_), PlaneStep::Read { .. })
             | (Self::StateWritten { .. } | Self::StateMoved, PlaneStep::WriteState(_))
             | (Self::WorktreeOpened { .. }, PlaneStep::OpenWorktree(_))
