@@ -164,7 +164,8 @@ fn trailers_of_commits_made_here_are_read_here_and_what_is_not_plain_is_gits_to_
         };
         repository.publish_new(&request, &main.tree).unwrap()
     };
-    let round = "Complete round-004\n\nWindlass-Run: r-1\nWindlass-Round: round-004\nWindlass-Review: sha256:ab\n";
+    let round =
+        "Complete round-004\n\nWindlass-Run: r-1\nWindlass-Round: round-004\nWindlass-Review: sha256:ab\n";
     let first = made(round, &main);
     let second = made("Words: and more\n\nwindlass-round:  round-005 \n", &first);
     let expected = [(second.id.clone(), "round-005".to_owned()), (first.id.clone(), "round-004".to_owned())];

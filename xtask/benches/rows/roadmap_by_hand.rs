@@ -81,7 +81,8 @@ impl<'a> RoadmapByHand<'a> {
         let status = self.stage.kept_agent(role, self.round, worktree, &end)?.status()?;
         ensure!(status.success(), "the keeper of the {role} ended with {status}");
         ensure!(std::fs::read_to_string(&end)?.trim() == "0", "the {role} failed");
-        let (path, expected) = roadmap_plane::artifact(role, self.round).context("the role leaves nothing")?;
+        let (path, expected) =
+            roadmap_plane::artifact(role, self.round).context("the role leaves nothing")?;
         ensure!(std::fs::read_to_string(worktree.join(path))? == expected, "the {role} left something else");
         Ok(())
     }

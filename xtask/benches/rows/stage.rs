@@ -250,13 +250,7 @@ impl Stage {
 
 impl Stage {
     /// The same under a keeper that leaves its end in that file.
-    pub(crate) fn kept_agent(
-        &self,
-        role: &str,
-        round: u32,
-        directory: &Path,
-        end: &Path,
-    ) -> Result<Command> {
+    pub(crate) fn kept_agent(&self, role: &str, round: u32, directory: &Path, end: &Path) -> Result<Command> {
         let agent = self.agent(role, round, 0, directory)?;
         let mut kept = self.start(&own_program()?);
         kept.arg(agent::KEEP).arg(end).arg(agent.get_program()).args(agent.get_args());
