@@ -2,7 +2,9 @@
 //! named after what must not happen.
 
 mod custody;
+mod custody_again;
 mod dependencies;
+mod hands;
 mod importing;
 mod invariants;
 mod knowledge;

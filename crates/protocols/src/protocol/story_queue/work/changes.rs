@@ -72,6 +72,11 @@ pub enum How {
 }
 
 impl How {
+    /// The story entered its life here: it was not just told of as done elsewhere.
+    pub const fn is_work(&self) -> bool {
+        !matches!(self, Self::Backfilled { .. } | Self::Imported { .. })
+    }
+
     /// The audit log's word.
     pub const fn action(&self) -> &'static str {
         match self {

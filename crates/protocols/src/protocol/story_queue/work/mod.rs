@@ -16,6 +16,7 @@ mod track;
 use super::plan::StoryNumber;
 use super::vocabulary::{EpicId, ProjectId, StoryId};
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
 
 pub use backfill::{BackfillStory, Backfilled, backfill};
 pub use bulk::{
@@ -39,7 +40,7 @@ pub use track::{
 };
 
 pub(super) use backfill::import_standing;
-pub(super) use guards::{is_outside, may_review, may_verify, track_of};
+pub(super) use guards::{has_part, is_outside, may_review, may_verify, track_of};
 pub(super) use releasing::void_contract;
 
 /// How stories are listed: by project, then number.
@@ -58,6 +59,6 @@ pub struct State {
     by_project: BTreeMap<ProjectId, Counts>,
     by_epic: BTreeMap<EpicId, Counts>,
     completed: BTreeSet<EpicId>,
-    /// Numbers of deleted stories that were worked on: a new story under the old number keeps the mark.
-    worked_numbers: BTreeSet<(ProjectId, StoryNumber)>,
+    /// Numbers of deleted stories that were worked on, and by whom: a new story under the old number keeps both.
+    worked_numbers: BTreeMap<(ProjectId, StoryNumber), Vec<Principal>>,
 }

@@ -50,6 +50,11 @@ impl State {
         self.tracks.get(&story)
     }
 
+    /// There was a story of this number, somebody worked on it, and it was deleted.
+    pub fn was_worked_on(&self, project: ProjectId, number: StoryNumber) -> bool {
+        self.worked_numbers.contains_key(&(project, number))
+    }
+
     pub fn is_ready(&self, place: &Place) -> bool {
         self.ready.contains(place)
     }
@@ -126,12 +131,14 @@ impl State {
             }
             Change::Reviewed { review } => {
                 if let Some(track) = self.tracks.get_mut(&review.story) {
+                    track.ever_worked = true;
                     track.reviews.push((**review).clone());
                     track.updated = entry.at;
                 }
             }
             Change::Judged { verification } => {
                 if let Some(track) = self.tracks.get_mut(&verification.story) {
+                    track.ever_worked = true;
                     track.verifications.push((**verification).clone());
                     track.updated = entry.at;
                 }
@@ -252,8 +259,9 @@ impl State {
     }
 
     fn story_added(&mut self, plan: &plan::State, entry: &Entry, story: &Story) {
-        let ever_worked = self.worked_numbers.contains(&(story.project, story.number));
-        let track = Track { ever_worked, updated: entry.at, ..Track::default() };
+        let before = self.worked_numbers.get(&(story.project, story.number));
+        let (ever_worked, implementers) = (before.is_some(), before.cloned().unwrap_or_default());
+        let track = Track { ever_worked, implementers, updated: entry.at, ..Track::default() };
         self.tracks.insert(story.id, track);
         self.count(story, Direction::Add);
         let unmet = plan.epic_needs(story.epic).filter(|epic| !self.is_satisfied(*epic)).count();
@@ -270,7 +278,7 @@ impl State {
         let Some(track) = self.tracks.remove(&story.id) else { return };
         self.unmet.remove(&story.id);
         if track.ever_worked {
-            self.worked_numbers.insert((story.project, story.number));
+            self.worked_numbers.insert((story.project, story.number), track.implementers);
         }
         if track.standing.verified != VerifiedStatus::Verified {
             let satisfied = self.is_satisfied(story.epic);
@@ -299,6 +307,9 @@ impl State {
         let story = match change {
             custody::Change::ViolationSeen { violation } => {
                 let Some(track) = self.tracks.get_mut(&violation.story) else { return };
+                if violation.holds == custody::Holds::Nothing {
+                    return;
+                }
                 track.quarantine.push(violation.id);
                 violation.story
             }

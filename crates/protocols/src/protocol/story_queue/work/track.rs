@@ -84,12 +84,10 @@ impl Principal {
         Self { agent: caller.agent, key: Some(caller.key), lineage: caller.lineage.clone() }
     }
 
-    /// Nobody may tell the two apart: same agent, same key, or dispatched from the same root.
-    pub fn same_as(&self, other: &Self) -> bool {
-        let agent = self.agent.is_some() && self.agent == other.agent;
-        let key = self.key.is_some() && self.key == other.key;
-        let root = !self.lineage.is_empty() && self.lineage.first() == other.lineage.first();
-        agent || key || root
+    /// The very same: one agent, by the same key or from the same dispatch. Whether two are kept apart is asked of their
+    /// hands.
+    pub(in crate::protocol::story_queue) fn is(&self, other: &Self) -> bool {
+        self.agent == other.agent && (self.lineage == other.lineage || self.key == other.key)
     }
 }
 
@@ -154,6 +152,7 @@ impl Track {
     /// What a move leaves behind beside the standing itself.
     pub(super) fn apply(&mut self, entry: &Entry, how: &How) {
         let by = Principal::of(&entry.by);
+        self.ever_worked |= how.is_work();
         match how {
             How::Contracted { wording } => {
                 self.contract = Some(Contract { wording: *wording, by, at: entry.at });
@@ -163,7 +162,6 @@ impl Track {
                 self.implementer_dispatch = by.lineage.last().copied();
                 self.assigned = Some(by);
                 self.assigned_at = Some(entry.at);
-                self.ever_worked = true;
             }
             How::Started => {
                 if !self.implementers.contains(&by) {
