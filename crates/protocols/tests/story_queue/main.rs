@@ -1,6 +1,7 @@
 //! Every decision of the story queue, by section of the original's description. A defect of the original is a test here,
 //! named after what must not happen.
 
+mod criteria;
 mod custody;
 mod custody_again;
 mod dependencies;

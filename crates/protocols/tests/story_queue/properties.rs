@@ -7,19 +7,19 @@ use windlass_protocols::protocol::story_queue::custody::{
     self, Presented, Signature, TokenKind, ViolationStatus,
 };
 use windlass_protocols::protocol::story_queue::plan::{
-    self, AddStory, EditForce, Import, ImportEdge, ImportEpic, ImportMode, ImportStory, InitialStatus,
-    StoryEdit,
+    self, AddStory, CriterionStatus, EditForce, Import, ImportEdge, ImportEpic, ImportMode, ImportStory,
+    InitialStatus, StoryEdit,
 };
 use windlass_protocols::protocol::story_queue::vocabulary::{JsonText, KeyRole, StoryId, TokenId};
 use windlass_protocols::protocol::story_queue::work::{
-    self, AgentStatus, BackfillStory, CompleteReview, ContractEcho, Judge, JudgeOne, MarkComplete, Reject,
-    ReportDone, RequestReview, Verdict, VerifiedStatus, VerifyAll,
+    self, AgentStatus, BackfillStory, CompleteReview, ContractEcho, Judge, JudgeCriterion, JudgeOne,
+    MarkComplete, Reject, ReportDone, RequestReview, Verdict, VerifiedStatus, VerifyAll,
 };
 
 /// Who asks, for which story, what, and how.
 type Step = (usize, usize, usize, usize);
 
-const ACTIONS: usize = 28;
+const ACTIONS: usize = 29;
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec((0..256_usize, 0..6_usize, 0..ACTIONS, 0..8_usize), 1..120)
@@ -134,6 +134,7 @@ fn play(world: &mut World, by: &Caller, place: usize, action: usize, how: usize)
         23 if how < 3 => plan::delete_story(d, id),
         23 if how < 5 => plan::delete_epic(d, epic),
         23 => custody::recover(d, id, TokenKind::VerifyCap).map(|_| ()),
+        28 => work::judge_criterion(d, id, a_criterion(how)).map(|_| ()),
         26 => custody::resolve_violation(d, violation, ViolationStatus::Resolved, "looked".to_owned()),
         27 => custody::resolve_violation(d, violation, ViolationStatus::Ignored, "looked".to_owned()),
         _ if how < 6 => custody::release(d, id, "looked".to_owned()),
@@ -143,6 +144,11 @@ fn play(world: &mut World, by: &Caller, place: usize, action: usize, how: usize)
         )
         .map(|_| ()),
     });
+}
+
+fn a_criterion(how: usize) -> JudgeCriterion {
+    let status = [CriterionStatus::Failed, CriterionStatus::Verified][how % 2];
+    JudgeCriterion { ac_id: "AC-1".to_owned(), status, evidence: Some("tests".to_owned()) }
 }
 
 fn each<T>(all: &[StoryId], ask: impl Fn() -> T) -> Vec<JudgeOne<T>> {

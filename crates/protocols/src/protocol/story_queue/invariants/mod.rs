@@ -12,6 +12,7 @@ use super::work::{self, AgentStatus, How, Standing, VerifiedStatus};
 use super::{custody, plan, tenancy};
 use actors::{Actors, Hands};
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,7 @@ pub enum Broken {
     ChosenAmongImplementers(StoryId),
     VerifiedWithoutReview(StoryId),
     VerifiedUnderQuarantine(StoryId),
+    VerifiedWithAFailedCriterion(StoryId),
     /// Nobody could ever take it up again.
     VerifiedAndPending(StoryId),
     ClaimedTwice(StoryId),
@@ -63,6 +65,8 @@ struct Seen {
     reviewers: Vec<Hands>,
     chosen: Option<DispatchId>,
     held: BTreeSet<ViolationId>,
+    /// Criteria that were found to fail since it was last reported.
+    failed: BTreeSet<String>,
 }
 
 impl Seen {
@@ -130,6 +134,11 @@ impl History {
                     ..Seen::default()
                 };
                 self.stories.insert(story.id, seen);
+            }
+            plan::Change::StoryChanged { story, now, .. } if now.criteria.is_some() => {
+                if let Some(seen) = self.stories.get_mut(story) {
+                    seen.failed.clear();
+                }
             }
             plan::Change::StoryDeleted { story } => {
                 let gone = self.stories.remove(&story.id).filter(|seen| seen.worked);
@@ -218,6 +227,16 @@ impl History {
                 seen.worked = true;
                 seen.judged(verification.story, &by)?;
             }
+            work::Change::CriterionJudged { story, ac_id, status, .. } => {
+                let seen = self.stories.get_mut(story).ok_or(Broken::UnknownStory(*story))?;
+                seen.worked = true;
+                seen.judged(*story, &by)?;
+                if *status == plan::CriterionStatus::Failed {
+                    seen.failed.insert(ac_id.clone());
+                } else {
+                    seen.failed.remove(ac_id);
+                }
+            }
             _ => {}
         }
         Ok(())
@@ -284,6 +303,7 @@ impl Seen {
     fn report(&mut self, by: Hands) {
         self.reporter = Some(by);
         self.reviewers.clear();
+        self.failed.clear();
     }
 
     fn reviewed(&mut self, story: StoryId, by: By) -> Result<(), Broken> {
@@ -319,6 +339,9 @@ impl Seen {
         }
         if !self.held.is_empty() {
             return Err(Broken::VerifiedUnderQuarantine(story));
+        }
+        if !self.failed.is_empty() {
+            return Err(Broken::VerifiedWithAFailedCriterion(story));
         }
         Ok(())
     }

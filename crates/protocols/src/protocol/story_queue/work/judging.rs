@@ -1,5 +1,6 @@
 //! Verdicts: verified only on evidence, rejected with a reason, and a result that is not a pass never counts as one.
 
+use super::criteria::require_none_failed;
 use super::guards::{
     Deed, may_verify, move_to, record, require_distinct, require_outside, reviews_of_report, track_of,
     wrong_standing,
@@ -35,7 +36,7 @@ pub struct Judged {
 
 pub fn verify(draft: &mut Draft, id: StoryId, ask: Judge) -> Decided<Judged> {
     let result = ask.result.unwrap_or(Verdict::Pass);
-    require_judge(draft, id, "verify")?;
+    require_judge(draft, id)?;
     let track = track_of(draft, id)?;
     let standing = track.standing;
     if standing.agent != AgentStatus::ReportedDone || standing.verified == VerifiedStatus::Verified {
@@ -47,6 +48,7 @@ pub fn verify(draft: &mut Draft, id: StoryId, ask: Judge) -> Decided<Judged> {
     require_chosen(draft, id)?;
     if result == Verdict::Pass {
         require_reviewed(draft, id)?;
+        require_none_failed(track_of(draft, id)?)?;
     }
     let spending = custody::spend(draft, TokenKind::VerifyCap, id, ask.cap)?;
     spending.consume(draft);
@@ -79,7 +81,7 @@ pub struct Reject {
 }
 
 pub fn reject(draft: &mut Draft, id: StoryId, ask: Reject) -> Decided<Judged> {
-    require_judge(draft, id, "reject")?;
+    require_judge(draft, id)?;
     let track = track_of(draft, id)?;
     let standing = track.standing;
     // What is verified can be rejected wherever it stands: journals of old hold stories that are pending and verified.
@@ -105,7 +107,7 @@ pub fn reject(draft: &mut Draft, id: StoryId, ask: Reject) -> Decided<Judged> {
     Ok(Judged { verification, standing, completed_epic: None })
 }
 
-fn require_judge(draft: &Draft, id: StoryId, _attempted: &'static str) -> Decided<()> {
+pub(super) fn require_judge(draft: &Draft, id: StoryId) -> Decided<()> {
     draft.caller().require_exactly(&[KeyRole::Orchestrator])?;
     draft.caller().require_agent()?;
     custody::require_going(draft)?;
@@ -113,7 +115,7 @@ fn require_judge(draft: &Draft, id: StoryId, _attempted: &'static str) -> Decide
 }
 
 /// Where the server chose a verifier whose dispatch still runs and who may verify, another one's verdict does not count.
-fn require_chosen(draft: &Draft, id: StoryId) -> Decided<()> {
+pub(super) fn require_chosen(draft: &Draft, id: StoryId) -> Decided<()> {
     let track = track_of(draft, id)?;
     let ledger = draft.ledger();
     let binding = |dispatch: &&Dispatch| {

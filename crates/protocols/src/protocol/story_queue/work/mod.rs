@@ -4,6 +4,7 @@
 mod backfill;
 mod bulk;
 mod changes;
+mod criteria;
 mod guards;
 mod implementing;
 mod judging;
@@ -24,6 +25,7 @@ pub use bulk::{
     verify_all,
 };
 pub use changes::{Change, How};
+pub use criteria::{JudgeCriterion, judge_criterion};
 pub use implementing::{
     Claimed, ContractEcho, RequestReview, ReviewRequested, Started, claim, contract, request_review, start,
 };
@@ -35,8 +37,8 @@ pub use records::{
 pub use releasing::{force_unclaim, unclaim};
 pub use state::{Blocker, Counts};
 pub use track::{
-    AgentStatus, Artifact, Backfill, Contract, Principal, ReportedBy, Review, Standing, Track, Verdict,
-    Verification, VerifiedStatus,
+    AgentStatus, Artifact, Backfill, Contract, CriterionVerdict, Principal, ReportedBy, Review, Standing,
+    Track, Verdict, Verification, VerifiedStatus,
 };
 
 pub(super) use backfill::import_standing;

@@ -2,7 +2,7 @@
 //! every story.
 
 use super::changes::{Change, How};
-use super::track::{AgentStatus, Standing, Track, VerifiedStatus};
+use super::track::{AgentStatus, CriterionVerdict, Principal, Standing, Track, VerifiedStatus};
 use super::{Place, State};
 use crate::protocol::story_queue::custody;
 use crate::protocol::story_queue::facts::Entry;
@@ -143,6 +143,16 @@ impl State {
                     track.updated = entry.at;
                 }
             }
+            Change::CriterionJudged { story, ac_id, status, evidence } => {
+                if let Some(track) = self.tracks.get_mut(story) {
+                    track.ever_worked = true;
+                    track.updated = entry.at;
+                    let by = Principal::of(&entry.by);
+                    let evidence = evidence.clone();
+                    let verdict = CriterionVerdict { status: *status, evidence, by, at: entry.at };
+                    track.criteria.insert(ac_id.clone(), verdict);
+                }
+            }
             Change::ArtifactReported { artifact } => {
                 if let Some(track) = self.tracks.get_mut(&artifact.story) {
                     track.artifacts.push((**artifact).clone());
@@ -243,7 +253,14 @@ impl State {
                 self.by_epic.remove(&epic.id);
                 self.completed.remove(&epic.id);
             }
-            plan::Change::StoryChanged { story, was, now } if now.estimated_hours.is_some() => {
+            plan::Change::StoryChanged { story, was, now } => {
+                // What was said of other words says nothing of these.
+                if let Some(track) = self.tracks.get_mut(story).filter(|_| now.criteria.is_some()) {
+                    track.criteria.clear();
+                }
+                if now.estimated_hours.is_none() {
+                    return;
+                }
                 let hours = |edit: &plan::StoryEdit| u64::from(edit.estimated_hours.unwrap_or_default().0);
                 self.reestimate(plan, *story, hours(was), hours(now));
             }
@@ -253,7 +270,6 @@ impl State {
             | plan::Change::ProjectChanged { .. }
             | plan::Change::EpicAdded { .. }
             | plan::Change::EpicChanged { .. }
-            | plan::Change::StoryChanged { .. }
             | plan::Change::Imported { .. } => {}
         }
     }

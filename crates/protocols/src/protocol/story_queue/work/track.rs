@@ -3,9 +3,11 @@
 use super::changes::How;
 use crate::protocol::story_queue::caller::{Actor, Caller};
 use crate::protocol::story_queue::facts::Entry;
+use crate::protocol::story_queue::plan::CriterionStatus;
 use crate::protocol::story_queue::vocabulary::{
     AgentId, ArtifactId, DispatchId, JsonText, KeyId, Micros, ReviewId, StoryId, VerificationId, ViolationId,
 };
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -131,7 +133,17 @@ pub struct Track {
     /// How many reviews there were when it was last reported: those looked at other work.
     pub reviews_before_report: usize,
     pub verifications: Vec<Verification>,
+    /// What was said of single criteria since the story was last reported, by their ids.
+    pub criteria: BTreeMap<String, CriterionVerdict>,
     pub updated: Micros,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CriterionVerdict {
+    pub status: CriterionStatus,
+    pub evidence: Option<String>,
+    pub by: Principal,
+    pub at: Micros,
 }
 
 impl Track {
@@ -169,6 +181,7 @@ impl Track {
                 }
             }
             How::Reported => {
+                self.criteria.clear();
                 self.reported_by = Some(by);
                 self.reported_done_at = Some(entry.at);
                 self.reviews_before_report = self.reviews.len();
