@@ -73,7 +73,7 @@ fn onwards(world: &World, cast: &[Caller], place: usize, how: usize) -> (Caller,
     let holder = agents.into_iter().find(|one| Some(one.key) == assigned).unwrap_or(implementer);
     let reviewed = track.reviews.len() > track.reviews_before_report;
     let (by, action) = match track.standing.agent {
-        _ if track.is_quarantined() => (&world.user, 24),
+        _ if track.is_quarantined() => (&world.user, if how < 4 { 24 } else { 26 }),
         AgentStatus::Pending => (implementer, 1),
         AgentStatus::Contracted => (implementer, 2),
         AgentStatus::Assigned => (holder, 4),
@@ -95,7 +95,7 @@ fn play(world: &mut World, by: &Caller, place: usize, action: usize, how: usize)
     };
     // Now and then with a token that nobody issued.
     let cap = (how == 7).then(|| Presented { token: TokenId::default(), signature: Signature::Fails });
-    let seen = world.ledger.custody.violations().find(|violation| violation.story == id);
+    let seen = world.ledger.custody.unsettled(id).next();
     let violation = seen.map(|violation| violation.id).unwrap_or_default();
     let result = [Verdict::Pass, Verdict::Pass, Verdict::Fail, Verdict::Partial][how % 4];
     let judge = || Judge { result: Some(result), cap, ..Judge::default() };

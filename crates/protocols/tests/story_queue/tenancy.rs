@@ -141,6 +141,9 @@ fn settings_that_would_shut_the_tenant_out_are_refused_and_stored_ones_count_as_
         let refusal = world.refused(&user, |draft| tenancy::update(draft, zero(name)));
         assert_eq!((refusal.kind, refusal.details[0].0.as_str()), (Kind::Invalid, name));
         assert!(refusal.message.contains("1 or more"), "{}", refusal.message);
+        let other = [(name.to_owned(), SettingValue::Number(7))].into();
+        let other = TenantEdit { settings: other, ..TenantEdit::default() };
+        world.must(&user, |draft| tenancy::update(draft, other));
         let stored = tenancy::Change::Updated { was: TenantEdit::default(), now: zero(name) };
         let by = user.actor();
         let old = Entry { at: world.now, by, project: None, change: Change::Tenancy(stored) };
