@@ -56,7 +56,9 @@ pub(crate) fn story_of(change: &Change) -> Option<StoryId> {
             _ => None,
         },
         Change::Work(change) => match change {
-            work::Change::Moved { story, .. } | work::Change::ReviewRequested { story, .. } => Some(*story),
+            work::Change::Moved { story, .. }
+            | work::Change::ReviewRequested { story, .. }
+            | work::Change::CriterionJudged { story, .. } => Some(*story),
             work::Change::Reviewed { review } => Some(review.story),
             work::Change::Judged { verification } => Some(verification.story),
             work::Change::ArtifactReported { artifact } => Some(artifact.story),

@@ -73,6 +73,18 @@ pub(super) const TOOLS: &[Tool] = &[
         FINDINGS,
         CAPABILITY,
     ]),
+    Tool::post(
+        "judge_criterion",
+        "/stories/{story_id}/acceptance_criteria/{criterion_id}",
+        "Says of one criterion of reported work whether it holds. One that failed bars verify_story.",
+    )
+    .key(Orchestrator)
+    .with(&[
+        STORY,
+        needed("criterion_id", Kind::Text, "such as AC-1"),
+        needed("status", Kind::OneOf(&["pending", "verified", "failed", "unverifiable"]), "what was found"),
+        maybe("evidence_path", Kind::Text, "where that can be seen; needed for verified and failed"),
+    ]),
     Tool::post("reject_story", "/stories/{story_id}/reject", "Sends a story back.")
         .key(Orchestrator)
         .with(&[STORY, needed("reason", Kind::Text, "why"), FINDINGS]),

@@ -5,7 +5,7 @@ use windlass_protocols::protocol::story_queue::caller::Caller;
 use windlass_protocols::protocol::story_queue::custody::{self, OpenDispatch, ViolationStatus};
 use windlass_protocols::protocol::story_queue::plan::{self, EditForce, StoryEdit};
 use windlass_protocols::protocol::story_queue::refusal::Kind;
-use windlass_protocols::protocol::story_queue::vocabulary::{AgentId, DispatchId, KeyRole, Micros, StoryId};
+use windlass_protocols::protocol::story_queue::vocabulary::{AgentId, KeyRole, Micros, StoryId};
 use windlass_protocols::protocol::story_queue::work::{
     self, AgentStatus, BackfillStory, ContractEcho, Judge, JudgeOne, MarkComplete, Reject, ReportDone,
     RequestReview, VerifiedStatus,
@@ -17,33 +17,6 @@ fn acting_as(caller: &Caller, agent: Option<AgentId>) -> Caller {
 
 fn reworded(text: &str) -> StoryEdit {
     StoryEdit { criteria: Some(vec![criterion("AC-1", text)]), ..StoryEdit::default() }
-}
-
-/// A dispatch and the caller its key makes.
-fn dispatched(
-    world: &mut World,
-    by: &Caller,
-    role: KeyRole,
-    agent: &Caller,
-    parent: Option<DispatchId>,
-) -> Caller {
-    let ask = OpenDispatch {
-        role,
-        agent: agent.agent.expect("the cast has agents"),
-        parent,
-        story: None,
-        expires_in_seconds: None,
-        key: world.secret(),
-    };
-    let opened = world.must(by, |draft| custody::open(draft, ask));
-    Caller {
-        key: opened.key.id,
-        role,
-        agent: agent.agent,
-        lineage: opened.dispatch.lineage,
-        label: "dispatched".to_owned(),
-        impersonating: false,
-    }
 }
 
 #[test]
@@ -65,7 +38,7 @@ fn the_implementer_neither_reports_nor_reviews_nor_verifies() {
     let refusal = world.caught(&disguised, |draft| work::complete_review(draft, id, a_review()));
     assert_eq!(refusal.code, Some("self_review_blocked"));
     release(&mut world);
-    let person = acting_as(&user, ann.agent);
+    let person = world.user_key(ann.agent);
     world.caught(&person, |draft| work::complete_review(draft, id, a_review()));
     release(&mut world);
     world.review(id);
@@ -146,13 +119,13 @@ fn trap_5_an_orchestrator_makes_no_fresh_root_and_no_keys_of_people() {
     let root = ask(&mut world, KeyRole::Agent, None);
     let refusal = world.refused(&orchestrator, |draft| custody::open(draft, root));
     assert_eq!((refusal.kind, refusal.code), (Kind::NotAllowed, Some("root_dispatch_forbidden")));
-    let sent = dispatched(&mut world, &user, KeyRole::Orchestrator, &orchestrator, None);
+    let sent = world.dispatched(&user, KeyRole::Orchestrator, &orchestrator, None);
     let person = ask(&mut world, KeyRole::User, None);
     assert_eq!(world.refused(&sent, |draft| custody::open(draft, person)).code, Some("role_escalation"));
-    let below = dispatched(&mut world, &sent, KeyRole::Agent, &ann, None);
+    let below = world.dispatched(&sent, KeyRole::Agent, &ann, None);
     assert_eq!(below.lineage.len(), 2, "without a parent it is below its own dispatch");
     assert_eq!(below.lineage[0], sent.lineage[0]);
-    let other = dispatched(&mut world, &user, KeyRole::Orchestrator, &ann, None);
+    let other = world.dispatched(&user, KeyRole::Orchestrator, &ann, None);
     let beside = ask(&mut world, KeyRole::Agent, other.lineage.last().copied());
     assert_eq!(world.refused(&sent, |draft| custody::open(draft, beside)).code, Some("wrong_lineage"));
     world.set("orchestrator_root_dispatches", true);
@@ -176,9 +149,9 @@ fn a_dispatch_ends_with_its_time_and_its_parent() {
         };
         assert_eq!(world.refused(&user, |draft| custody::open(draft, ask)).kind, Kind::Invalid);
     }
-    let root = dispatched(&mut world, &user, KeyRole::Orchestrator, &orchestrator, None);
-    let child = dispatched(&mut world, &root, KeyRole::Orchestrator, &ann, None);
-    let grandchild = dispatched(&mut world, &child, KeyRole::Agent, &ann, None);
+    let root = world.dispatched(&user, KeyRole::Orchestrator, &orchestrator, None);
+    let child = world.dispatched(&root, KeyRole::Orchestrator, &ann, None);
+    let grandchild = world.dispatched(&child, KeyRole::Agent, &ann, None);
     let ended = world.must(&user, |draft| custody::revoke(draft, root.lineage[0]));
     assert_eq!(ended.len(), 3);
     let at = world.now;
@@ -195,7 +168,7 @@ fn a_dispatch_ends_with_its_time_and_its_parent() {
     };
     let refusal = world.refused(&user, |draft| custody::open(draft, ask));
     assert_eq!(refusal.code, Some("parent_dispatch_expired"));
-    let other = dispatched(&mut world, &user, KeyRole::Agent, &ann, None);
+    let other = world.dispatched(&user, KeyRole::Agent, &ann, None);
     world.now = world.now.plus(Micros::seconds(3601));
     assert_eq!(world.must(&user, custody::revoke_expired), [other.lineage[0]]);
     assert!(world.must(&user, custody::revoke_expired).is_empty());
@@ -208,13 +181,13 @@ fn hands_of_one_root_are_one_actor() {
     let id = world.story("1.1");
     let (user, orchestrator) = (world.user.clone(), world.reporter.clone());
     let (ann, bob, reviewer) = (world.ann.clone(), world.bob.clone(), world.reviewer.clone());
-    let root = dispatched(&mut world, &user, KeyRole::Orchestrator, &orchestrator, None);
-    let implementer = dispatched(&mut world, &root, KeyRole::Agent, &ann, None);
-    let sibling = dispatched(&mut world, &root, KeyRole::Agent, &bob, None);
+    let root = world.dispatched(&user, KeyRole::Orchestrator, &orchestrator, None);
+    let implementer = world.dispatched(&root, KeyRole::Agent, &ann, None);
+    let sibling = world.dispatched(&root, KeyRole::Agent, &bob, None);
     world.start(&implementer, id);
     world.caught(&sibling, |draft| work::report(draft, id, ReportDone::default()));
     world.must(&user, |draft| custody::release(draft, id, "looked".to_owned()));
-    let elsewhere = dispatched(&mut world, &user, KeyRole::Orchestrator, &reviewer, None);
+    let elsewhere = world.dispatched(&user, KeyRole::Orchestrator, &reviewer, None);
     world.must(&elsewhere, |draft| work::report(draft, id, ReportDone::default()));
     world.caught(&root, |draft| work::complete_review(draft, id, a_review()));
     world.hold();
@@ -227,9 +200,9 @@ fn the_server_chooses_the_verifier_among_other_roots() {
     let user = world.user.clone();
     let (ann, bob, verifier, reviewer) =
         (world.ann.clone(), world.bob.clone(), world.verifier.clone(), world.reviewer.clone());
-    let implementer = dispatched(&mut world, &user, KeyRole::Agent, &ann, None);
-    let first = dispatched(&mut world, &user, KeyRole::Orchestrator, &verifier, None);
-    let second = dispatched(&mut world, &user, KeyRole::Orchestrator, &reviewer, None);
+    let implementer = world.dispatched(&user, KeyRole::Agent, &ann, None);
+    let first = world.dispatched(&user, KeyRole::Orchestrator, &verifier, None);
+    let second = world.dispatched(&user, KeyRole::Orchestrator, &reviewer, None);
     world.start(&implementer, id);
     let ask = RequestReview { draw: 3, lazy_score: None };
     let asked = world.must(&implementer, |draft| work::request_review(draft, id, ask));

@@ -1,8 +1,11 @@
 //! Every decision of the story queue, by section of the original's description. A defect of the original is a test here,
 //! named after what must not happen.
 
+mod criteria;
 mod custody;
+mod custody_again;
 mod dependencies;
+mod hands;
 mod importing;
 mod invariants;
 mod knowledge;

@@ -1,13 +1,14 @@
-//! What is stored is read for ever: one line per kind of entry of a story's life, as the first release wrote it.
+//! What is stored is read for ever: one line per kind of entry of a story's life, as the release that knew it first wrote it.
 
 use crate::world::World;
 use std::collections::BTreeMap;
 use windlass_protocols::Fact;
 use windlass_protocols::protocol::story_queue::checkpoints::{self, Expects, Save};
 use windlass_protocols::protocol::story_queue::facts::{Entry, EntryText};
+use windlass_protocols::protocol::story_queue::plan::CriterionStatus;
 use windlass_protocols::protocol::story_queue::vocabulary::JsonText;
 use windlass_protocols::protocol::story_queue::work::{
-    self, BackfillStory, Reject, ReportDone, RequestReview,
+    self, BackfillStory, JudgeCriterion, Reject, ReportDone, RequestReview,
 };
 
 const STORED: &str = include_str!("../fixtures/stories-v1.jsonl");
@@ -34,6 +35,12 @@ fn a_life() -> Vec<Entry> {
     });
     world.must(&reporter, |draft| work::report(draft, stories[0], ReportDone::default()));
     world.review(stories[0]);
+    let failed = JudgeCriterion {
+        ac_id: "AC-1".to_owned(),
+        status: CriterionStatus::Failed,
+        evidence: Some("tests/a.rs".to_owned()),
+    };
+    world.must(&verifier, |draft| work::judge_criterion(draft, stories[0], failed));
     let reject = Reject { reason: "no test".to_owned(), ..Reject::default() };
     world.must(&verifier, |draft| work::reject(draft, stories[0], reject));
     world.finish(stories[0]);

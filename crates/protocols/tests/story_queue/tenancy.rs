@@ -1,6 +1,7 @@
 //! Section 3: keys, agents, settings, and the server's list of tenants.
 
 use crate::world::{World, caller};
+use windlass_protocols::protocol::story_queue::facts::{Change, Entry};
 use windlass_protocols::protocol::story_queue::plan::{self, CreateProject};
 use windlass_protocols::protocol::story_queue::refusal::Kind;
 use windlass_protocols::protocol::story_queue::registry::{self, Tenant};
@@ -120,6 +121,39 @@ fn settings_are_merged_typed_and_unknown_ones_kept() {
     let create = CreateProject { name: "B".to_owned(), slug: "bb".to_owned(), ..CreateProject::default() };
     world.must(&user, |draft| plan::create_project(draft, create));
     world.hold();
+}
+
+#[test]
+fn settings_that_would_shut_the_tenant_out_are_refused_and_stored_ones_count_as_never_said() {
+    let zero = |name: &str| TenantEdit {
+        settings: [(name.to_owned(), SettingValue::Number(0))].into(),
+        ..TenantEdit::default()
+    };
+    let mut world = World::new();
+    let user = world.user.clone();
+    for (name, usual) in [
+        ("rate_limit_requests_per_minute", 300),
+        ("max_api_keys", 100),
+        ("max_concurrent_agents", 2),
+        ("webhook_max_consecutive_failures", 10),
+        ("webhook_event_retention_days", 30),
+    ] {
+        let refusal = world.refused(&user, |draft| tenancy::update(draft, zero(name)));
+        assert_eq!((refusal.kind, refusal.details[0].0.as_str()), (Kind::Invalid, name));
+        assert!(refusal.message.contains("1 or more"), "{}", refusal.message);
+        let other = [(name.to_owned(), SettingValue::Number(7))].into();
+        let other = TenantEdit { settings: other, ..TenantEdit::default() };
+        world.must(&user, |draft| tenancy::update(draft, other));
+        let stored = tenancy::Change::Updated { was: TenantEdit::default(), now: zero(name) };
+        let by = user.actor();
+        let old = Entry { at: world.now, by, project: None, change: Change::Tenancy(stored) };
+        world.ledger.evolve(&old);
+        let listed = world.ledger.tenancy.settings.listed();
+        assert_eq!(listed.get(name), Some(&SettingValue::Number(usual)), "{name}");
+    }
+    // Nothing of these can be wanted.
+    world.must(&user, |draft| tenancy::update(draft, zero("max_webhooks")));
+    assert_eq!(world.ledger.tenancy.settings.max_webhooks, 0);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! One tenant with people, orchestrators and agents, made through the same commands as in real life.
 
 use windlass_protocols::protocol::story_queue::caller::Caller;
+use windlass_protocols::protocol::story_queue::custody::{self, OpenDispatch};
 use windlass_protocols::protocol::story_queue::decide::{Decided, Draft};
 use windlass_protocols::protocol::story_queue::facts::Entry;
 use windlass_protocols::protocol::story_queue::invariants::broken;
@@ -13,7 +14,7 @@ use windlass_protocols::protocol::story_queue::tenancy::{
     self, AgentKind, FoundTenant, MakeKey, NewKey, RegisterAgent, SettingValue, TenantEdit,
 };
 use windlass_protocols::protocol::story_queue::vocabulary::{
-    EpicId, Ids, JsonText, KeyId, KeyRole, Micros, ProjectId, StoryId, TenantId, Uuid,
+    AgentId, DispatchId, EpicId, Ids, JsonText, KeyId, KeyRole, Micros, ProjectId, StoryId, TenantId, Uuid,
 };
 use windlass_protocols::protocol::story_queue::work::{
     self, AgentStatus, CompleteReview, ContractEcho, Judge, ReportDone, Track, VerifiedStatus,
@@ -105,6 +106,36 @@ impl World {
         let make = MakeKey { name: name.to_owned(), role, agent: Some(agent), expires: None, key };
         let key = self.must(&user, |draft| tenancy::make_key(draft, make));
         Caller { agent: Some(agent), ..caller(role, key.id) }
+    }
+
+    /// A person, or an agent with a person's key.
+    pub(crate) fn user_key(&mut self, agent: Option<AgentId>) -> Caller {
+        let user = self.user.clone();
+        let key = self.secret();
+        let make =
+            MakeKey { name: "another user".to_owned(), role: KeyRole::User, agent, expires: None, key };
+        let key = self.must(&user, |draft| tenancy::make_key(draft, make));
+        Caller { agent, ..caller(KeyRole::User, key.id) }
+    }
+
+    /// A dispatch for this agent, and the caller its key makes.
+    pub(crate) fn dispatched(
+        &mut self,
+        by: &Caller,
+        role: KeyRole,
+        agent: &Caller,
+        parent: Option<DispatchId>,
+    ) -> Caller {
+        let ask = OpenDispatch {
+            role,
+            agent: agent.agent.expect("the cast has agents"),
+            parent,
+            story: None,
+            expires_in_seconds: None,
+            key: self.secret(),
+        };
+        let opened = self.must(by, |draft| custody::open(draft, ask));
+        Caller { agent: agent.agent, lineage: opened.dispatch.lineage, ..caller(role, opened.key.id) }
     }
 
     /// A moment later, by this caller. What was recorded stays, also beside a refusal.

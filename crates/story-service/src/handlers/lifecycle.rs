@@ -10,12 +10,13 @@ use serde_json::{Value, json};
 use windlass_control_api::stories::Method::Post;
 use windlass_protocols::protocol::story_queue::custody::{self, Token, TokenKind};
 use windlass_protocols::protocol::story_queue::decide::{Decided, Draft};
+use windlass_protocols::protocol::story_queue::plan::CriterionStatus;
 use windlass_protocols::protocol::story_queue::refusal::Refusal;
 use windlass_protocols::protocol::story_queue::usage::{self, Place};
 use windlass_protocols::protocol::story_queue::vocabulary::{JsonText, KeyRole, StoryId};
 use windlass_protocols::protocol::story_queue::work::{
-    self, BackfillStory, Backfilled, CompleteReview, ContractEcho, Judge, Judged, Reject, ReportArtifact,
-    ReportDone, RequestReview, Verdict, VerifiedStatus,
+    self, BackfillStory, Backfilled, CompleteReview, ContractEcho, Judge, JudgeCriterion, Judged, Reject,
+    ReportArtifact, ReportDone, RequestReview, Verdict, VerifiedStatus,
 };
 
 const AGENT: Who = Who::Exactly(&[KeyRole::Agent]);
@@ -93,6 +94,14 @@ pub(crate) const ROUTES: &[Route] = &[
         takes("commit_sha", Text),
         takes("cap", Text),
     ]),
+    Route::write(
+        Post,
+        "/stories/:id/acceptance_criteria/:criterion",
+        JUDGING,
+        "Judge one criterion of reported work, with evidence",
+        judge_criterion,
+    )
+    .body(&[needs("status", Text), takes("evidence_path", Text)]),
     Route::write(Post, "/stories/:id/reject", JUDGING, "Send reported work back, with a reason", reject)
         .body(&[takes("reason", Text), takes("review_type", Text), takes("findings", Any)]),
     Route::write(
@@ -301,6 +310,22 @@ fn verify(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     let ask = judge_of(draft, asked, id)?;
     let result = work::verify(draft, id, ask)?;
     Ok(Reply::ok(judged(draft, id, &result)))
+}
+
+fn judge_criterion(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
+    let id = story_in_path(draft.ledger(), asked)?;
+    let said = asked.needed("status");
+    let status = CriterionStatus::ALL.into_iter().find(|status| status.name() == said);
+    let ask = JudgeCriterion {
+        ac_id: asked.parameter("criterion").to_owned(),
+        status: status
+            .ok_or_else(|| Refusal::field("status", "must be pending, verified, failed or unverifiable"))?,
+        evidence: asked.owned("evidence_path"),
+    };
+    let ac_id = ask.ac_id.clone();
+    work::judge_criterion(draft, id, ask)?;
+    let shown = views::plan::criterion_of(draft.ledger(), id, &ac_id);
+    Ok(Reply::ok(with(moved(draft, id), "criterion", shown)))
 }
 
 pub(crate) fn reject_of(asked: &Asked) -> Reject {

@@ -193,7 +193,7 @@ fn show(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
 fn criteria(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
     let id = story_in_path(look.ledger, asked)?;
     let story = look.ledger.plan.story(id).ok_or_else(|| Refusal::not_found("story"))?;
-    let data: Vec<Value> = story.criteria.iter().map(views::plan::criterion).collect();
+    let data = views::plan::criteria(look.ledger, story);
     Ok(Reply::ok(json!({ "data": data, "meta": { "total_count": data.len() } })))
 }
 
@@ -220,6 +220,9 @@ pub(crate) fn hours_of(path: &str, value: Option<&Value>) -> Decided<Option<Cent
     Ok(Some(CentiHours((hours * 100.0).round() as u32)))
 }
 
+const GIVEN_BY_VERDICTS: [&str; 5] =
+    ["status", "verified_at", "verified_by_agent_id", "verified_by_dispatch_id", "evidence_path"];
+
 /// `description` is the criterion's text and wins over `criterion`; a bare text is one too. Other keys are kept.
 pub(crate) fn criteria_of(path: &str, value: Option<&Value>) -> Decided<Option<Vec<Criterion>>> {
     let Some(list) = value.filter(|value| !value.is_null()) else { return Ok(None) };
@@ -235,8 +238,10 @@ pub(crate) fn criteria_of(path: &str, value: Option<&Value>) -> Decided<Option<V
         let (ac, id) = (text(take("ac_id")), text(take("id")));
         let (said, criterion) = (text(take("description")), text(take("criterion")));
         let verification = take("verification_criterion").or_else(|| take("verification"));
-        // A status is given by verdicts, not by authors.
-        let _ = take("status");
+        // A status and what belongs to it are given by verdicts, not by authors; an export shows them.
+        for given in GIVEN_BY_VERDICTS {
+            let _ = take(given);
+        }
         criteria.push(Criterion {
             ac_id: id.or(ac).unwrap_or_else(|| format!("AC-{}", place + 1)),
             criterion: said.or(criterion).unwrap_or_default(),

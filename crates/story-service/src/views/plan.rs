@@ -8,7 +8,9 @@ use windlass_protocols::protocol::story_queue::plan::{
     CentiHours, Criterion, Dependency, Edge, Epic, Project, Story,
 };
 use windlass_protocols::protocol::story_queue::vocabulary::StoryId;
-use windlass_protocols::protocol::story_queue::work::{AgentStatus, Counts, Track, VerifiedStatus};
+use windlass_protocols::protocol::story_queue::work::{
+    AgentStatus, Counts, CriterionVerdict, Track, VerifiedStatus,
+};
 
 pub(crate) fn project(project: &Project) -> Value {
     json!({
@@ -60,7 +62,7 @@ pub(crate) fn story(ledger: &Ledger, story: &Story) -> Value {
         "number": story.number.to_string(),
         "title": story.title,
         "description": story.description,
-        "acceptance_criteria": story.criteria.iter().map(criterion).collect::<Vec<_>>(),
+        "acceptance_criteria": criteria(ledger, story),
         "estimated_hours": story.estimated_hours.map(hours),
         "sort_key": story.number.sort_key(),
         "metadata": metadata(story, track),
@@ -96,14 +98,33 @@ fn metadata(story: &Story, track: &Track) -> Value {
     Value::Object(metadata)
 }
 
-pub(crate) fn criterion(criterion: &Criterion) -> Value {
+/// Each with what was last said of it.
+pub(crate) fn criteria(ledger: &Ledger, story: &Story) -> Vec<Value> {
+    let track = ledger.work.track(story.id);
+    let verdict = |one: &Criterion| track.and_then(|track| track.criteria.get(&one.ac_id));
+    story.criteria.iter().map(|one| criterion(one, verdict(one))).collect()
+}
+
+pub(crate) fn criterion_of(ledger: &Ledger, story: StoryId, ac_id: &str) -> Value {
+    let shown = ledger.plan.story(story).map(|story| criteria(ledger, story)).unwrap_or_default();
+    shown.into_iter().find(|one| one["id"] == ac_id).unwrap_or(Value::Null)
+}
+
+fn criterion(criterion: &Criterion, verdict: Option<&CriterionVerdict>) -> Value {
     let mut shown = match free_json(&criterion.extra) {
         Value::Object(extra) => extra,
         _ => Map::new(),
     };
     shown.insert("id".into(), json!(criterion.ac_id));
     shown.insert("criterion".into(), json!(criterion.criterion));
-    shown.insert("status".into(), json!(criterion.status.name()));
+    let status = verdict.map_or(criterion.status, |verdict| verdict.status);
+    shown.insert("status".into(), json!(status.name()));
+    if let Some(verdict) = verdict {
+        shown.insert("verified_at".into(), moment(verdict.at));
+        shown.insert("verified_by_agent_id".into(), id_or_null(verdict.by.agent));
+        shown.insert("verified_by_dispatch_id".into(), id_or_null(verdict.by.lineage.last().copied()));
+        shown.insert("evidence_path".into(), json!(verdict.evidence));
+    }
     if let Some(verification) = &criterion.verification {
         shown.insert("verification_criterion".into(), free_json(verification));
     }

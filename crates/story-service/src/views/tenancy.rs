@@ -3,7 +3,7 @@
 use crate::asked::{free_json, id_or_null, maybe_moment, moment};
 use crate::seen::Seen;
 use serde_json::{Map, Value, json};
-use windlass_protocols::protocol::story_queue::custody::{Dispatch, Token, Violation};
+use windlass_protocols::protocol::story_queue::custody::{Dispatch, Holds, Token, Violation};
 use windlass_protocols::protocol::story_queue::ledger::Ledger;
 use windlass_protocols::protocol::story_queue::tenancy::{Agent, Key, SettingValue};
 use windlass_protocols::protocol::story_queue::vocabulary::DispatchId;
@@ -103,6 +103,7 @@ pub(crate) fn violation(violation: &Violation) -> Value {
         "actor_label": violation.by.label,
         "agent_id": id_or_null(violation.by.agent),
         "status": violation.status.name(),
+        "holds_story": violation.holds == Holds::Story,
         "note": violation.note,
         "inserted_at": moment(violation.at),
     })

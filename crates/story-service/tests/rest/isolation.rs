@@ -33,6 +33,7 @@ async fn ids_of(world: &World, team: &Team) -> Vec<(&'static str, String)> {
     let article = text(&world.post(&team.user, "/articles", article).await["article"]["id"]);
     vec![
         ("stories", text(&story["story"]["id"])),
+        ("acceptance_criteria", "AC-1".to_owned()),
         ("epics", epic),
         ("projects", team.project.clone()),
         ("state", team.project.clone()),

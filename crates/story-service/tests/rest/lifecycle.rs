@@ -84,6 +84,45 @@ async fn whoever_reports_their_own_work_is_refused_and_only_the_story_waits() {
 }
 
 #[tokio::test]
+async fn every_criterion_has_a_status_that_a_verdict_gives_and_an_author_does_not() {
+    let world = World::new();
+    let team = world.team("acme").await;
+    world.two_stories(&team).await;
+    reported(&world, &team).await;
+    let first = world.get(&team.implementer, "/stories/3.1/acceptance_criteria").await;
+    assert_eq!(first["data"][0]["status"], "pending", "a new story's criteria have a status: {first}");
+
+    let path = "/stories/3.1/acceptance_criteria/AC-1";
+    let (status, _) = world.refused(&team.verifier, path, json!({ "status": "fine" })).await;
+    assert_eq!(status, 422);
+    let body = json!({ "status": "failed", "evidence_path": "tests/feed.rs" });
+    let said = world.post(&team.verifier, path, body).await;
+
+    assert_eq!(said["criterion"]["evidence_path"], "tests/feed.rs", "{said}");
+    let (status, error) = world.refused(&team.verifier, "/stories/3.1/verify", json!({})).await;
+    assert_eq!((status, &error["code"]), (422, &json!("criterion_failed")));
+    let exported = world.get(&team.user, "/projects/main/export").await;
+    assert_eq!(exported["epics"][0]["stories"][0]["acceptance_criteria"][0]["status"], "failed");
+    let merged = world.post(&team.user, "/projects/main/import?merge=true", exported).await;
+    assert_eq!(merged["import"]["stories_updated"], 0, "an export is no rewording: {merged}");
+}
+
+#[tokio::test]
+async fn a_made_up_token_is_told_of_and_holds_nothing() {
+    let world = World::new();
+    let team = world.team("acme").await;
+    world.two_stories(&team).await;
+    started(&world, &team).await;
+
+    let (status, error) = world.refused(&team.reporter, "/stories/3.1/report", json!({ "cap": "x" })).await;
+
+    assert_eq!((status, &error["code"]), (403, &json!("cap_rejected")));
+    let seen = world.get(&team.user, "/violations").await;
+    assert_eq!(seen["data"][0]["holds_story"], false, "{seen}");
+    world.post(&team.reporter, "/stories/3.1/report", json!({})).await;
+}
+
+#[tokio::test]
 async fn keys_end_where_they_should() {
     let world = World::new();
     let team = world.team("acme").await;

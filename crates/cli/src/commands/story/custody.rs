@@ -2,12 +2,12 @@
 
 use super::account::agent_id;
 use super::shown::{Columns, Shown};
-use super::{InProject, OneStory, json_object};
+use super::{InProject, OneStory, PageArgs, json_object};
 use crate::stories::{Desk, story_path};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use windlass_control_api::stories::Method;
+use windlass_control_api::stories::{Method, escaped};
 use windlass_control_api::{Code, Fault};
 use windlass_custody_proofs::export::{Known, verify_export};
 use windlass_custody_proofs::keys::PublicKey;
@@ -15,12 +15,22 @@ use windlass_custody_proofs::keys::PublicKey;
 const ARTIFACTS: Columns =
     &[("TYPE", "artifact_type"), ("EXISTS", "exists"), ("BY", "reported_by"), ("PATH", "path")];
 
+const VIOLATIONS: Columns = &[
+    ("ID", "id"),
+    ("KIND", "violation_type"),
+    ("STATUS", "status"),
+    ("WHEN", "inserted_at"),
+    ("DETAIL", "detail"),
+];
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Custody {
     Dispatch(DispatchArgs),
     RecoverCap(RecoverArgs),
     Artifacts(ArtifactsArgs),
     Verifications(VerificationsArgs),
+    Violations(ViolationsArgs),
+    Settle(SettleArgs),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -78,6 +88,36 @@ pub(crate) struct VerificationsArgs {
     story: OneStory,
 }
 
+/// List what was tried against custody
+#[derive(Args, Debug)]
+pub(crate) struct ViolationsArgs {
+    /// Only these
+    #[arg(long, value_name = "STATUS")]
+    status: Option<ViolationStatus>,
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ViolationStatus {
+    Pending,
+    Resolved,
+    Ignored,
+}
+
+/// Settle a violation; never by who caused it
+#[derive(Args, Debug)]
+pub(crate) struct SettleArgs {
+    /// The violation's id, as `story violations` lists it
+    violation: String,
+    /// Let it be, instead of calling it resolved
+    #[arg(long)]
+    ignore: bool,
+    /// What was found
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+}
+
 /// Check the tenant's whole chain here, not by asking: every entry, the tree heads, their signatures
 #[derive(Args, Debug)]
 pub(crate) struct AuditVerifyArgs {
@@ -128,6 +168,17 @@ impl Custody {
                     desk.get(&story_path(&args.story.story, "/verifications"), &query).await?,
                     VERDICTS,
                 ))
+            }
+            Self::Violations(args) => {
+                let status = args.status.map(|status| format!("{status:?}").to_lowercase());
+                let [page, size] = args.page.query();
+                let query = [("status", status), page, size];
+                Ok(Shown::rows(desk.get("/violations", &query).await?, VIOLATIONS))
+            }
+            Self::Settle(args) => {
+                let verb = if args.ignore { "ignore" } else { "resolve" };
+                let path = format!("/violations/{}/{verb}", escaped(&args.violation));
+                desk.post(&path, json!({ "note": args.note })).await.map(Shown::thing)
             }
         }
     }

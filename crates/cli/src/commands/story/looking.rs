@@ -197,8 +197,7 @@ impl Looking {
             Self::List(args) => list(args, desk).await,
             Self::Show(args) => one(args.story, "", desk).await.map(Shown::thing),
             Self::Criteria(args) => {
-                const CRITERIA: Columns =
-                    &[("ID", "ac_id"), ("STATUS", "status"), ("CRITERION", "criterion")];
+                const CRITERIA: Columns = &[("ID", "id"), ("STATUS", "status"), ("CRITERION", "criterion")];
                 Ok(Shown::rows(one(args.story, "/acceptance_criteria", desk).await?, CRITERIA))
             }
             Self::History(args) => {

@@ -7,7 +7,7 @@ use crate::stories::{Desk, found, story_path};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use windlass_control_api::Fault;
-use windlass_control_api::stories::Method;
+use windlass_control_api::stories::{Method, escaped};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Work {
@@ -21,6 +21,7 @@ pub(crate) enum Work {
     Report(ReportArgs),
     ReviewComplete(ReviewArgs),
     Verify(VerifyArgs),
+    Criterion(CriterionArgs),
     Reject(RejectArgs),
     /// Give a claimed story back
     Unclaim(OneStoryArgs),
@@ -113,6 +114,30 @@ pub(crate) struct VerifyArgs {
     commit: Option<String>,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CriterionStatus {
+    Pending,
+    Verified,
+    Failed,
+    Unverifiable,
+}
+
+/// Say of one criterion whether it holds; a failed one keeps the story from being verified
+#[derive(Args, Debug)]
+pub(crate) struct CriterionArgs {
+    #[command(flatten)]
+    story: OneStory,
+    /// Which one, such as AC-1
+    #[arg(value_name = "CRITERION")]
+    criterion: String,
+    /// What was found
+    #[arg(long, value_name = "STATUS")]
+    status: CriterionStatus,
+    /// Where that can be seen; needed for verified and failed
+    #[arg(long, value_name = "TEXT")]
+    evidence: Option<String>,
+}
+
 /// Send a story back
 #[derive(Args, Debug)]
 pub(crate) struct RejectArgs {
@@ -181,6 +206,7 @@ impl Work {
                 });
                 step(args.with.story, "verify", body, desk).await
             }
+            Self::Criterion(args) => criterion(args, desk).await,
             Self::Reject(args) => step(args.story, "reject", json!({ "reason": args.reason }), desk).await,
             Self::Unclaim(args) => step(args.story, "unclaim", json!({}), desk).await,
             Self::ForceUnclaim(args) => step(args.story, "force-unclaim", json!({}), desk).await,
@@ -223,6 +249,16 @@ async fn report(args: ReportArgs, desk: &Desk) -> Result<Shown, Fault> {
         "cap": args.with.capability,
     });
     step(args.with.story, "report", body, desk).await
+}
+
+async fn criterion(args: CriterionArgs, desk: &Desk) -> Result<Shown, Fault> {
+    let query = desk.in_project(args.story.place.named()).await?;
+    let tail = format!("/acceptance_criteria/{}", escaped(&args.criterion));
+    let status = format!("{:?}", args.status).to_lowercase();
+    let body = json!({ "status": status, "evidence_path": args.evidence });
+    let answer = desk.send(Method::Post, &story_path(&args.story.story, &tail), &query, body).await?;
+    let sentence = format!("{}: {} is {status}", number_of(&answer, &args.story.story), args.criterion);
+    Ok(Shown::said(answer, sentence))
 }
 
 async fn step(story: OneStory, name: &str, body: Value, desk: &Desk) -> Result<Shown, Fault> {

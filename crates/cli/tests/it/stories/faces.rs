@@ -1,214 +1,16 @@
 //! One table of cases, three faces: what the queue allows and refuses is the same over HTTP, on the command line and as a
 //! tool, down to the code; and no refusal ends with exit code 0.
 
-use super::server::{Server, founded};
+mod cases;
+mod scene;
+
+use cases::Expected::{Done, Refused, Status};
+use cases::Standing::{Implementing, Reviewed};
+use cases::Who::{Ann, Reporter, User, Verifier};
+use cases::{CASES, Who};
+use scene::{FORGED, Scene, body_of};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use windlass_test_support::World;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
-    /// Works on the story.
-    Ann,
-    Bob,
-    Reporter,
-    Reviewer,
-    Verifier,
-    /// An orchestrator key of no agent.
-    Nobody,
-    User,
-}
-
-/// How far a story has come before the case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
-    Pending,
-    Contracted,
-    Assigned,
-    Implementing,
-    Reported,
-    Reviewed,
-    Verified,
-    /// Worked on, then taken away.
-    TakenBack,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Expected {
-    Done,
-    Refused(u16, &'static str),
-    /// Refused by its status; the words may change.
-    Status(u16),
-}
-
-use Expected::{Done, Refused, Status};
-use Standing::{Assigned, Contracted, Implementing, Pending, Reported, Reviewed, TakenBack, Verified};
-use Who::{Ann, Bob, Nobody, Reporter, Reviewer, User, Verifier};
-
-const CASES: &[(Who, &str, Standing, Expected)] = &[
-    (Ann, "contract", Pending, Done),
-    (Reviewer, "contract", Pending, Done),
-    (User, "contract", Pending, Status(403)),
-    (Ann, "contract", Contracted, Refused(409, "invalid_transition")),
-    (Ann, "claim", Contracted, Done),
-    (Ann, "claim", Pending, Refused(409, "must_contract_first")),
-    (Bob, "claim", Assigned, Status(409)),
-    (Verifier, "claim", Contracted, Status(403)),
-    (User, "claim", Contracted, Status(403)),
-    (Ann, "start", Assigned, Done),
-    (Ann, "start", Contracted, Refused(409, "must_claim_first")),
-    (Ann, "start", Pending, Refused(409, "must_contract_first")),
-    (Bob, "start", Assigned, Refused(403, "not_assigned_agent")),
-    (Ann, "request-review", Implementing, Done),
-    (Bob, "request-review", Implementing, Refused(403, "not_assigned_agent")),
-    (Ann, "request-review", Assigned, Status(409)),
-    (Reporter, "report", Implementing, Done),
-    (Ann, "report", Implementing, Refused(409, "self_report_blocked")),
-    (Nobody, "report", Implementing, Status(400)),
-    (User, "report", Implementing, Status(403)),
-    (Reporter, "report", Assigned, Status(409)),
-    (Reviewer, "review-complete", Reported, Done),
-    (User, "review-complete", Reported, Done),
-    (Ann, "review-complete", Reported, Status(403)),
-    (Nobody, "review-complete", Reported, Status(400)),
-    (Verifier, "verify", Reviewed, Done),
-    (Verifier, "verify", Reported, Refused(422, "no_review_record")),
-    (Verifier, "verify", Implementing, Status(409)),
-    (Verifier, "verify", Verified, Status(409)),
-    (Reviewer, "verify", Reviewed, Refused(409, "shared_principal_blocked")),
-    (Nobody, "verify", Reviewed, Status(400)),
-    (Ann, "verify", Reviewed, Status(403)),
-    (User, "verify", Reviewed, Status(403)),
-    (Verifier, "reject", Reviewed, Done),
-    (Verifier, "reject", Verified, Done),
-    (Verifier, "reject", Pending, Status(409)),
-    (Nobody, "reject", Reviewed, Status(400)),
-    (Ann, "unclaim", Assigned, Done),
-    (Bob, "unclaim", Assigned, Refused(403, "not_assigned_agent")),
-    (Ann, "unclaim", Contracted, Status(403)),
-    (Ann, "unclaim", Pending, Status(409)),
-    (Verifier, "force-unclaim", Implementing, Done),
-    (Verifier, "force-unclaim", Pending, Done),
-    (Ann, "force-unclaim", Implementing, Status(403)),
-    (Nobody, "force-unclaim", Implementing, Status(400)),
-    (Verifier, "backfill", Pending, Done),
-    (Ann, "backfill", Pending, Status(403)),
-    (Verifier, "backfill", Implementing, Refused(422, "backfill_refused")),
-    // What was worked on cannot be laundered by taking it away first.
-    (Verifier, "backfill", TakenBack, Refused(422, "backfill_refused")),
-];
-
-struct Scene {
-    world: World,
-    server: Server,
-    keys: Vec<(Who, String)>,
-    stories: usize,
-}
-
-impl Scene {
-    fn set() -> Self {
-        let (mut world, user) = founded();
-        let server = Server::start(&world).unwrap();
-        world.set("LOOPCTL_SERVER", server.url());
-        let mut scene = Self { world, server, keys: vec![(User, user)], stories: 0 };
-        scene.rest(
-            User,
-            "PATCH",
-            "/tenants/me",
-            &json!({"settings": {"rate_limit_requests_per_minute": 1_000_000}}),
-        );
-        for (who, name, role) in [
-            (Ann, "ann", "agent"),
-            (Bob, "bob", "agent"),
-            (Reporter, "reporter", "agent"),
-            (Reviewer, "reviewer", "orchestrator"),
-            (Verifier, "verifier", "orchestrator"),
-        ] {
-            let key = scene.agent(name, role);
-            scene.keys.push((who, key));
-        }
-        let nobody = scene.new_key("nobody", "orchestrator", &Value::Null);
-        scene.keys.push((Nobody, nobody));
-        scene.rest(User, "POST", "/projects", &json!({"name": "Faces", "slug": "faces"}));
-        scene.rest(User, "POST", "/projects/faces/epics", &json!({"number": 1, "title": "All"}));
-        scene
-    }
-
-    fn new_key(&self, name: &str, role: &str, agent: &Value) -> String {
-        let body = json!({"name": name, "role": role, "agent_id": agent});
-        self.rest(User, "POST", "/api_keys", &body)["raw_key"].as_str().unwrap().to_owned()
-    }
-
-    fn agent(&self, name: &str, role: &str) -> String {
-        let first = self.new_key(name, "agent", &Value::Null);
-        let body = json!({"name": name, "agent_type": "implementer"});
-        let (status, made) = self.server.ask(&first, "POST", "/agents/register", "", &body).unwrap();
-        assert_eq!(status, 201, "{made}");
-        if role == "agent" {
-            first
-        } else {
-            self.new_key(&format!("{name} as {role}"), role, &made["agent"]["id"])
-        }
-    }
-
-    fn key(&self, who: Who) -> &str {
-        self.keys.iter().find(|(known, _)| *known == who).map(|(_, key)| key.as_str()).unwrap()
-    }
-
-    /// Done, or the test is broken.
-    #[track_caller]
-    fn rest(&self, who: Who, method: &str, path: &str, body: &Value) -> Value {
-        let (status, answer) = self.server.ask(self.key(who), method, path, "", body).unwrap();
-        assert!((200..300).contains(&status), "{method} {path}: {status} {answer}");
-        answer
-    }
-
-    /// A story of its own for each case, by its number.
-    fn story(&mut self, standing: Standing) -> String {
-        self.stories += 1;
-        let number = format!("1.{}", self.stories);
-        let criteria = json!([{"id": "AC-1", "description": "it works"}]);
-        let body =
-            json!({"number": number, "title": "A story", "epic_number": 1, "acceptance_criteria": criteria});
-        self.rest(User, "POST", "/projects/faces/stories", &body);
-        let way: &[(Who, &str)] = &[
-            (Ann, "contract"),
-            (Ann, "claim"),
-            (Ann, "start"),
-            (Reporter, "report"),
-            (Reviewer, "review-complete"),
-            (Verifier, "verify"),
-        ];
-        let steps = match standing {
-            Pending => 0,
-            Contracted => 1,
-            Assigned => 2,
-            Implementing | TakenBack => 3,
-            Reported => 4,
-            Reviewed => 5,
-            Verified => 6,
-        };
-        for (who, action) in &way[..steps] {
-            self.rest(*who, "POST", &format!("/stories/{number}/{action}"), &body_of(action));
-        }
-        if standing == TakenBack {
-            self.rest(Verifier, "POST", &format!("/stories/{number}/force-unclaim"), &Value::Null);
-        }
-        number
-    }
-}
-
-fn body_of(action: &str) -> Value {
-    match action {
-        "contract" => json!({"story_title": "A story", "ac_count": 1}),
-        "report" => json!({"artifact": {"artifact_type": "commit_diff", "path": "src/a.rs"}}),
-        "review-complete" => json!({"review_type": "independent"}),
-        "verify" => json!({"summary": "all met"}),
-        "reject" => json!({"reason": "no tests"}),
-        "backfill" => json!({"reason": "done before"}),
-        _ => json!({}),
-    }
-}
 
 /// What a face said, in the same words for all three: a status where there is one, and the code.
 struct Said {
@@ -219,8 +21,16 @@ struct Said {
 }
 
 fn over_http(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
-    let path = format!("/stories/US-{story}/{action}?project=faces");
-    let (status, answer) = scene.server.ask(scene.key(who), "POST", &path, "", &body_of(action)).unwrap();
+    let (path, body) = match action {
+        "settle" => (format!("/violations/{}/resolve", scene.violation()), body_of(action)),
+        "import" | "import-pending" => ("/projects/faces/import".to_owned(), scene.plan_of(action, story)),
+        "criterion" => {
+            (format!("/stories/US-{story}/acceptance_criteria/AC-1?project=faces"), body_of(action))
+        }
+        "report-forged" => (format!("/stories/US-{story}/report?project=faces"), body_of(action)),
+        _ => (format!("/stories/US-{story}/{action}?project=faces"), body_of(action)),
+    };
+    let (status, answer) = scene.server.ask(scene.key(who), "POST", &path, "", &body).unwrap();
     let code = answer["error"]["code"].as_str().unwrap_or_default().to_owned();
     Said { done: status < 300, status: Some(u64::from(status)), code, told: answer.to_string() }
 }
@@ -234,10 +44,24 @@ fn on_the_command_line(scene: &mut Scene, who: Who, action: &str, story: &str) -
         "verify" => &["--summary", "all met"],
         "reject" => &["--reason", "no tests"],
         "backfill" => &["--reason", "done before"],
+        "report-forged" => &["--capability", FORGED],
+        "release" => &["--reason", "looked at it"],
+        "criterion" => &["AC-1", "--status", "verified", "--evidence", "tests/a.rs"],
         _ => &[],
     };
+    let violation = if action == "settle" { scene.violation() } else { String::new() };
+    let file = scene.world.path().join("plan.json");
+    let plan = file.to_str().unwrap();
+    if action.starts_with("import") {
+        std::fs::write(&file, scene.plan_of(action, story).to_string()).unwrap();
+    }
     // Flags before and after the story: both are heard.
-    let words = [&["story", "--json", action, "--project", "faces", &number], more].concat();
+    let words = match action {
+        "settle" => vec!["story", "--json", "settle", &violation, "--note", "looked at it"],
+        "import" | "import-pending" => vec!["story", "--json", "import", plan, "--project", "faces"],
+        "report-forged" => [&["story", "--json", "report", "--project", "faces", &number], more].concat(),
+        _ => [&["story", "--json", action, "--project", "faces", &number], more].concat(),
+    };
     let output = scene.world.windlass(&words);
     let answer: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
     let code = answer["error"]["case"].as_str().unwrap_or_default().to_owned();
@@ -257,9 +81,23 @@ fn as_a_tool(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
         "report" => {
             ("report_story".to_owned(), json!({"artifact_type": "commit_diff", "artifact_path": "src/a.rs"}))
         }
+        "report-forged" => ("report_story".to_owned(), body_of(action)),
+        "settle" => ("resolve_violation".to_owned(), body_of(action)),
+        "criterion" => ("judge_criterion".to_owned(), body_of(action)),
+        "import" | "import-pending" => ("import_stories".to_owned(), json!({})),
         other => (format!("{}_story", other.replace('-', "_")), body_of(other)),
     };
-    arguments["story_id"] = json!(format!("US-{story}"));
+    match action {
+        "settle" => arguments["violation_id"] = json!(scene.violation()),
+        "import" | "import-pending" => {
+            arguments = json!({"project_id": "faces", "payload": scene.plan_of(action, story)});
+        }
+        "criterion" => arguments["criterion_id"] = json!("AC-1"),
+        _ => {}
+    }
+    if !matches!(action, "settle" | "import" | "import-pending") {
+        arguments["story_id"] = json!(format!("US-{story}"));
+    }
     let mut input = String::new();
     for (id, method, params) in [
         (1, "initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}})),
@@ -345,5 +183,22 @@ fn a_refused_custody_call_holds_the_story_and_nothing_else() {
     scene.world.set("LOOPCTL_API_KEY", key);
     let _ = scene.world.windlass(&["story", "release", &held, "--reason", "a mistake"]).exits_with(0);
     assert!(on_the_command_line(&mut scene, Reporter, "report", &held).done);
+    scene.server.stop();
+}
+
+#[test]
+fn settings_that_would_shut_a_tenant_out_are_refused_on_every_way_to_set_them() {
+    let mut scene = Scene::set();
+    let zero = json!({"settings": {"rate_limit_requests_per_minute": 0}});
+    let (status, answer) = scene.server.ask(scene.key(User), "PATCH", "/tenants/me", "", &zero).unwrap();
+    assert_eq!(status, 422, "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("1 or more"), "{answer}");
+    let key = scene.key(User).to_owned();
+    scene.world.set("LOOPCTL_API_KEY", key);
+    let words = ["story", "tenant", "update", "--setting", "rate_limit_requests_per_minute=0", "--json"];
+    let output = scene.world.windlass(&words);
+    assert_ne!(output.code, Some(0), "{}", output.stdout);
+    assert!(output.stdout.contains("1 or more"), "{}", output.stdout);
+    let _ = scene.world.windlass(&["story", "next", "--project", "faces"]).exits_with(0);
     scene.server.stop();
 }

@@ -10,6 +10,7 @@ use crate::protocol::story_queue::tenancy::{self, Key, NewKey};
 use crate::protocol::story_queue::vocabulary::{
     AgentId, DispatchId, KeyId, KeyRole, Micros, ProjectId, StoryId,
 };
+use crate::protocol::story_queue::work::{self, Principal, Track};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
@@ -204,19 +205,17 @@ impl State {
     }
 }
 
-/// The verifier is the server's choice: among running dispatches of another root and another agent than the implementer's,
+/// The verifier is the server's choice: among running dispatches that share no hand with anybody who implemented the story,
 /// the one `draw` falls on. `draw` is taken from the audit key and the story by the shell, so nobody can steer it.
-pub fn choose_verifier(
+pub(in crate::protocol::story_queue) fn choose_verifier(
     ledger: &Ledger,
-    implementer: &crate::protocol::story_queue::work::Principal,
+    track: &Track,
     at: Micros,
     draw: u64,
 ) -> Option<DispatchId> {
-    let root = implementer.lineage.first();
-    let other = |dispatch: &&Dispatch| {
-        Some(&dispatch.root()) != root && (dispatch.agent.is_none() || dispatch.agent != implementer.agent)
-    };
-    let pool: Vec<DispatchId> = ledger.custody.active(at).filter(other).map(|dispatch| dispatch.id).collect();
+    let outside = |dispatch: &&Dispatch| work::is_outside(ledger, track, &Principal::sent(dispatch));
+    let pool: Vec<DispatchId> =
+        ledger.custody.active(at).filter(outside).map(|dispatch| dispatch.id).collect();
     let size = u64::try_from(pool.len()).ok().filter(|size| *size > 0)?;
     pool.get(usize::try_from(draw % size).ok()?).copied()
 }

@@ -137,6 +137,25 @@ pub struct Violation {
     pub at: Micros,
     pub status: ViolationStatus,
     pub note: Option<String>,
+    #[serde(default, skip_serializing_if = "Holds::is_story")]
+    pub holds: Holds,
+}
+
+/// What stands still until a violation is settled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Holds {
+    /// The story: whoever tried has a part in it.
+    #[default]
+    Story,
+    /// Nothing: a stranger tried, and the story's own people did nothing wrong.
+    Nothing,
+}
+
+impl Holds {
+    fn is_story(&self) -> bool {
+        *self == Self::Story
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,11 @@
 
 mod dispatches;
 mod entities;
+mod hands;
 mod tokens;
 mod violations;
 
+use super::caller::Actor;
 use super::facts::Entry;
 use super::vocabulary::{DispatchId, StoryId, TokenId, ViolationId};
 use alloc::boxed::Box;
@@ -13,10 +15,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-pub use dispatches::{OpenDispatch, Opened, choose_verifier, open, revoke, revoke_expired};
+pub(super) use dispatches::choose_verifier;
+pub use dispatches::{OpenDispatch, Opened, open, revoke, revoke_expired};
 pub use entities::{
-    Dispatch, Halt, Holder, Presented, Signature, Token, TokenKind, Violation, ViolationKind, ViolationStatus,
+    Dispatch, Halt, Holder, Holds, Presented, Signature, Token, TokenKind, Violation, ViolationKind,
+    ViolationStatus,
 };
+pub use hands::{Hand, Hands};
 pub use tokens::{TOKEN_LIFE, recover};
 pub(super) use tokens::{mint, spend};
 pub use violations::{clear_halt, halt, release, resolve_violation};
@@ -25,11 +30,15 @@ pub(super) use violations::{refuse_as_violation, require_going, require_untainte
 #[derive(Clone, Debug, Default)]
 pub struct State {
     dispatches: BTreeMap<DispatchId, Dispatch>,
+    /// By whose key each was opened.
+    openers: BTreeMap<DispatchId, Actor>,
     /// Those neither revoked nor known to have expired, in order of creation (ids are ordered by time).
     open: BTreeSet<DispatchId>,
     children: BTreeMap<DispatchId, Vec<DispatchId>>,
     tokens: BTreeMap<TokenId, Token>,
     violations: BTreeMap<ViolationId, Violation>,
+    /// Those that nobody settled yet.
+    unsettled: BTreeMap<StoryId, BTreeSet<ViolationId>>,
     halted: Option<Halt>,
 }
 
@@ -75,6 +84,10 @@ impl State {
         self.dispatches.get(&id)
     }
 
+    pub fn opener(&self, id: DispatchId) -> Option<&Actor> {
+        self.openers.get(&id)
+    }
+
     /// In order of creation.
     pub fn dispatches(&self) -> impl DoubleEndedIterator<Item = &Dispatch> {
         self.dispatches.values()
@@ -92,6 +105,11 @@ impl State {
         self.violations.values()
     }
 
+    /// What was seen at this story and not settled yet.
+    pub fn unsettled(&self, story: StoryId) -> impl Iterator<Item = &Violation> {
+        self.unsettled.get(&story).into_iter().flatten().filter_map(|id| self.violations.get(id))
+    }
+
     pub fn halted(&self) -> Option<&Halt> {
         self.halted.as_ref()
     }
@@ -103,6 +121,7 @@ impl State {
                     self.children.entry(parent).or_default().push(dispatch.id);
                 }
                 self.open.insert(dispatch.id);
+                self.openers.insert(dispatch.id, entry.by.clone());
                 self.dispatches.insert(dispatch.id, (**dispatch).clone());
             }
             Change::DispatchRevoked { dispatch, with } => {
@@ -122,9 +141,13 @@ impl State {
                 }
             }
             Change::ViolationSeen { violation } => {
+                self.unsettled.entry(violation.story).or_default().insert(violation.id);
                 self.violations.insert(violation.id, (**violation).clone());
             }
-            Change::ViolationClosed { violation, status, note, .. } => {
+            Change::ViolationClosed { violation, story, status, note } => {
+                if let Some(unsettled) = self.unsettled.get_mut(story) {
+                    unsettled.remove(violation);
+                }
                 if let Some(violation) = self.violations.get_mut(violation) {
                     violation.status = *status;
                     violation.note = Some(note.clone());

@@ -3,7 +3,7 @@
 
 use super::Change;
 use super::entities::{Holder, Presented, Signature, Token, TokenKind, ViolationKind};
-use super::violations::refuse_as_violation;
+use super::violations::{refuse_and_record, refuse_as_violation};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
@@ -57,7 +57,8 @@ impl Spending {
     }
 }
 
-/// A token that is presented is checked, also where none is required; a refused one is a violation on the story.
+/// A token that is presented is checked, also where none is required; a refused one is a violation. It holds the story where
+/// whoever showed it has a part in it: else anybody could hold up anybody's work with a made-up token.
 pub(in crate::protocol::story_queue) fn spend(
     draft: &mut Draft,
     kind: TokenKind,
@@ -87,7 +88,14 @@ pub(in crate::protocol::story_queue) fn spend(
             if fault == "expired" {
                 return Err(refusal);
             }
-            Err(refuse_as_violation(draft, story, ViolationKind::RejectedCapability, refusal))
+            let me = Principal::asking(draft.caller());
+            let party =
+                work::track_of(draft, story).is_ok_and(|track| work::has_part(draft.ledger(), track, &me));
+            if party {
+                Err(refuse_as_violation(draft, story, ViolationKind::RejectedCapability, refusal))
+            } else {
+                Err(refuse_and_record(draft, story, ViolationKind::RejectedCapability, refusal))
+            }
         }
     }
 }
@@ -125,7 +133,7 @@ pub fn recover(draft: &mut Draft, story: StoryId, kind: TokenKind) -> Decided<To
         return Err(Refusal::not_found("story"));
     };
     let me = Principal::asking(caller);
-    let assigned = track.assigned.as_ref().is_some_and(|assigned| assigned.same_as(&me));
+    let assigned = track.assigned.as_ref().is_some_and(|assigned| assigned.is(&me));
     let deserved = match kind {
         TokenKind::StartCap => {
             assigned && caller.role == KeyRole::Agent && track.standing.agent == AgentStatus::Assigned
@@ -134,7 +142,7 @@ pub fn recover(draft: &mut Draft, story: StoryId, kind: TokenKind) -> Decided<To
             track.standing.agent == AgentStatus::Implementing
                 && caller.role <= KeyRole::Orchestrator
                 && caller.agent.is_some()
-                && work::is_outside(&track, &me)
+                && work::is_outside(draft.ledger(), &track, &me)
         }
         TokenKind::ReviewCompleteCap => {
             track.standing.agent == AgentStatus::ReportedDone

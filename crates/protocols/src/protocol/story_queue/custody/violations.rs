@@ -2,7 +2,7 @@
 //! somebody else releases it. Nothing else of the tenant stops.
 
 use super::Change;
-use super::entities::{Violation, ViolationKind, ViolationStatus};
+use super::entities::{Holds, Violation, ViolationKind, ViolationStatus};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
@@ -11,11 +11,38 @@ use crate::protocol::story_queue::work::{self, Principal, Track};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 
-/// Records the attempt and gives the refusal back; whoever asked is told both.
+/// Records the attempt, which holds the story, and gives the refusal back; whoever asked is told both.
 pub(in crate::protocol::story_queue) fn refuse_as_violation(
     draft: &mut Draft,
     story: StoryId,
     kind: ViolationKind,
+    refusal: Refusal,
+) -> Refusal {
+    record_violation(draft, story, kind, Holds::Story, refusal)
+}
+
+/// Records a stranger's attempt, which holds nothing. Trying again adds nothing to an attempt that nobody has settled yet,
+/// so that the log is not a stranger's to fill.
+pub(in crate::protocol::story_queue) fn refuse_and_record(
+    draft: &mut Draft,
+    story: StoryId,
+    kind: ViolationKind,
+    refusal: Refusal,
+) -> Refusal {
+    let me = draft.caller().actor();
+    let same = |violation: &&Violation| violation.kind == kind && violation.by == me;
+    let known = draft.ledger().custody.unsettled(story).find(same).map(|violation| violation.id);
+    match known {
+        Some(id) => refusal.with_context("violation", id.to_string()),
+        None => record_violation(draft, story, kind, Holds::Nothing, refusal),
+    }
+}
+
+fn record_violation(
+    draft: &mut Draft,
+    story: StoryId,
+    kind: ViolationKind,
+    holds: Holds,
     refusal: Refusal,
 ) -> Refusal {
     let violation = Violation {
@@ -27,6 +54,7 @@ pub(in crate::protocol::story_queue) fn refuse_as_violation(
         at: draft.at(),
         status: ViolationStatus::Pending,
         note: None,
+        holds,
     };
     let project = draft.ledger().plan.story(story).map(|story| story.project);
     let id = violation.id;
@@ -53,24 +81,28 @@ pub(in crate::protocol::story_queue) fn require_untainted(track: &Track) -> Deci
     Err(Refusal::new(Kind::Conflict, "the story is quarantined after a custody violation")
         .with_code("story_quarantined")
         .with_context("violation", violation.to_string())
-        .with_remedy("an orchestrator or user who did not implement it releases it"))
+        .with_remedy("an orchestrator or user who neither implemented it nor caused this releases it"))
 }
 
 /// Lets the story go on: every open violation on it is settled by somebody who neither implemented it nor caused one.
 pub fn release(draft: &mut Draft, story: StoryId, note: String) -> Decided<()> {
     draft.caller().require_exactly(&[KeyRole::Orchestrator, KeyRole::User])?;
+    if draft.caller().role != KeyRole::User {
+        draft.caller().require_agent()?;
+    }
     if note.trim().is_empty() {
         return Err(Refusal::field("note", "must say why the story may go on"));
     }
     let track = work::track_of(draft, story)?;
-    require_settler(draft, track)?;
-    for violation in track.quarantine.clone() {
+    let violations = track.quarantine.clone();
+    require_settler(draft, story, &violations)?;
+    for violation in violations {
         close(draft, violation, story, ViolationStatus::Resolved, note.clone());
     }
     Ok(())
 }
 
-/// One violation, by a superadmin's or user's triage.
+/// One violation, by a superadmin's or user's triage; the same people are barred from it as from releasing the story.
 pub fn resolve_violation(
     draft: &mut Draft,
     violation: ViolationId,
@@ -88,20 +120,26 @@ pub fn resolve_violation(
         return Err(Refusal::field("status", "must be resolved or ignored"));
     }
     let story = known.story;
+    require_settler(draft, story, &[violation])?;
     close(draft, violation, story, status, note);
     Ok(())
 }
 
-fn require_settler(draft: &Draft, track: &Track) -> Decided<()> {
+/// Also a person does not settle what they themselves caused: somebody else looks at it.
+fn require_settler(draft: &Draft, story: StoryId, violations: &[ViolationId]) -> Decided<()> {
+    let ledger = draft.ledger();
     let me = Principal::asking(draft.caller());
-    let custody = &draft.ledger().custody;
     let caused = |id: &ViolationId| {
-        custody.violation(*id).is_some_and(|violation| Principal::of(&violation.by).same_as(&me))
+        let violation = ledger.custody.violation(*id);
+        violation.is_some_and(|violation| Principal::of(&violation.by).shares_a_hand(ledger, &me))
     };
-    let human = draft.caller().role == KeyRole::User && draft.caller().agent.is_none();
-    if !work::is_outside(track, &me) || (track.quarantine.iter().any(caused) && !human) {
-        let why = "whoever implemented a story or caused its quarantine cannot release it";
-        return Err(Refusal::new(Kind::NotAllowed, why).with_code("self_release_blocked"));
+    // A deleted story has nobody left who implemented it.
+    let implemented = ledger.work.track(story).is_some_and(|track| !work::is_outside(ledger, track, &me));
+    if implemented || violations.iter().any(caused) {
+        let why = "whoever implemented a story or caused its violation cannot settle that";
+        return Err(Refusal::new(Kind::NotAllowed, why)
+            .with_code("self_release_blocked")
+            .with_remedy("have another user or orchestrator look at it, under a key of their own"));
     }
     Ok(())
 }

@@ -103,6 +103,8 @@ pub enum CriterionStatus {
 }
 
 impl CriterionStatus {
+    pub const ALL: [Self; 4] = [Self::Pending, Self::Verified, Self::Failed, Self::Unverifiable];
+
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pending => "pending",

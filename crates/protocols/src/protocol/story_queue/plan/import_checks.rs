@@ -148,6 +148,17 @@ fn story_faults(
             faults.push((field, "needs a reason for the whole import".to_string()));
         }
     }
+    // Deleting what was worked on and bringing it back as done would close it without anybody's verdict.
+    let laundered = ask.mode == ImportMode::Fresh
+        && story.initial != InitialStatus::Pending
+        && draft.ledger().work.was_worked_on(ask.project, story.number);
+    if laundered {
+        let why = format!(
+            "story {} was worked on here before it was deleted: bring it in as pending, and have it reported, reviewed and verified",
+            story.number
+        );
+        faults.push((format!("{path}.initial_agent_status"), why));
+    }
     // A merge edits by the same rule as a single edit: it cannot reword what is under work.
     if let Some(id) = known {
         match require_rewordable(draft, id, &story.edit(), EditForce::Ordinary) {

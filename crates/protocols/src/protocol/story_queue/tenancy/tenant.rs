@@ -8,6 +8,7 @@ use crate::protocol::story_queue::refusal::{Kind, Refusal};
 use crate::protocol::story_queue::registry;
 use crate::protocol::story_queue::vocabulary::{KeyRole, TenantId};
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
@@ -99,8 +100,12 @@ impl State {
             self.email = Some(email.clone()).filter(|email| !email.is_empty());
         }
         for (name, value) in &now.settings {
-            // Checked when it was decided; a value of another type than today's is left alone on replay.
-            let _ = self.settings.set(name, value);
+            // Checked when it was decided, by the rules of its day; what could not be used today counts as never said.
+            if self.settings.set(name, value).is_err()
+                && let Some(usual) = Settings::default().get(name)
+            {
+                let _ = self.settings.set(name, &usual);
+            }
         }
         if let Some(budget) = now.default_story_budget_millicents {
             self.default_story_budget_millicents = Some(budget).filter(|budget| *budget > 0);
@@ -143,7 +148,7 @@ impl Settings {
                 self.other.insert(name.into(), value.clone());
                 Ok(())
             }
-            (Some(Slot::Number(slot)), SettingValue::Number(value)) => {
+            (Some(Slot::Number(slot)), SettingValue::Number(value)) if *value >= least(name) => {
                 *slot = *value;
                 Ok(())
             }
@@ -151,7 +156,9 @@ impl Settings {
                 *slot = *value;
                 Ok(())
             }
-            (Some(Slot::Number(_)), _) => Err(Refusal::field(name, "must be a whole number, 0 or more")),
+            (Some(Slot::Number(_)), _) => {
+                Err(Refusal::field(name, &format!("must be a whole number, {} or more", least(name))))
+            }
             (Some(Slot::Flag(_)), _) => Err(Refusal::field(name, "must be true or false")),
         }
     }
@@ -173,6 +180,19 @@ impl Settings {
             }
         }
         all
+    }
+}
+
+/// None of these can be nothing: without requests nobody could set it back, without keys nobody could come in, without agents
+/// no work is given out, and a webhook that may not fail once is off.
+fn least(name: &str) -> u64 {
+    match name {
+        "rate_limit_requests_per_minute"
+        | "max_api_keys"
+        | "max_concurrent_agents"
+        | "webhook_max_consecutive_failures"
+        | "webhook_event_retention_days" => 1,
+        _ => 0,
     }
 }
 

@@ -88,7 +88,7 @@ fn news_of_work(ledger: &Ledger, change: &work::Change) -> Option<(Event, Payloa
             };
             Some((Event::EpicCompleted, payload))
         }
-        work::Change::Judged { .. } => None,
+        work::Change::Judged { .. } | work::Change::CriterionJudged { .. } => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is journaled of a story's way. Who did it is the entry's own; a move carries both standings, before and after.
 
 use super::track::{Artifact, Backfill, Review, Standing, Verification};
+use crate::protocol::story_queue::plan::CriterionStatus;
 use crate::protocol::story_queue::vocabulary::{DispatchId, EpicId, StoryId};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -30,6 +31,14 @@ pub enum Change {
     /// A partial result: it is history, and moves nothing.
     Judged {
         verification: Box<Verification>,
+    },
+    /// One criterion; until the story is reported again.
+    CriterionJudged {
+        story: StoryId,
+        ac_id: String,
+        status: CriterionStatus,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        evidence: Option<String>,
     },
     ArtifactReported {
         artifact: Box<Artifact>,
@@ -72,6 +81,11 @@ pub enum How {
 }
 
 impl How {
+    /// The story entered its life here: it was not just told of as done elsewhere.
+    pub const fn is_work(&self) -> bool {
+        !matches!(self, Self::Backfilled { .. } | Self::Imported { .. })
+    }
+
     /// The audit log's word.
     pub const fn action(&self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 
 use super::track::{Principal, Standing, Track};
 use super::{Change, How};
-use crate::protocol::story_queue::custody::{self, ViolationKind};
+use crate::protocol::story_queue::custody::{self, Hands, ViolationKind};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::ledger::Ledger;
@@ -14,10 +14,19 @@ pub(in crate::protocol::story_queue) fn track_of<'a>(draft: &'a Draft, story: St
     draft.ledger().work.track(story).ok_or_else(|| Refusal::not_found("story"))
 }
 
-/// Neither assigned to it now nor ever started it.
-pub(in crate::protocol::story_queue) fn is_outside(track: &Track, who: &Principal) -> bool {
-    let implemented = track.assigned.iter().chain(&track.implementers).any(|one| one.same_as(who));
-    !implemented
+/// Shares no hand with whoever it is assigned to now, nor with anybody who ever started it.
+pub(in crate::protocol::story_queue) fn is_outside(ledger: &Ledger, track: &Track, who: &Principal) -> bool {
+    let mut makers = track.assigned.iter().chain(&track.implementers);
+    let hands = Hands::of(ledger, who);
+    makers.all(|one| !hands.meet(&Hands::of(ledger, one)))
+}
+
+/// Implements, reported or reviewed it, or was chosen to verify it: the story is theirs too.
+pub(in crate::protocol::story_queue) fn has_part(ledger: &Ledger, track: &Track, who: &Principal) -> bool {
+    let reviewed = reviews_of_report(track).map(|review| &review.reviewer);
+    let mut others = track.reported_by.iter().chain(reviewed);
+    let chosen = track.verifier_dispatch.is_some_and(|chosen| who.lineage.contains(&chosen));
+    chosen || !is_outside(ledger, track, who) || others.any(|one| one.shares_a_hand(ledger, who))
 }
 
 fn three_principals(ledger: &Ledger) -> bool {
@@ -28,17 +37,17 @@ fn three_principals(ledger: &Ledger) -> bool {
 /// it as done does not also confirm it.
 fn reporter_bars(ledger: &Ledger, track: &Track, who: &Principal) -> bool {
     let strict = three_principals(ledger) || track.implementers.is_empty();
-    strict && track.reported_by.as_ref().is_some_and(|reporter| reporter.same_as(who))
+    strict && track.reported_by.as_ref().is_some_and(|reporter| reporter.shares_a_hand(ledger, who))
 }
 
 pub(in crate::protocol::story_queue) fn may_review(ledger: &Ledger, track: &Track, who: &Principal) -> bool {
-    is_outside(track, who) && !reporter_bars(ledger, track, who)
+    is_outside(ledger, track, who) && !reporter_bars(ledger, track, who)
 }
 
 pub(in crate::protocol::story_queue) fn may_verify(ledger: &Ledger, track: &Track, who: &Principal) -> bool {
-    let reviewed =
-        three_principals(ledger) && reviews_of_report(track).any(|review| review.reviewer.same_as(who));
-    is_outside(track, who) && !reporter_bars(ledger, track, who) && !reviewed
+    let reviewed = three_principals(ledger)
+        && reviews_of_report(track).any(|review| review.reviewer.shares_a_hand(ledger, who));
+    is_outside(ledger, track, who) && !reporter_bars(ledger, track, who) && !reviewed
 }
 
 /// Reviews heard of after the story was last reported: older ones looked at other work.
@@ -54,10 +63,7 @@ pub(super) fn reviews_of_report(track: &Track) -> impl Iterator<Item = &super::R
 /// The caller is the one it is assigned to, by agent and by lineage.
 pub(super) fn require_assigned(draft: &Draft, track: &Track) -> Decided<()> {
     let me = Principal::asking(draft.caller());
-    let assigned = track.assigned.as_ref().is_some_and(|assigned| {
-        assigned.agent == me.agent && (assigned.lineage == me.lineage || assigned.key == me.key)
-    });
-    if assigned {
+    if track.assigned.as_ref().is_some_and(|assigned| assigned.is(&me)) {
         return Ok(());
     }
     let why = "the story is assigned to somebody else";
@@ -67,7 +73,7 @@ pub(super) fn require_assigned(draft: &Draft, track: &Track) -> Decided<()> {
 /// Refuses and records it where the caller implemented the story.
 pub(super) fn require_outside(draft: &mut Draft, story: StoryId, deed: Deed) -> Decided<()> {
     let track = track_of(draft, story)?;
-    if is_outside(track, &Principal::asking(draft.caller())) {
+    if is_outside(draft.ledger(), track, &Principal::asking(draft.caller())) {
         return Ok(());
     }
     let (kind, code, verb) = match deed {

@@ -1,11 +1,13 @@
 //! Verdicts: verified only on evidence, rejected with a reason, and a result that is not a pass never counts as one.
 
+use super::criteria::require_none_failed;
 use super::guards::{
-    Deed, move_to, record, require_distinct, require_outside, reviews_of_report, track_of, wrong_standing,
+    Deed, may_verify, move_to, record, require_distinct, require_outside, reviews_of_report, track_of,
+    wrong_standing,
 };
 use super::track::{AgentStatus, Principal, Standing, Verdict, Verification, VerifiedStatus};
 use super::{Change, How};
-use crate::protocol::story_queue::custody::{self, Presented, TokenKind};
+use crate::protocol::story_queue::custody::{self, Dispatch, Presented, TokenKind};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
@@ -34,7 +36,7 @@ pub struct Judged {
 
 pub fn verify(draft: &mut Draft, id: StoryId, ask: Judge) -> Decided<Judged> {
     let result = ask.result.unwrap_or(Verdict::Pass);
-    require_judge(draft, id, "verify")?;
+    require_judge(draft, id)?;
     let track = track_of(draft, id)?;
     let standing = track.standing;
     if standing.agent != AgentStatus::ReportedDone || standing.verified == VerifiedStatus::Verified {
@@ -46,6 +48,7 @@ pub fn verify(draft: &mut Draft, id: StoryId, ask: Judge) -> Decided<Judged> {
     require_chosen(draft, id)?;
     if result == Verdict::Pass {
         require_reviewed(draft, id)?;
+        require_none_failed(track_of(draft, id)?)?;
     }
     let spending = custody::spend(draft, TokenKind::VerifyCap, id, ask.cap)?;
     spending.consume(draft);
@@ -78,10 +81,14 @@ pub struct Reject {
 }
 
 pub fn reject(draft: &mut Draft, id: StoryId, ask: Reject) -> Decided<Judged> {
-    require_judge(draft, id, "reject")?;
+    require_judge(draft, id)?;
     let track = track_of(draft, id)?;
     let standing = track.standing;
-    if standing.agent != AgentStatus::ReportedDone || standing.verified == VerifiedStatus::Rejected {
+    // What is verified can be rejected wherever it stands: journals of old hold stories that are pending and verified.
+    let verified = standing.verified == VerifiedStatus::Verified;
+    let reported =
+        standing.agent == AgentStatus::ReportedDone && standing.verified != VerifiedStatus::Rejected;
+    if !verified && !reported {
         return Err(wrong_standing(standing, "reject"));
     }
     require_outside(draft, id, Deed::Verify)?;
@@ -100,29 +107,31 @@ pub fn reject(draft: &mut Draft, id: StoryId, ask: Reject) -> Decided<Judged> {
     Ok(Judged { verification, standing, completed_epic: None })
 }
 
-fn require_judge(draft: &Draft, id: StoryId, _attempted: &'static str) -> Decided<()> {
+pub(super) fn require_judge(draft: &Draft, id: StoryId) -> Decided<()> {
     draft.caller().require_exactly(&[KeyRole::Orchestrator])?;
     draft.caller().require_agent()?;
     custody::require_going(draft)?;
     track_of(draft, id).map(|_| ())
 }
 
-/// Where the server chose a verifier whose dispatch still runs, another one's verdict does not count.
-fn require_chosen(draft: &Draft, id: StoryId) -> Decided<()> {
-    let Some(chosen) = track_of(draft, id)?.verifier_dispatch else { return Ok(()) };
-    let running =
-        draft.ledger().custody.dispatch(chosen).is_some_and(|dispatch| dispatch.is_active(draft.at()));
-    let orchestrates = draft
-        .ledger()
-        .custody
-        .dispatch(chosen)
-        .is_some_and(|dispatch| dispatch.role == KeyRole::Orchestrator);
-    if !running || !orchestrates || draft.caller().lineage.contains(&chosen) {
-        return Ok(());
+/// Where the server chose a verifier whose dispatch still runs and who may verify, another one's verdict does not count.
+pub(super) fn require_chosen(draft: &Draft, id: StoryId) -> Decided<()> {
+    let track = track_of(draft, id)?;
+    let ledger = draft.ledger();
+    let binding = |dispatch: &&Dispatch| {
+        dispatch.is_active(draft.at())
+            && dispatch.role == KeyRole::Orchestrator
+            && may_verify(ledger, track, &Principal::sent(dispatch))
+    };
+    let chosen = track.verifier_dispatch.and_then(|chosen| ledger.custody.dispatch(chosen)).filter(binding);
+    match chosen {
+        Some(chosen) if !draft.caller().lineage.contains(&chosen.id) => {
+            Err(Refusal::new(Kind::NotAllowed, "another dispatch was chosen to verify this story")
+                .with_code("not_chosen_verifier")
+                .with_context("verifier_dispatch_id", chosen.id.to_string()))
+        }
+        _ => Ok(()),
     }
-    Err(Refusal::new(Kind::NotAllowed, "another dispatch was chosen to verify this story")
-        .with_code("not_chosen_verifier")
-        .with_context("verifier_dispatch_id", chosen.to_string()))
 }
 
 /// A story is verified on a review of what was reported, by its text newer than the report.
@@ -158,9 +167,10 @@ fn verification(draft: &mut Draft, story: StoryId, result: Verdict, ask: Judge) 
 }
 
 fn rejected(draft: &mut Draft, id: StoryId, reason: String, verification: Verification) {
-    let to = Standing { agent: AgentStatus::ReportedDone, verified: VerifiedStatus::Rejected };
+    let agent = draft.ledger().work.track(id).map_or(AgentStatus::ReportedDone, |track| track.standing.agent);
+    let to = Standing { agent, verified: VerifiedStatus::Rejected };
     move_to(draft, id, to, How::Rejected { reason, verification: Box::new(verification) });
-    if draft.ledger().tenancy.settings.auto_reset_on_rejection {
+    if agent != AgentStatus::Pending && draft.ledger().tenancy.settings.auto_reset_on_rejection {
         move_to(draft, id, Standing { agent: AgentStatus::Pending, ..to }, How::AutoReset);
     }
 }

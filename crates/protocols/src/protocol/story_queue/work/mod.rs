@@ -4,6 +4,7 @@
 mod backfill;
 mod bulk;
 mod changes;
+mod criteria;
 mod guards;
 mod implementing;
 mod judging;
@@ -16,6 +17,7 @@ mod track;
 use super::plan::StoryNumber;
 use super::vocabulary::{EpicId, ProjectId, StoryId};
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
 
 pub use backfill::{BackfillStory, Backfilled, backfill};
 pub use bulk::{
@@ -23,6 +25,7 @@ pub use bulk::{
     verify_all,
 };
 pub use changes::{Change, How};
+pub use criteria::{JudgeCriterion, judge_criterion};
 pub use implementing::{
     Claimed, ContractEcho, RequestReview, ReviewRequested, Started, claim, contract, request_review, start,
 };
@@ -34,12 +37,12 @@ pub use records::{
 pub use releasing::{force_unclaim, unclaim};
 pub use state::{Blocker, Counts};
 pub use track::{
-    AgentStatus, Artifact, Backfill, Contract, Principal, ReportedBy, Review, Standing, Track, Verdict,
-    Verification, VerifiedStatus,
+    AgentStatus, Artifact, Backfill, Contract, CriterionVerdict, Principal, ReportedBy, Review, Standing,
+    Track, Verdict, Verification, VerifiedStatus,
 };
 
 pub(super) use backfill::import_standing;
-pub(super) use guards::{is_outside, may_review, may_verify, track_of};
+pub(super) use guards::{has_part, is_outside, may_review, may_verify, track_of};
 pub(super) use releasing::void_contract;
 
 /// How stories are listed: by project, then number.
@@ -58,6 +61,6 @@ pub struct State {
     by_project: BTreeMap<ProjectId, Counts>,
     by_epic: BTreeMap<EpicId, Counts>,
     completed: BTreeSet<EpicId>,
-    /// Numbers of deleted stories that were worked on: a new story under the old number keeps the mark.
-    worked_numbers: BTreeSet<(ProjectId, StoryNumber)>,
+    /// Numbers of deleted stories that were worked on, and by whom: a new story under the old number keeps both.
+    worked_numbers: BTreeMap<(ProjectId, StoryNumber), Vec<Principal>>,
 }

@@ -31,12 +31,17 @@ pub fn unclaim(draft: &mut Draft, id: StoryId) -> Decided<()> {
     Ok(())
 }
 
-/// Takes the story from whoever has it. The verdict and the mark that it was worked on stay.
+/// Takes the story from whoever has it. The verdict and the mark that it was worked on stay. A verified story nobody has any
+/// more: taken back and still verified it could never be contracted again.
 pub fn force_unclaim(draft: &mut Draft, id: StoryId) -> Decided<()> {
     draft.caller().require_exactly(&[KeyRole::Orchestrator])?;
     draft.caller().require_agent()?;
     custody::require_going(draft)?;
     let standing = track_of(draft, id)?.standing;
+    if standing.verified == VerifiedStatus::Verified {
+        return Err(wrong_standing(standing, "force_unclaim")
+            .with_remedy("reject the story with a reason; that takes the verdict back and frees it"));
+    }
     if standing.agent != AgentStatus::Pending {
         move_to(draft, id, Standing { agent: AgentStatus::Pending, ..standing }, How::ForceUnclaimed);
     }

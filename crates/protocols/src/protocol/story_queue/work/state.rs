@@ -2,7 +2,7 @@
 //! every story.
 
 use super::changes::{Change, How};
-use super::track::{AgentStatus, Standing, Track, VerifiedStatus};
+use super::track::{AgentStatus, CriterionVerdict, Principal, Standing, Track, VerifiedStatus};
 use super::{Place, State};
 use crate::protocol::story_queue::custody;
 use crate::protocol::story_queue::facts::Entry;
@@ -48,6 +48,11 @@ enum Direction {
 impl State {
     pub fn track(&self, story: StoryId) -> Option<&Track> {
         self.tracks.get(&story)
+    }
+
+    /// There was a story of this number, somebody worked on it, and it was deleted.
+    pub fn was_worked_on(&self, project: ProjectId, number: StoryNumber) -> bool {
+        self.worked_numbers.contains_key(&(project, number))
     }
 
     pub fn is_ready(&self, place: &Place) -> bool {
@@ -126,14 +131,26 @@ impl State {
             }
             Change::Reviewed { review } => {
                 if let Some(track) = self.tracks.get_mut(&review.story) {
+                    track.ever_worked = true;
                     track.reviews.push((**review).clone());
                     track.updated = entry.at;
                 }
             }
             Change::Judged { verification } => {
                 if let Some(track) = self.tracks.get_mut(&verification.story) {
+                    track.ever_worked = true;
                     track.verifications.push((**verification).clone());
                     track.updated = entry.at;
+                }
+            }
+            Change::CriterionJudged { story, ac_id, status, evidence } => {
+                if let Some(track) = self.tracks.get_mut(story) {
+                    track.ever_worked = true;
+                    track.updated = entry.at;
+                    let by = Principal::of(&entry.by);
+                    let evidence = evidence.clone();
+                    let verdict = CriterionVerdict { status: *status, evidence, by, at: entry.at };
+                    track.criteria.insert(ac_id.clone(), verdict);
                 }
             }
             Change::ArtifactReported { artifact } => {
@@ -236,7 +253,14 @@ impl State {
                 self.by_epic.remove(&epic.id);
                 self.completed.remove(&epic.id);
             }
-            plan::Change::StoryChanged { story, was, now } if now.estimated_hours.is_some() => {
+            plan::Change::StoryChanged { story, was, now } => {
+                // What was said of other words says nothing of these.
+                if let Some(track) = self.tracks.get_mut(story).filter(|_| now.criteria.is_some()) {
+                    track.criteria.clear();
+                }
+                if now.estimated_hours.is_none() {
+                    return;
+                }
                 let hours = |edit: &plan::StoryEdit| u64::from(edit.estimated_hours.unwrap_or_default().0);
                 self.reestimate(plan, *story, hours(was), hours(now));
             }
@@ -246,14 +270,14 @@ impl State {
             | plan::Change::ProjectChanged { .. }
             | plan::Change::EpicAdded { .. }
             | plan::Change::EpicChanged { .. }
-            | plan::Change::StoryChanged { .. }
             | plan::Change::Imported { .. } => {}
         }
     }
 
     fn story_added(&mut self, plan: &plan::State, entry: &Entry, story: &Story) {
-        let ever_worked = self.worked_numbers.contains(&(story.project, story.number));
-        let track = Track { ever_worked, updated: entry.at, ..Track::default() };
+        let before = self.worked_numbers.get(&(story.project, story.number));
+        let (ever_worked, implementers) = (before.is_some(), before.cloned().unwrap_or_default());
+        let track = Track { ever_worked, implementers, updated: entry.at, ..Track::default() };
         self.tracks.insert(story.id, track);
         self.count(story, Direction::Add);
         let unmet = plan.epic_needs(story.epic).filter(|epic| !self.is_satisfied(*epic)).count();
@@ -270,7 +294,7 @@ impl State {
         let Some(track) = self.tracks.remove(&story.id) else { return };
         self.unmet.remove(&story.id);
         if track.ever_worked {
-            self.worked_numbers.insert((story.project, story.number));
+            self.worked_numbers.insert((story.project, story.number), track.implementers);
         }
         if track.standing.verified != VerifiedStatus::Verified {
             let satisfied = self.is_satisfied(story.epic);
@@ -299,6 +323,9 @@ impl State {
         let story = match change {
             custody::Change::ViolationSeen { violation } => {
                 let Some(track) = self.tracks.get_mut(&violation.story) else { return };
+                if violation.holds == custody::Holds::Nothing {
+                    return;
+                }
                 track.quarantine.push(violation.id);
                 violation.story
             }

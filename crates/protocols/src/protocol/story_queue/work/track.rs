@@ -3,9 +3,11 @@
 use super::changes::How;
 use crate::protocol::story_queue::caller::{Actor, Caller};
 use crate::protocol::story_queue::facts::Entry;
+use crate::protocol::story_queue::plan::CriterionStatus;
 use crate::protocol::story_queue::vocabulary::{
     AgentId, ArtifactId, DispatchId, JsonText, KeyId, Micros, ReviewId, StoryId, VerificationId, ViolationId,
 };
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -84,12 +86,10 @@ impl Principal {
         Self { agent: caller.agent, key: Some(caller.key), lineage: caller.lineage.clone() }
     }
 
-    /// Nobody may tell the two apart: same agent, same key, or dispatched from the same root.
-    pub fn same_as(&self, other: &Self) -> bool {
-        let agent = self.agent.is_some() && self.agent == other.agent;
-        let key = self.key.is_some() && self.key == other.key;
-        let root = !self.lineage.is_empty() && self.lineage.first() == other.lineage.first();
-        agent || key || root
+    /// The very same: one agent, by the same key or from the same dispatch. Whether two are kept apart is asked of their
+    /// hands.
+    pub(in crate::protocol::story_queue) fn is(&self, other: &Self) -> bool {
+        self.agent == other.agent && (self.lineage == other.lineage || self.key == other.key)
     }
 }
 
@@ -133,7 +133,17 @@ pub struct Track {
     /// How many reviews there were when it was last reported: those looked at other work.
     pub reviews_before_report: usize,
     pub verifications: Vec<Verification>,
+    /// What was said of single criteria since the story was last reported, by their ids.
+    pub criteria: BTreeMap<String, CriterionVerdict>,
     pub updated: Micros,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CriterionVerdict {
+    pub status: CriterionStatus,
+    pub evidence: Option<String>,
+    pub by: Principal,
+    pub at: Micros,
 }
 
 impl Track {
@@ -154,6 +164,7 @@ impl Track {
     /// What a move leaves behind beside the standing itself.
     pub(super) fn apply(&mut self, entry: &Entry, how: &How) {
         let by = Principal::of(&entry.by);
+        self.ever_worked |= how.is_work();
         match how {
             How::Contracted { wording } => {
                 self.contract = Some(Contract { wording: *wording, by, at: entry.at });
@@ -163,7 +174,6 @@ impl Track {
                 self.implementer_dispatch = by.lineage.last().copied();
                 self.assigned = Some(by);
                 self.assigned_at = Some(entry.at);
-                self.ever_worked = true;
             }
             How::Started => {
                 if !self.implementers.contains(&by) {
@@ -171,6 +181,7 @@ impl Track {
                 }
             }
             How::Reported => {
+                self.criteria.clear();
                 self.reported_by = Some(by);
                 self.reported_done_at = Some(entry.at);
                 self.reviews_before_report = self.reviews.len();
