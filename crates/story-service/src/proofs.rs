@@ -96,7 +96,7 @@ impl<J: Journal + Send + Sync> Service<J> {
         };
         let keys = self.key_history(tenant).await?;
         let witness = Witness::of(&head).to_string();
-        let signed_by = keys.key_at(head.position).map(|key| key.to_pem());
+        let signed_by = keys.key_at(head.position).map(windlass_custody_proofs::keys::PublicKey::to_pem);
         let body = json!({ "tree_head": head, "witness": witness, "public_key": signed_by, "keys": keys });
         Ok(Answer::json(200, &body).with_header("x-loopctl-current-sth", witness))
     }
