@@ -41,20 +41,22 @@ pub(crate) fn looking(environment: &Environment) -> Result<Box<dyn Wired>, Fault
     open(environment, Access::Look)
 }
 
-/// A place at the story queue: of the server that was named or is configured, else of this machine.
+/// A place at the story queue: of the server that was named or is configured, else of this machine. The latter is left when
+/// everything was said.
 pub(crate) async fn stories(
     environment: &Environment,
     config: &Config,
     who: &WhoArgs,
     usual: Usual,
-) -> Result<Desk, Fault> {
+    waiting: impl FnMut(&str),
+) -> Result<(Desk, Option<Local>), Fault> {
     if let Some(remote) = remote(config, who)? {
-        return Ok(Desk::new(Arc::new(remote), config.get("api_key").map(str::to_owned)));
+        return Ok((Desk::new(Arc::new(remote), config.get("api_key").map(str::to_owned)), None));
     }
     let speaker = Speaker::chosen(who.speaker.as_deref(), usual)?;
-    let local = local_stories(environment).await?;
+    let local = Local::open(&local_directory(environment)?, waiting).await?;
     let key = local.key_of(&speaker).await?;
-    Ok(Desk::new(local.api(), Some(key)))
+    Ok((Desk::new(local.api(), Some(key)), Some(local)))
 }
 
 /// The queue itself, and on this machine the key of who speaks.
@@ -67,9 +69,8 @@ pub(crate) async fn queue_for_tools(
         return Ok((Arc::new(remote), None));
     }
     let speaker = Speaker::chosen(who.speaker.as_deref(), Usual::MustSay)?;
-    let local = local_stories(environment).await?;
-    let key = local.key_of(&speaker).await?;
-    Ok((local.api(), Some(key)))
+    let key = local_stories(environment).await?.key_of(&speaker).await?;
+    Ok((Arc::new(ByTurns::at(local_directory(environment)?)), Some(key)))
 }
 
 /// The queue for somebody who asks for hours, and a key of role user: of the server, else of this machine.
@@ -97,13 +98,13 @@ pub(crate) async fn queue(
 ) -> Result<Arc<dyn StoryApi>, Fault> {
     match remote(config, who)? {
         Some(remote) => Ok(Arc::new(remote)),
-        None => Ok(local_stories(environment).await?.api()),
+        None => Ok(Arc::new(ByTurns::at(local_directory(environment)?))),
     }
 }
 
 /// The queue on this machine, beside everything else that is private to Windlass.
 pub(crate) async fn local_stories(environment: &Environment) -> Result<Local, Fault> {
-    Local::open(&local_directory(environment)?).await
+    Local::open(&local_directory(environment)?, |_| {}).await
 }
 
 fn local_directory(environment: &Environment) -> Result<PathBuf, Fault> {
@@ -117,7 +118,7 @@ fn remote(config: &Config, who: &WhoArgs) -> Result<Option<Remote>, Fault> {
         let message = "at a server the key says who speaks; `--as` is for the queue on this machine";
         return Err(Fault::new(Code::BadArgument, message).hint("`--local` asks that one"));
     }
-    Remote::at(server).map(Some)
+    Remote::at(server, config.remembered()).map(Some)
 }
 
 /// Where everything private lives.

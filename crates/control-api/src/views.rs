@@ -62,13 +62,15 @@ pub enum LoopKind {
     Control,
     Goal,
     Roadmap,
+    /// No run, but stories of a queue that wait for a person.
+    Stories,
 }
 
 impl LoopKind {
     /// What it calls one pass.
     pub const fn pass_word(self) -> &'static str {
         match self {
-            Self::Task | Self::Roadmap => "round",
+            Self::Task | Self::Roadmap | Self::Stories => "round",
             Self::Control | Self::Goal => "iteration",
         }
     }

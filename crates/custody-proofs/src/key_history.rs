@@ -48,6 +48,11 @@ impl KeyHistory {
         self.0.push(KeyPeriod { key: new, from, endorsement: Some(endorsement) });
     }
 
+    /// A period that was kept; whether it is endorsed is for `verify`.
+    pub fn follow(&mut self, period: KeyPeriod) {
+        self.0.push(period);
+    }
+
     pub fn periods(&self) -> &[KeyPeriod] {
         &self.0
     }

@@ -1,5 +1,6 @@
 //! One request as a handler sees it: parameters, query and body, already held against the table; and what it replies.
 
+use crate::deliveries::WebhookReach;
 use crate::feed::Feed;
 use crate::seen::Seen;
 use serde_json::{Map, Value, json};
@@ -20,8 +21,19 @@ pub struct Asked {
     pub at: Micros,
     /// For a secret that this request makes, if it makes one.
     pub random: [u8; 32],
-    /// The tenant's key, under which tokens are written.
-    pub signer: Arc<SigningKey>,
+    pub signers: Signers,
+    pub webhook_reach: WebhookReach,
+}
+
+/// The tenant's keys, as far as tokens and secrets need them.
+#[derive(Clone)]
+pub struct Signers {
+    /// Under which tokens are written.
+    pub current: Arc<SigningKey>,
+    /// How many keys the tenant had, with this one.
+    pub number: usize,
+    /// The one before it: a token that was handed out before the change is still good.
+    pub former: Option<Arc<SigningKey>>,
 }
 
 /// What a reading handler may look at.

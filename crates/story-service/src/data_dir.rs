@@ -5,7 +5,7 @@ use crate::ring::KeyRing;
 use crate::service::Service;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -15,19 +15,14 @@ use windlass_journal::{OpenError, SqliteJournal};
 pub enum DataDirError {
     #[error("cannot use {path}: {why}")]
     Directory { path: String, why: io::Error },
-    #[error("another process has the queue in {0}")]
-    Held(String),
+    #[error("{who} has the queue in {path}")]
+    Held { path: String, who: String },
     #[error(transparent)]
     Journal(#[from] OpenError),
 }
 
-/// What to do where another process has the directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IfHeld {
-    GiveUp,
-    /// For commands, which are short.
-    Wait,
-}
+/// A queue on disk.
+pub type OpenQueue = Service<SqliteJournal>;
 
 /// Held until dropped; the system lets go of it when the process dies.
 #[derive(Debug)]
@@ -37,23 +32,32 @@ pub struct DataDir {
 }
 
 impl DataDir {
-    /// Makes the directory where there is none. Waiting blocks this thread.
-    pub fn hold(path: &Path, if_held: IfHeld) -> Result<Self, DataDirError> {
+    /// Makes the directory where there is none. `who` is what others are told who come while we have it.
+    pub fn hold(path: &Path, who: &str) -> Result<Self, DataDirError> {
         let cannot = |why| DataDirError::Directory { path: path.display().to_string(), why };
         let keys = path.join("keys");
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&keys).map_err(cannot)?;
+        let name = path.join("lock");
         let mut options = OpenOptions::new();
-        let lock = options.create(true).truncate(false).write(true).mode(0o600).open(path.join("lock"));
-        let lock = lock.map_err(cannot)?;
-        let how = match if_held {
-            IfHeld::GiveUp => FlockOperation::NonBlockingLockExclusive,
-            IfHeld::Wait => FlockOperation::LockExclusive,
-        };
-        match flock(&lock, how) {
-            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
-            Err(rustix::io::Errno::WOULDBLOCK) => Err(DataDirError::Held(path.display().to_string())),
-            Err(error) => Err(cannot(error.into())),
+        let mut lock =
+            options.create(true).truncate(false).write(true).mode(0o600).open(&name).map_err(cannot)?;
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                let told = fs::read_to_string(&name).unwrap_or_default();
+                let who = if told.trim().is_empty() {
+                    "another process".to_owned()
+                } else {
+                    told.trim().to_owned()
+                };
+                return Err(DataDirError::Held { path: path.display().to_string(), who });
+            }
+            Err(error) => return Err(cannot(error.into())),
         }
+        // A name that could not be written is a courtesy less; the lock holds.
+        let told = format!("{who} (process {})\n", std::process::id());
+        let _ = lock.set_len(0).and_then(|()| lock.write_all(told.as_bytes()));
+        Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
     pub fn path(&self) -> &Path {
@@ -61,7 +65,7 @@ impl DataDir {
     }
 
     /// The queue in this directory; it must not outlive the hold.
-    pub fn open(&self) -> Result<Service<SqliteJournal>, DataDirError> {
+    pub fn open(&self) -> Result<OpenQueue, DataDirError> {
         let journal = SqliteJournal::open(self.path.join("stories.db"))?;
         let ring = KeyRing::in_directory(self.path.join("keys"));
         let owner = format!("process {}", std::process::id());

@@ -33,7 +33,8 @@ impl<J: Journal + Send + Sync> Service<J> {
                 let project = |epic| Some((epic, ledger.plan.epic(epic)?.project));
                 let projects: BTreeMap<_, _> = ledger.usage.epics_with_costs().filter_map(project).collect();
                 usage::scan_anomalies(draft, |epic| projects.get(&epic).copied());
-                webhooks::forget_deliveries(draft, Micros(at.0.saturating_sub(kept.0)));
+                // A round forgets so many; the draft shows what is left at once.
+                while webhooks::forget_deliveries(draft, Micros(at.0.saturating_sub(kept.0))) > 0 {}
                 if let Some(days) = tokens {
                     usage::keep_usage_for(draft, days.into());
                 }

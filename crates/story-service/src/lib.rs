@@ -4,9 +4,12 @@
 
 mod asked;
 mod data_dir;
+mod deliveries;
 mod envelope;
+mod everywhere;
 mod feed;
 mod handlers;
+mod heads;
 mod jobs;
 mod keys;
 mod limits;
@@ -21,10 +24,13 @@ mod route;
 mod seen;
 mod service;
 mod stream;
+mod streams;
 mod tokens;
 mod views;
+mod witness;
 
-pub use data_dir::{DataDir, DataDirError, IfHeld};
+pub use data_dir::{DataDir, DataDirError, OpenQueue};
+pub use deliveries::WebhookReach;
 pub use operator::{Founded, OperatorError, OperatorName};
 pub use outside::{Machine, Outside};
 pub use ring::KeyRing;

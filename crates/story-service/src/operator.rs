@@ -5,14 +5,14 @@ use crate::envelope;
 use crate::keys;
 use crate::openapi;
 use crate::route::Server;
-use crate::service::{Proven, Service, millis, unavailable};
+use crate::service::{Proven, Service, is_for_the_outbox, millis, unavailable};
 use crate::stream::StreamError;
 use crate::views;
 use serde_json::{Value, json};
 use windlass_control_api::stories::{Answer, BASE};
 use windlass_engine::Journal;
 use windlass_protocols::protocol::story_queue::caller::{Actor, ActorKind, Caller};
-use windlass_protocols::protocol::story_queue::custody;
+use windlass_protocols::protocol::story_queue::custody::{self, ViolationStatus};
 use windlass_protocols::protocol::story_queue::decide::{Decided, Draft};
 use windlass_protocols::protocol::story_queue::facts::Entry;
 use windlass_protocols::protocol::story_queue::ledger::Ledger;
@@ -60,7 +60,7 @@ fn operator() -> Caller {
 pub struct OperatorName(pub String);
 
 impl OperatorName {
-    fn actor(self) -> Actor {
+    pub(crate) fn actor(self) -> Actor {
         Actor { kind: ActorKind::System, key: None, agent: None, lineage: Vec::new(), label: self.0 }
     }
 }
@@ -161,14 +161,30 @@ impl<J: Journal + Send + Sync> Service<J> {
         tenant: TenantId,
         decide: impl FnOnce(&mut Draft<'_>) -> Decided<T>,
     ) -> Result<Decided<T>, StreamError> {
-        let caller = operator();
+        self.inside_as(&operator(), tenant, decide).await
+    }
+
+    /// As `inside`, with whoever asked for it named in the entries.
+    pub(crate) async fn inside_as<T>(
+        &self,
+        caller: &Caller,
+        tenant: TenantId,
+        decide: impl FnOnce(&mut Draft<'_>) -> Decided<T>,
+    ) -> Result<Decided<T>, StreamError> {
         let ids = self.outside.ids();
+        let mut queued = false;
         let decide = |ledger: &mut Ledger, _: &crate::feed::Feed| {
-            let mut draft = Draft::new(ledger, &caller, ids);
+            let mut draft = Draft::new(ledger, caller, ids);
             let decided = decide(&mut draft);
-            (decided, draft.into_entries())
+            let entries = draft.into_entries();
+            queued = entries.iter().any(is_for_the_outbox);
+            (decided, entries)
         };
-        self.stream(tenant).decide(&self.journal, millis(self.now()), decide).await
+        let decided = self.stream(tenant).decide(&self.journal, millis(self.now()), decide).await;
+        if queued {
+            self.outbox_news.notify_one();
+        }
+        decided
     }
 
     async fn enlist(
@@ -195,12 +211,28 @@ impl<J: Journal + Send + Sync> Service<J> {
             Server::DiscoverySchema => Answer::json(200, &discovery_schema()),
             Server::OpenApi => Answer::json(200, &openapi::document(&self.routes)),
             Server::Routes => Answer::json(200, &openapi::list(&self.routes)),
-            Server::PublicKey | Server::TreeHead | Server::VerifyChain | Server::ExportChain => {
-                self.prove_to_others(what, proven, asked).await
-            }
+            Server::PublicKey
+            | Server::TreeHead
+            | Server::VerifyChain
+            | Server::ExportChain
+            | Server::ShowHead => self.prove_to_others(what, proven, asked).await,
+            Server::RotateKey | Server::BootstrapKey => self.change_key(what, proven, asked).await,
             _ => {
-                let by = proven.map_or_else(system, |proven| proven.caller.actor());
-                match self.administer(what, by, asked).await {
+                let answered = match (what, proven) {
+                    (Server::SystemArticles, _) => self.system_articles(asked).await,
+                    (Server::Violators, _) => self.violators(asked).await,
+                    (Server::ResolveViolator, Some(proven)) => {
+                        self.settle_violator(ViolationStatus::Resolved, proven.caller, asked).await
+                    }
+                    (Server::IgnoreViolator, Some(proven)) => {
+                        self.settle_violator(ViolationStatus::Ignored, proven.caller, asked).await
+                    }
+                    (what, proven) => {
+                        let by = proven.map_or_else(system, |proven| proven.caller.actor());
+                        self.administer(what, by, asked).await
+                    }
+                };
+                match answered {
                     Ok((status, body)) => Answer::json(status, &body),
                     Err(OperatorError::Refused(refusal)) => {
                         Answer::json(envelope::status_of(refusal.kind), &envelope::refusal(&refusal))

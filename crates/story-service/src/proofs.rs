@@ -1,26 +1,33 @@
-//! What others can check of a tenant's chain: the public key, signed tree heads, and the whole chain as one file. A head is made
-//! when it is asked for: the root of so many entries is always the same, so nothing needs to be kept but the chain itself.
+//! What others can check of a tenant's chain: the public keys, the tree heads that were kept, and the whole chain as one file.
 
 use crate::asked::Asked;
 use crate::envelope;
+use crate::heads::Heads;
 use crate::route::Server;
 use crate::service::{Proven, Service, millis};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use windlass_control_api::stories::Answer;
-use windlass_custody_proofs::encoding;
 use windlass_custody_proofs::export::{self, Known, verify_export, write_export};
-use windlass_custody_proofs::key_history::KeyHistory;
-use windlass_custody_proofs::merkle::{self, Hash};
-use windlass_custody_proofs::tree_head::TreeHead;
+use windlass_custody_proofs::merkle::Hash;
 use windlass_custody_proofs::witness::Witness;
-use windlass_engine::{Journal, JournalError};
+use windlass_engine::Journal;
 use windlass_protocols::protocol::story_queue::vocabulary::TenantId;
 
 /// The hashes of each chain as far as they were read.
 #[derive(Default)]
 pub(crate) struct Chains(Mutex<HashMap<TenantId, Vec<Hash>>>);
+
+impl Chains {
+    pub(crate) fn take(&self, tenant: TenantId) -> Vec<Hash> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&tenant).unwrap_or_default()
+    }
+
+    pub(crate) fn put_back(&self, tenant: TenantId, hashes: Vec<Hash>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(tenant, hashes);
+    }
+}
 
 impl<J: Journal + Send + Sync> Service<J> {
     pub(crate) async fn prove_to_others(
@@ -41,22 +48,23 @@ impl<J: Journal + Send + Sync> Service<J> {
             Err(error) => return crate::service::unavailable(&error),
         }
         let answer = match what {
-            Server::PublicKey => self.public_key(tenant, asked),
+            Server::PublicKey => self.public_key(tenant, asked).await,
             Server::TreeHead => self.head_answer(tenant, asked).await,
-            Server::ExportChain => self.export_chain(tenant, asked).await.map(|text| {
+            Server::ExportChain => self.export_chain(tenant).await.map(|text| {
                 let mut answer =
                     Answer::json(200, &json!(null)).with_header("x-content-type-options", "nosniff");
                 answer.body = text.into_bytes();
                 answer
             }),
-            _ => self.verify_chain(tenant, asked).await,
+            Server::ShowHead => self.shown_head(tenant, asked).await,
+            _ => self.verify_chain(tenant).await,
         };
         answer.unwrap_or_else(|why| envelope::plain(503, Some("journal_unavailable"), &why))
     }
 
     /// PEM, or a JSON web key where JSON is asked for.
-    fn public_key(&self, tenant: TenantId, asked: &Asked) -> Result<Answer, String> {
-        let key = self.ring.key(tenant)?.public();
+    async fn public_key(&self, tenant: TenantId, asked: &Asked) -> Result<Answer, String> {
+        let key = self.signer(tenant).await?.public();
         if asked.header("accept").is_some_and(|accept| accept.contains("json")) {
             return Ok(Answer::json(200, &json!(key.to_jwk())));
         }
@@ -66,71 +74,55 @@ impl<J: Journal + Send + Sync> Service<J> {
         Ok(answer)
     }
 
+    /// The last one; or the first that covers so many entries. With the keys, for a head of an earlier key stays good.
     async fn head_answer(&self, tenant: TenantId, asked: &Asked) -> Result<Answer, String> {
         let at = match asked.query_number("at") {
             Ok(at) => at,
             Err(refusal) => return Ok(Answer::json(422, &envelope::refusal(&refusal))),
         };
-        let Some(head) = self.tree_head(tenant, at, asked).await? else {
-            return Ok(envelope::plain(404, None, "the chain is not that long"));
+        let look = |heads: &Heads, _: &crate::feed::Feed| match at {
+            Some(at) => heads.covering(at),
+            None => heads.last(),
         };
+        let kept = self.heads(tenant).look(&self.journal, millis(asked.at), look).await;
+        let kept = match (kept.map_err(|error| error.to_string())?, at) {
+            // Nobody has seen a head yet: the first is signed for whoever asks first.
+            (None, None) => self.sign_head(tenant).await.map_err(|error| error.to_string())?,
+            (kept, _) => kept,
+        };
+        let Some(head) = kept else {
+            let why = "no head covers that yet; one is signed every minute in which the chain has grown";
+            return Ok(envelope::plain(404, None, why));
+        };
+        let keys = self.key_history(tenant).await?;
         let witness = Witness::of(&head).to_string();
-        Ok(Answer::json(200, &json!({ "tree_head": head, "witness": witness }))
-            .with_header("x-loopctl-current-sth", witness))
+        let signed_by = keys.key_at(head.position).map(windlass_custody_proofs::keys::PublicKey::to_pem);
+        let body = json!({ "tree_head": head, "witness": witness, "public_key": signed_by, "keys": keys });
+        Ok(Answer::json(200, &body).with_header("x-loopctl-current-sth", witness))
     }
 
-    async fn tree_head(
-        &self,
-        tenant: TenantId,
-        at: Option<u64>,
-        asked: &Asked,
-    ) -> Result<Option<TreeHead>, String> {
-        let hashes = self.hashes(tenant).await.map_err(|error| error.to_string())?;
-        let size = hashes.len() as u64;
-        let position = at.unwrap_or(size);
-        let Some(covered) = usize::try_from(position).ok().and_then(|count| hashes.get(..count)) else {
-            return Ok(None);
-        };
-        let signer = self.ring.key(tenant)?;
-        Ok(Some(TreeHead::sign(&signer, tenant, position, merkle::root(covered), asked.at.0 / 1_000_000)))
-    }
-
-    async fn hashes(&self, tenant: TenantId) -> Result<Vec<Hash>, JournalError> {
-        let mut known =
-            self.chains.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&tenant).unwrap_or_default();
-        let stream = export::stream(tenant);
-        for stored in self.journal.read(&stream, known.len() as u64).await? {
-            let hash = encoding::array_from_hex(&stored.hash).ok_or_else(|| JournalError::Corrupt {
-                run: stream.clone(),
-                version: stored.version,
-                why: "its hash is none".to_owned(),
-            })?;
-            known.push(hash);
-        }
-        self.chains.0.lock().unwrap_or_else(PoisonError::into_inner).insert(tenant, known.clone());
-        Ok(known)
-    }
-
-    async fn export_chain(&self, tenant: TenantId, asked: &Asked) -> Result<String, String> {
-        let head = self.tree_head(tenant, None, asked).await?;
+    async fn export_chain(&self, tenant: TenantId) -> Result<String, String> {
+        self.sign_head(tenant).await.map_err(|error| error.to_string())?;
+        let at = millis(self.now());
+        let heads = self.heads(tenant).look(&self.journal, at, |heads, _| heads.all()).await;
+        let heads = heads.map_err(|error| error.to_string())?;
         let rows = self.journal.read(&export::stream(tenant), 0).await.map_err(|error| error.to_string())?;
-        let signer = self.ring.key(tenant)?;
-        // What was appended since the head was signed is left to the next export.
-        let covered =
-            head.map_or(0, |head| usize::try_from(head.position).unwrap_or(usize::MAX)).min(rows.len());
-        let heads: Vec<TreeHead> = head.into_iter().collect();
-        Ok(write_export(tenant, &KeyHistory::begin(signer.public()), &rows[..covered], &heads, &signer))
+        // What was appended since the last head was signed is left to the next export.
+        let covered = heads.last().map_or(0, |head| usize::try_from(head.position).unwrap_or(usize::MAX));
+        let keys = self.key_history(tenant).await?;
+        let signer = self.signer(tenant).await?;
+        Ok(write_export(tenant, &keys, &rows[..covered.min(rows.len())], &heads, &signer))
     }
 
     /// Exactly what a third party would do with the export.
-    async fn verify_chain(&self, tenant: TenantId, asked: &Asked) -> Result<Answer, String> {
-        let text = self.export_chain(tenant, asked).await?;
-        let key = Some(self.ring.key(tenant)?.public());
+    async fn verify_chain(&self, tenant: TenantId) -> Result<Answer, String> {
+        let text = self.export_chain(tenant).await?;
+        let key = Some(self.ring.numbered(tenant, 1)?.public());
         Ok(match verify_export(text.as_bytes(), Known { key, heads: &[] }) {
             Ok(verified) => Answer::json(
                 200,
                 &json!({ "verification": {
-                "holds": true, "entries": verified.entries, "tree_head": verified.last,
+                "holds": true, "entries": verified.entries, "tree_heads": verified.heads, "tree_head": verified.last,
             } }),
             ),
             Err(flawed) => Answer::json(

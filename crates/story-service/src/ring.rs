@@ -1,4 +1,5 @@
-//! The tenants' signing keys: files that only their owner can read, or memory where nothing is to be kept.
+//! The tenants' signing keys: files that only their owner can read, or memory where nothing is to be kept. A tenant's keys are
+//! numbered from 1; which one signs now is said by what was kept of its heads, not by which files there are.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use windlass_protocols::protocol::story_queue::vocabulary::TenantId;
 pub struct KeyRing {
     /// Absent: keys live as long as this ring.
     directory: Option<PathBuf>,
-    held: Mutex<HashMap<TenantId, Arc<SigningKey>>>,
+    held: Mutex<HashMap<(TenantId, usize), Arc<SigningKey>>>,
 }
 
 impl KeyRing {
@@ -18,23 +19,25 @@ impl KeyRing {
         Self { directory: None, held: Mutex::default() }
     }
 
-    /// The directory is there; a key is made when a tenant first needs one.
+    /// The directory is there; a key is made when it is first needed.
     pub fn in_directory(directory: PathBuf) -> Self {
         Self { directory: Some(directory), held: Mutex::default() }
     }
 
-    pub(crate) fn key(&self, tenant: TenantId) -> Result<Arc<SigningKey>, String> {
+    /// Of two who ask for the next key at once both get the same.
+    pub(crate) fn numbered(&self, tenant: TenantId, number: usize) -> Result<Arc<SigningKey>, String> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(key) = held.get(&tenant) {
+        if let Some(key) = held.get(&(tenant, number)) {
             return Ok(Arc::clone(key));
         }
+        let name = if number == 1 { format!("{tenant}.pem") } else { format!("{tenant}.{number}.pem") };
         let key = match &self.directory {
-            Some(directory) => key_file::read_or_make(&directory.join(format!("{tenant}.pem")))
+            Some(directory) => key_file::read_or_make(&directory.join(name))
                 .map_err(|error| format!("the audit key cannot be used: {error}"))?,
             None => SigningKey::from_seed(key_file::fresh_seed().map_err(|error| error.to_string())?),
         };
         let key = Arc::new(key);
-        held.insert(tenant, Arc::clone(&key));
+        held.insert((tenant, number), Arc::clone(&key));
         Ok(key)
     }
 }

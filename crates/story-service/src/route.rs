@@ -67,6 +67,13 @@ pub enum Server {
     TreeHead,
     VerifyChain,
     ExportChain,
+    ShowHead,
+    RotateKey,
+    BootstrapKey,
+    SystemArticles,
+    Violators,
+    ResolveViolator,
+    IgnoreViolator,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

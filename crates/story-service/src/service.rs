@@ -2,8 +2,10 @@
 //! decides. Knows no socket; the journal is whatever is given.
 
 use crate::asked::{Asked, Look, Reply, query_of};
+use crate::deliveries::WebhookReach;
 use crate::envelope;
 use crate::feed::Feed;
+use crate::heads::Heads;
 use crate::limits::{Allowance, Limits};
 use crate::outside::Outside;
 use crate::proofs::Chains;
@@ -11,10 +13,12 @@ use crate::ring::KeyRing;
 use crate::route::{self, Handler, Place, Route, Who};
 use crate::seen::Seen;
 use crate::stream::{Fold, Stream, StreamError};
-use crate::{handlers, keys};
+use crate::streams::Streams;
+use crate::{handlers, keys, witness};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
+use tokio::sync::Notify;
 use windlass_control_api::stories::{Answer, Answering, BASE, Call, Method, StoryApi};
 use windlass_engine::Journal;
 use windlass_protocols::protocol::story_queue::answers;
@@ -24,6 +28,7 @@ use windlass_protocols::protocol::story_queue::facts::{Change, Entry};
 use windlass_protocols::protocol::story_queue::ledger::Ledger;
 use windlass_protocols::protocol::story_queue::registry;
 use windlass_protocols::protocol::story_queue::vocabulary::{Micros, TenantId};
+use windlass_protocols::protocol::story_queue::webhooks;
 use windlass_protocols::{Millis, RunId};
 
 /// A body that is longer is refused.
@@ -49,14 +54,17 @@ pub struct Service<J> {
     pub(crate) outside: Box<dyn Outside>,
     pub(crate) routes: Vec<Route>,
     pub(crate) registry: Stream<registry::State>,
-    tenants: RwLock<BTreeMap<TenantId, Arc<Stream<Ledger>>>>,
+    ledgers: Streams<Ledger>,
+    pub(crate) heads: Streams<Heads>,
     /// Which tenant a key was found at; whether it is still good is asked there, every time.
     pub(crate) owners: RwLock<HashMap<String, TenantId>>,
     pub(crate) ring: KeyRing,
     pub(crate) chains: Chains,
     limits: Limits,
     pub(crate) seen: Seen,
-    owner: String,
+    pub(crate) webhook_reach: WebhookReach,
+    /// Something was put into an outbox.
+    pub(crate) outbox_news: Notify,
 }
 
 /// Who asks, proven.
@@ -79,14 +87,22 @@ impl<J: Journal + Send + Sync> Service<J> {
             outside,
             routes: handlers::table(),
             registry: Stream::new(RunId::new("stories:registry"), owner),
-            tenants: RwLock::default(),
+            ledgers: Streams::new(owner),
+            heads: Streams::new(owner),
             owners: RwLock::default(),
             ring,
             chains: Chains::default(),
             limits: Limits::default(),
             seen: Seen::default(),
-            owner: owner.to_owned(),
+            webhook_reach: WebhookReach::PublicOnly,
+            outbox_news: Notify::new(),
         }
+    }
+
+    #[must_use]
+    pub fn with_webhook_reach(mut self, reach: WebhookReach) -> Self {
+        self.webhook_reach = reach;
+        self
     }
 
     pub fn routes(&self) -> &[Route] {
@@ -99,12 +115,7 @@ impl<J: Journal + Send + Sync> Service<J> {
 
     /// The ledger of a tenant that the registry lists; it is read when it is first needed.
     pub(crate) fn stream(&self, tenant: TenantId) -> Arc<Stream<Ledger>> {
-        if let Some(known) = self.tenants.read().unwrap_or_else(PoisonError::into_inner).get(&tenant) {
-            return Arc::clone(known);
-        }
-        let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
-        let name = windlass_custody_proofs::export::stream(tenant);
-        Arc::clone(tenants.entry(tenant).or_insert_with(|| Arc::new(Stream::new(name, &self.owner))))
+        self.ledgers.of(tenant, || windlass_custody_proofs::export::stream(tenant))
     }
 
     pub(crate) async fn answer(&self, call: Call) -> Answer {
@@ -129,7 +140,14 @@ impl<J: Journal + Send + Sync> Service<J> {
             return Err(with_allowance(answer, allowance)
                 .with_header("retry-after", allowance.retry_after.to_string()));
         }
+        let witness = match &proven {
+            Some(proven) => self.witnessed(call, proven, at).await?,
+            None => None,
+        };
         let answer = self.admitted(call, route, parameters, proven, at).await;
+        let answer = witness
+            .into_iter()
+            .fold(answer, |answer, witness| answer.with_header(witness::CURRENT, witness.to_string()));
         Ok(allowance.into_iter().fold(answer, with_allowance))
     }
 
@@ -154,14 +172,20 @@ impl<J: Journal + Send + Sync> Service<J> {
             Err(answer) => return answer,
         };
         let tenant = proven.as_ref().and_then(|proven| proven.tenant.as_ref()).map(|(id, _)| *id);
-        let signer = match self.ring.key(tenant.unwrap_or_default()) {
-            Ok(signer) => signer,
+        let signers = match tenant {
+            Some(tenant) => self.signers(tenant).await,
+            None => self.nobodys_signers(),
+        };
+        let signers = match signers {
+            Ok(signers) => signers,
             Err(why) => return envelope::plain(503, Some("audit_key_storage_failed"), &why),
         };
         let mut random = [0; 32];
         self.outside.random(&mut random);
         let query = query_of(&call.query);
-        let asked = Asked { parameters, query, body, headers: call.headers.clone(), at, random, signer };
+        let webhook_reach = self.webhook_reach;
+        let headers = call.headers.clone();
+        let asked = Asked { parameters, query, body, headers, at, random, signers, webhook_reach };
         match (route.handler, proven) {
             (Handler::Server(what), proven) => self.serve(what, proven, &asked).await,
             (Handler::Read(read), Some(Proven { caller, tenant: Some((_, stream)), .. })) => {
@@ -201,6 +225,7 @@ impl<J: Journal + Send + Sync> Service<J> {
         }
         let request = idempotency.map(|_| digest_of(call)).unwrap_or_default();
         let ids = self.outside.ids();
+        let mut queued = false;
         let decide = |ledger: &mut Ledger, _: &Feed| {
             if let Some(key) = idempotency {
                 match ledger.answers.recall(caller.key, key, &request, at) {
@@ -215,9 +240,15 @@ impl<J: Journal + Send + Sync> Service<J> {
             if let Some(key) = idempotency.filter(|_| draft.ledger().version > before) {
                 answers::keep(&mut draft, key.to_owned(), request.clone(), answer.status, remembered);
             }
-            (answer, draft.into_entries())
+            let entries = draft.into_entries();
+            queued = entries.iter().any(is_for_the_outbox);
+            (answer, entries)
         };
-        stream.decide(&self.journal, millis(at), decide).await
+        let decided = stream.decide(&self.journal, millis(at), decide).await;
+        if queued {
+            self.outbox_news.notify_one();
+        }
+        decided
     }
 
     fn find(&self, call: &Call) -> Early<(&Route, Vec<(&'static str, String)>)> {
@@ -243,6 +274,12 @@ impl<J: Journal + Send + Sync> Service<J> {
         let answer = envelope::plain(405, None, "this route is asked with another method");
         Err(answer.with_header("allow", names.join(", ")))
     }
+}
+
+/// Also a webhook that is switched on again has something to be sent.
+pub(crate) fn is_for_the_outbox(entry: &Entry) -> bool {
+    let Change::Webhooks(change) = &entry.change else { return false };
+    matches!(change, webhooks::Change::Queued { .. } | webhooks::Change::Changed { .. })
 }
 
 pub(crate) const fn millis(at: Micros) -> Millis {

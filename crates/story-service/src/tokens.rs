@@ -34,7 +34,7 @@ pub(crate) fn text(draft: &Draft<'_>, asked: &Asked, token: &Token) -> String {
     hasher.update(asked.random);
     hasher.update(token.id.0.0);
     let seed = Seed(hasher.finalize().into());
-    Capability::mint(&asked.signer, grant, seed).to_string()
+    Capability::mint(&asked.signers.current, grant, seed).to_string()
 }
 
 /// From the body (`cap` or `capability`) or the header `x-capability`.
@@ -60,7 +60,10 @@ pub(crate) fn presented(
         at: draft.at(),
     };
     // Also what a holder took away must hold; the ledger knows only what was granted.
-    let holds = capability.check(asked.signer.public(), &shown, |_| false).is_ok();
+    let signers = &asked.signers;
+    let holds = core::iter::once(&signers.current)
+        .chain(&signers.former)
+        .any(|signer| capability.check(signer.public(), &shown, |_| false).is_ok());
     let signature = if holds { Signature::Holds } else { Signature::Fails };
     Some(Presented { token: capability.claimed().nonce, signature })
 }
@@ -68,7 +71,7 @@ pub(crate) fn presented(
 /// Who verifies is drawn from what the implementer cannot steer: the tenant's key and the story.
 pub(crate) fn draw(asked: &Asked, story: StoryId) -> u64 {
     let mut hasher = Sha256::new();
-    hasher.update(asked.signer.public().0);
+    hasher.update(asked.signers.current.public().0);
     hasher.update(story.0.0);
     let digest = hasher.finalize();
     digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))

@@ -14,6 +14,7 @@ mod story_server;
 mod tree_hash;
 mod untouched;
 mod waiting;
+mod webhook_receiver;
 mod world;
 
 pub use agent_programs::{AgentProgram, McpLibrary, missing_agent_programs};
@@ -27,4 +28,5 @@ pub use story_server::{StoryClient, StoryServer};
 pub use tree_hash::tree_hash;
 pub use untouched::Untouched;
 pub use waiting::wait_until;
+pub use webhook_receiver::{Said, Told, WebhookReceiver};
 pub use world::World;

@@ -8,6 +8,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("protocols", &[]),
     ("crash-points", &[]),
     ("control-api", &[]),
+    ("webhook-sender", &[]),
     ("agent-drivers", &["protocols"]),
     ("artifact-formats", &["protocols"]),
     ("engine", &["protocols"]),
@@ -29,12 +30,13 @@ const ARROWS: &[(&str, &[&str])] = &[
             "journal",
             "process-supervisor",
             "protocols",
+            "webhook-sender",
         ],
     ),
     ("simulator", &["engine", "protocols"]),
     ("mcp-server", &["control-api"]),
     ("http-server", &["control-api"]),
-    ("story-service", &["control-api", "custody-proofs", "engine", "journal", "protocols"]),
+    ("story-service", &["control-api", "custody-proofs", "engine", "journal", "protocols", "webhook-sender"]),
     (
         "cli",
         &[

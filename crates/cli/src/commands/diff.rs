@@ -39,7 +39,9 @@ pub(crate) async fn run(args: DiffArgs, control: &dyn Control, output: &mut Outp
             (Some(label), _) => format!("iteration {label} changed nothing"),
             (None, LoopKind::Control) => String::from("the run has changed nothing"),
             (None, LoopKind::Goal) => format!("iteration {} changed nothing", diff.round),
-            (None, LoopKind::Task | LoopKind::Roadmap) => format!("round {} changed nothing", diff.round),
+            (None, LoopKind::Task | LoopKind::Roadmap | LoopKind::Stories) => {
+                format!("round {} changed nothing", diff.round)
+            }
         });
     } else if output.look().colour {
         for line in String::from_utf8_lossy(&diff.patch).lines() {

@@ -44,11 +44,15 @@ fn show(entries: &[InboxEntry], output: &mut Output, now: Timestamp) {
         }
         one(entry, output, now);
     }
-    let count = match entries.len() {
-        1 => String::from("1 run waits for you"),
-        several => format!("{several} runs wait for you"),
+    let stories = entries.iter().filter(|entry| entry.kind == LoopKind::Stories).count();
+    let runs = entries.len() - stories;
+    let count = |number: usize, one: &str, several: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {one} waits for you")),
+        number => Some(format!("{number} {several} wait for you")),
     };
-    output.talk(count);
+    let counts = [count(runs, "run", "runs"), count(stories, "story", "stories")];
+    output.talk(counts.into_iter().flatten().collect::<Vec<_>>().join(", "));
 }
 
 fn one(entry: &InboxEntry, output: &mut Output, now: Timestamp) {
@@ -62,7 +66,9 @@ fn one(entry: &InboxEntry, output: &mut Output, now: Timestamp) {
         ago(entry.waits_since_ms, now),
     ));
     let mut fields = Fields::new(look);
-    fields.add("run", look.paint(Paint::Name, &entry.run));
+    if !entry.run.is_empty() {
+        fields.add("run", look.paint(Paint::Name, &entry.run));
+    }
     fields.add("task", format!("{}: {}", printable(&entry.task), printable(&entry.title)));
     fields.add("repository", printable(&entry.repository));
     fields.add_all("said", entry.said.iter().flat_map(|text| text.lines()).map(unbulleted));
@@ -90,6 +96,7 @@ const fn loop_word(kind: LoopKind) -> &'static str {
         LoopKind::Control => "control loop",
         LoopKind::Goal => "goal loop",
         LoopKind::Roadmap => "roadmap loop",
+        LoopKind::Stories => "story queue",
     }
 }
 
@@ -106,7 +113,9 @@ pub(super) async fn waiting_run(named: Option<String>, control: &dyn Control) ->
     let Some(repository) = repository_here(None)? else {
         return Err(nobody("no run is named, and this directory is in no repository".to_owned()));
     };
-    let entries = control.inbox(Some(&repository)).await?;
+    let mut entries = control.inbox(Some(&repository)).await?;
+    // A story is answered at its queue.
+    entries.retain(|entry| entry.kind != LoopKind::Stories);
     match entries.as_slice() {
         [only] => Ok(only.run.clone()),
         [] => Err(nobody("no run is named, and none waits in this repository".to_owned())),

@@ -63,7 +63,7 @@ fn passes(run: &RunLine) -> String {
             Some(rounds) => format!("{}/{rounds}", run.round),
             None => run.round.to_string(),
         },
-        LoopKind::Control | LoopKind::Goal | LoopKind::Roadmap => {
+        LoopKind::Control | LoopKind::Goal | LoopKind::Roadmap | LoopKind::Stories => {
             format!("{} {}", run.kind.pass_word(), run.round)
         }
     }

@@ -21,7 +21,8 @@ impl StoryApi for ByTurns {
     fn call(&self, call: Call) -> Answering<'_> {
         Box::pin(async move {
             let _turn = self.turn.lock().await;
-            let local = Local::open(&self.directory).await.map_err(|fault| Unreachable(fault.message))?;
+            let local =
+                Local::open(&self.directory, |_| {}).await.map_err(|fault| Unreachable(fault.message))?;
             local.api().call(call).await
         })
     }

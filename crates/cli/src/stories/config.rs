@@ -1,6 +1,7 @@
 //! The client's own settings: `~/.loopctl/config.json` as the original keeps it, and the variables that override it. The
 //! file holds a key, so nobody else may read it.
 
+use super::remembered::Remembered;
 use crate::wiring::Environment;
 use serde_json::{Map, Value};
 use std::ffi::OsStr;
@@ -31,6 +32,11 @@ impl Config {
             Some((key.to_owned(), Value::from(value)))
         });
         Ok(Self { file, written, overriding: overriding.collect() })
+    }
+
+    /// Where it is kept what servers showed of their chains.
+    pub(crate) fn remembered(&self) -> Remembered {
+        Remembered::in_file(self.file.as_ref().map(|file| file.with_file_name("heads.json")))
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&str> {

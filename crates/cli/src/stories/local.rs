@@ -7,11 +7,18 @@ use crate::commands::story::Usual;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_control_api::stories::{Answering, Call, StoryApi, escaped};
 use windlass_control_api::{Code, Fault};
-use windlass_story_service::{DataDir, DataDirError, IfHeld, OperatorError, OperatorName};
+use windlass_story_service::{DataDir, DataDirError, OpenQueue, OperatorError, OperatorName, WebhookReach};
 
 const TENANT: &str = "local";
+const PATIENCE: Duration = Duration::from_secs(30);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+const LOOKS: u32 = 1500;
+const LOOKS_IN_SILENCE: u32 = 25;
+/// A receiver that does not answer makes a command longer by this much, a few times.
+const WEBHOOK_PATIENCE: Duration = Duration::from_secs(3);
 
 pub(crate) struct Local {
     queue: Arc<Queue>,
@@ -22,7 +29,7 @@ pub(crate) struct Local {
 
 /// The service with the hold on its directory, which must last as long.
 struct Queue {
-    service: Box<dyn StoryApi>,
+    service: OpenQueue,
     _held: DataDir,
 }
 
@@ -77,11 +84,13 @@ impl Speaker {
 }
 
 impl Local {
-    /// Waits while another command has the queue open; that is a moment. The tenant is made where there is none; one that
-    /// was made and whose key was not kept gets another.
-    pub(crate) async fn open(directory: &Path) -> Result<Self, Fault> {
-        let held = DataDir::hold(directory, IfHeld::Wait).map_err(|error| unusable(&error))?;
+    /// Waits while another command has the queue open, which is a moment; who it is, is told to `waiting` at once. The tenant
+    /// is made where there is none; one that was made and whose key was not kept gets another.
+    pub(crate) async fn open(directory: &Path, waiting: impl FnMut(&str)) -> Result<Self, Fault> {
+        let held = hold(directory, waiting).await?;
         let service = held.open().map_err(|error| unusable(&error))?;
+        // Whoever speaks here could call any address themselves.
+        let service = service.with_webhook_reach(WebhookReach::Anywhere);
         let file = directory.join("keys.json");
         let mut keys = read_keys(&file)?;
         let user = if let Some(key) = text(&keys, "user") {
@@ -98,8 +107,15 @@ impl Local {
             keep(&file, &mut keys, "user", &key)?;
             key
         };
-        let queue = Arc::new(Queue { service: Box::new(service), _held: held });
+        let queue = Arc::new(Queue { service, _held: held });
         Ok(Self { queue, keys: file, user })
+    }
+
+    /// What a command does last: nobody stays behind to tell those who listen and to sign what was added.
+    pub(crate) async fn leave(&self) {
+        // What could not be settled stays due, for the next command.
+        let _ = self.queue.service.deliver_due(WEBHOOK_PATIENCE).await;
+        let _ = self.queue.service.sign_heads().await;
     }
 
     pub(crate) fn api(&self) -> Arc<dyn StoryApi> {
@@ -152,7 +168,28 @@ impl Local {
     }
 }
 
+async fn hold(directory: &Path, mut waiting: impl FnMut(&str)) -> Result<DataDir, Fault> {
+    for look in 0..LOOKS {
+        match DataDir::hold(directory, "windlass") {
+            // A command of a few milliseconds is not worth a word.
+            Err(DataDirError::Held { who, .. }) if look == LOOKS_IN_SILENCE => {
+                waiting(&format!("{who} has the queue open; waiting for up to {} s", PATIENCE.as_secs()));
+            }
+            Err(DataDirError::Held { .. }) => {}
+            held => return held.map_err(|error| unusable(&error)),
+        }
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+    }
+    DataDir::hold(directory, "windlass").map_err(|error| unusable(&error))
+}
+
 fn unusable(error: &DataDirError) -> Fault {
+    if let DataDirError::Held { who, .. } = error {
+        let message = format!("{who} has had the queue on this machine open for {} s", PATIENCE.as_secs());
+        return Fault::new(Code::JournalFenced, message)
+            .kept("nothing was done")
+            .hint("let it end, or share the queue with `windlass serve`");
+    }
     let code = match error {
         DataDirError::Journal(_) => Code::JournalUnavailable,
         _ => Code::FileSystem,
@@ -210,10 +247,10 @@ mod tests {
         let alice = Speaker::chosen(Some("agent:alice"), Usual::User).unwrap();
         let olga = Speaker::chosen(Some("orchestrator:olga"), Usual::User).unwrap();
         let (first, boss) = {
-            let local = Local::open(directory.path()).await.unwrap();
+            let local = Local::open(directory.path(), |_| {}).await.unwrap();
             (local.key_of(&alice).await.unwrap(), local.key_of(&olga).await.unwrap())
         };
-        let local = Local::open(directory.path()).await.unwrap();
+        let local = Local::open(directory.path(), |_| {}).await.unwrap();
         assert_eq!(local.key_of(&alice).await.unwrap(), first);
         let me = Desk::new(local.api(), Some(boss)).get("/tenants/me", &[]).await.unwrap();
         assert_eq!(me["tenant"]["api_key"]["role"], "orchestrator");
@@ -223,9 +260,10 @@ mod tests {
     #[tokio::test]
     async fn a_lost_file_of_keys_is_made_again() {
         let directory = tempfile::tempdir().unwrap();
-        let old = Local::open(directory.path()).await.unwrap().key_of(&Speaker::user()).await.unwrap();
+        let old =
+            Local::open(directory.path(), |_| {}).await.unwrap().key_of(&Speaker::user()).await.unwrap();
         std::fs::remove_file(directory.path().join("keys.json")).unwrap();
-        let local = Local::open(directory.path()).await.unwrap();
+        let local = Local::open(directory.path(), |_| {}).await.unwrap();
         let new = local.key_of(&Speaker::user()).await.unwrap();
         assert_ne!(old, new);
         assert!(Desk::new(local.api(), Some(new)).get("/projects", &[]).await.is_ok());

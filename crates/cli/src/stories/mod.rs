@@ -4,6 +4,7 @@ mod by_turns;
 mod config;
 mod desk;
 mod local;
+mod remembered;
 mod remote;
 
 pub(crate) use by_turns::ByTurns;

@@ -1,6 +1,7 @@
 //! The queue behind a server. What changes something carries an idempotency key, so that a call whose answer was lost can
 //! be sent again and still has one effect.
 
+use super::remembered::Remembered;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -20,17 +21,18 @@ pub(crate) struct Remote {
     /// Names this process among all clients; its calls are counted.
     session: String,
     sent: AtomicU64,
+    remembered: Remembered,
 }
 
 impl Remote {
-    pub(crate) fn at(server: &str) -> Result<Self, Fault> {
+    pub(crate) fn at(server: &str, remembered: Remembered) -> Result<Self, Fault> {
         let server = server.trim_end_matches('/').trim_end_matches("/api/v1").to_owned();
         if !server.starts_with("http://") && !server.starts_with("https://") {
             let message = format!("`{server}` is no address of a server");
             return Err(Fault::new(Code::BadArgument, message).hint("such as http://127.0.0.1:4000"));
         }
         let agent = agent(&server)?;
-        Ok(Self { server, agent, session: session()?, sent: AtomicU64::new(0) })
+        Ok(Self { server, agent, session: session()?, sent: AtomicU64::new(0), remembered })
     }
 
     fn prepared(&self, call: Call) -> Call {
@@ -46,8 +48,13 @@ impl Remote {
 impl StoryApi for Remote {
     fn call(&self, call: Call) -> Answering<'_> {
         let (agent, server, call) = (self.agent.clone(), self.server.clone(), self.prepared(call));
+        let remembered = self.remembered.clone();
         Box::pin(async move {
-            let sent = tokio::task::spawn_blocking(move || send(&agent, &server, &call)).await;
+            let asked = move || {
+                let call = remembered.told(&server, call);
+                send(&agent, &server, &call).map(|answer| remembered.heard(&server, &call, answer))
+            };
+            let sent = tokio::task::spawn_blocking(asked).await;
             sent.unwrap_or_else(|_| Err(Unreachable("the request was given up".into())))
         })
     }
@@ -149,7 +156,7 @@ mod tests {
     #[tokio::test]
     async fn a_call_whose_answer_was_lost_is_sent_again_under_the_same_key() {
         let (address, played) = server(2);
-        let remote = Remote::at(&address).unwrap();
+        let remote = Remote::at(&address, Remembered::default()).unwrap();
         let answer = remote.call(Call::new(Method::Post, "/api/v1/stories/1.1/claim")).await.unwrap();
         assert_eq!(answer.status, 200);
         let keys = played.join().unwrap();
@@ -162,13 +169,16 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         drop(listener);
-        let remote = Remote::at(&address).unwrap();
+        let remote = Remote::at(&address, Remembered::default()).unwrap();
         let unreachable = remote.call(Call::new(Method::Get, "/health")).await.unwrap_err();
         assert!(unreachable.0.contains("does not answer"), "{unreachable}");
     }
 
     #[test]
     fn an_address_without_a_scheme_is_refused() {
-        assert_eq!(Remote::at("localhost:4000").err().unwrap().code, Code::BadArgument);
+        assert_eq!(
+            Remote::at("localhost:4000", Remembered::default()).err().unwrap().code,
+            Code::BadArgument
+        );
     }
 }

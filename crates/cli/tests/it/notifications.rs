@@ -3,14 +3,12 @@
 
 mod crashes;
 mod documented;
-mod over_tls;
-mod receiver;
+pub(crate) mod over_tls;
 
 use crate::agents_and_money::{doer_that, uses};
 use crate::played_run::{PlayedRun, TASK};
-use receiver::{Answer, Receiver};
 use serde_json::Value;
-use windlass_test_support::{Script, wait_until};
+use windlass_test_support::{Said, Script, WebhookReceiver, wait_until};
 
 pub(crate) const SECRET: &str = "not-a-secret-anywhere-else";
 
@@ -26,7 +24,7 @@ fn passing_run() -> PlayedRun {
 }
 
 /// A run that tells this receiver.
-fn telling(played: &PlayedRun, receiver: &Receiver) {
+fn telling(played: &PlayedRun, receiver: &WebhookReceiver) {
     settings(played, &format!("webhook = {{ url = '{}' }}", receiver.url()));
 }
 
@@ -46,7 +44,7 @@ fn doctor(played: &PlayedRun) -> String {
 #[test]
 fn an_ended_run_is_posted_signed_and_in_json() {
     let mut played = passing_run();
-    let receiver = Receiver::that_answers(&[Answer::Status(204)]);
+    let receiver = WebhookReceiver::that_answers(&[Said::Status(204)]);
     settings(&played, &format!("webhook = {{ url = '{}', secret_env = 'HOOK_SECRET' }}", receiver.url()));
     played.world.set("HOOK_SECRET", SECRET);
     let _ = played.run(&[]).exits_with(0);
@@ -72,7 +70,7 @@ fn an_ended_run_is_posted_signed_and_in_json() {
 fn a_run_that_waits_for_a_person_says_so_whatever_was_asked_for() {
     for (on, event) in [("", "needs-person"), ("on = ['ended']\n", "ended")] {
         let played = PlayedRun::judged(&["needs-human"]);
-        let receiver = Receiver::that_answers(&[Answer::Status(200)]);
+        let receiver = WebhookReceiver::that_answers(&[Said::Status(200)]);
         settings(&played, &format!("{on}webhook = {{ url = '{}' }}", receiver.url()));
         let _ = played.run(&[]).exits_with(11);
         let json = receiver.next().json();
@@ -85,7 +83,7 @@ fn a_run_that_waits_for_a_person_says_so_whatever_was_asked_for() {
 #[test]
 fn who_asked_for_other_events_is_not_told() {
     let played = passing_run();
-    let receiver = Receiver::that_answers(&[Answer::Status(200)]);
+    let receiver = WebhookReceiver::that_answers(&[Said::Status(200)]);
     settings(&played, &format!("on = ['budget']\nwebhook = {{ url = '{}' }}", receiver.url()));
     let _ = played.run(&[]).exits_with(0);
     assert!(!receiver.has_more() && pending(&played) == 0);
@@ -94,7 +92,7 @@ fn who_asked_for_other_events_is_not_told() {
 #[test]
 fn a_budget_is_told_of_once_when_four_fifths_are_used() {
     let played = PlayedRun::of(&doer_that(&[uses(r#""input":850,"output":0"#)]));
-    let receiver = Receiver::that_answers(&[Answer::Status(200)]);
+    let receiver = WebhookReceiver::that_answers(&[Said::Status(200)]);
     settings(&played, &format!("on = ['budget']\nwebhook = {{ url = '{}' }}", receiver.url()));
     let _ = played.run(&["--max-tokens", "1000"]);
     let json = receiver.next().json();
@@ -106,7 +104,7 @@ fn a_budget_is_told_of_once_when_four_fifths_are_used() {
 #[test]
 fn a_server_in_trouble_is_tried_again_under_the_same_id() {
     let played = passing_run();
-    let receiver = Receiver::that_answers(&[Answer::Status(500), Answer::Status(200)]);
+    let receiver = WebhookReceiver::that_answers(&[Said::Status(500), Said::Status(200)]);
     telling(&played, &receiver);
     let _ = played.run(&[]).exits_with(0);
     // Where the machine is slow, the second try is left to another process.
@@ -119,7 +117,7 @@ fn a_server_in_trouble_is_tried_again_under_the_same_id() {
 #[test]
 fn a_refusal_is_recorded_shown_and_not_tried_again() {
     let played = passing_run();
-    let receiver = Receiver::that_answers(&[Answer::Status(404), Answer::Status(200)]);
+    let receiver = WebhookReceiver::that_answers(&[Said::Status(404), Said::Status(200)]);
     telling(&played, &receiver);
     let _ = played.run(&[]).exits_with(0);
     let id = receiver.next().id().to_owned();
@@ -141,7 +139,7 @@ fn a_refusal_is_recorded_shown_and_not_tried_again() {
 #[test]
 fn what_was_given_up_can_be_let_be() {
     let played = passing_run();
-    let receiver = Receiver::that_answers(&[Answer::Status(410)]);
+    let receiver = WebhookReceiver::that_answers(&[Said::Status(410)]);
     telling(&played, &receiver);
     let _ = played.run(&[]).exits_with(0);
     let said = played.world.windlass(&["notify", "forget"]).exits_with(0).stdout;
@@ -156,7 +154,7 @@ fn a_server_that_is_not_there_or_hangs_costs_the_run_nothing_and_is_told_of() {
     let refusing = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = refusing.local_addr().unwrap();
     drop(refusing);
-    let hanging = Receiver::that_answers(&[Answer::Silence]);
+    let hanging = WebhookReceiver::that_answers(&[Said::Silence]);
     for url in [format!("http://{address}/hook"), hanging.url()] {
         let played = passing_run();
         settings(&played, &format!("webhook = {{ url = '{url}' }}"));
@@ -179,7 +177,7 @@ fn a_server_that_comes_back_gets_what_it_missed_from_another_process() {
     settings(&played, &format!("webhook = {{ url = 'http://{address}/hook' }}"));
     let _ = played.run(&[]).exits_with(0);
     assert_eq!(pending(&played), 1);
-    let receiver = Receiver::on(std::net::TcpListener::bind(address).unwrap(), &[Answer::Status(200)]);
+    let receiver = WebhookReceiver::on(std::net::TcpListener::bind(address).unwrap(), &[Said::Status(200)]);
     let _ = played.world.windlass(&["notify", "retry"]).exits_with(0);
     assert_eq!(receiver.next().json()["event"], "ended");
     assert_eq!(pending(&played), 0);
@@ -277,7 +275,7 @@ fn the_desktop_is_told_where_there_is_one() {
 #[test]
 fn a_test_message_goes_through_every_channel_and_each_says_how_it_ended() {
     let mut played = passing_run();
-    let receiver = Receiver::that_answers(&[Answer::Status(200), Answer::Status(503)]);
+    let receiver = WebhookReceiver::that_answers(&[Said::Status(200), Said::Status(503)]);
     let webhook = format!("webhook = {{ url = '{}', secret_env = 'HOOK_SECRET' }}", receiver.url());
     settings(&played, &format!("desktop = true\ncommand = 'echo broken >&2; exit 3'\n{webhook}"));
     let test = |played: &PlayedRun| {

@@ -2,7 +2,10 @@
 
 mod crashes;
 mod faces;
+mod heads;
+mod held;
 mod local;
 mod orchestrate;
 mod server;
 mod tools;
+mod webhooks;

@@ -2,7 +2,7 @@
 //! thousand runs that do not wait cost nothing but their line.
 
 use super::roadmap_loop::superseded;
-use super::{find, queries};
+use super::{find, queries, stories};
 use crate::fault::{git_fault, journal_fault};
 use crate::headline;
 use crate::host::Host;
@@ -46,6 +46,8 @@ pub(crate) async fn inbox(host: &Host, repository: Option<&Path>) -> Result<Vec<
             entries.push(entry(host, &head, &stored, &run, waiting)?);
         }
     }
+    entries.extend(stories::inbox(host, wanted.as_deref()));
+    entries.sort_by_key(|entry| entry.waits_since_ms);
     Ok(entries)
 }
 

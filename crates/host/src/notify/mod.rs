@@ -10,7 +10,6 @@ mod follower;
 mod mark;
 mod message;
 mod plan;
-mod signature;
 mod webhook;
 
 pub(crate) use courier::{Courier, Patience};

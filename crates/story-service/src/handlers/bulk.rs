@@ -6,7 +6,6 @@ use crate::route::Kind::{Any, List, Text};
 use crate::route::{Route, Who, needs, takes};
 use crate::{envelope, resolve, tokens, views};
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
 use windlass_control_api::stories::Method::Post;
 use windlass_protocols::protocol::story_queue::custody::TokenKind;
 use windlass_protocols::protocol::story_queue::decide::{Decided, Draft};
@@ -96,7 +95,8 @@ fn each<T>(
             headers: Vec::new(),
             at: asked.at,
             random: asked.random,
-            signer: Arc::clone(&asked.signer),
+            signers: asked.signers.clone(),
+            webhook_reach: asked.webhook_reach,
         };
         let story = resolve::story(draft.ledger(), asked, word)?;
         Ok(JudgeOne { story, ask: read(&alone, story)? })

@@ -28,6 +28,7 @@ const ARTICLE: &[Field] = &[
     takes("source_type", Text),
     takes("source_id", Text),
     takes("project_id", Text),
+    takes("scope", Text),
     takes("metadata", Object),
 ];
 const FINDING: &[Field] = &[
@@ -73,6 +74,16 @@ pub(crate) const ROUTES: &[Route] = &[
     ]),
     Route::write(Delete, "/article_links/:id", USER, "Remove a link", unlink),
     Route::read("/projects/:id/articles", READING, "A project's articles", of_project).query(FINDING),
+    Route::write(Post, "/projects/:id/articles", READING, "Write an article about a project", create)
+        .body(ARTICLE),
+    Route::write(
+        Get,
+        "/projects/:id/knowledge/index",
+        READING,
+        "Titles of what is published for a project",
+        index,
+    )
+    .query(FINDING),
     Route::write(Get, "/knowledge/index", READING, "Titles of what is published", index).query(FINDING),
     Route::write(Get, "/knowledge/search", READING, "Find articles by words", search).query(FINDING),
     Route::write(Get, "/knowledge/context", READING, "What to read before a task", context).query(FINDING),
@@ -159,6 +170,25 @@ fn line(article: &Article) -> Value {
     })
 }
 
+/// Written for everybody: neither whose tenant it is nor who wrote it is told.
+pub(crate) fn system_articles(ledger: &Ledger) -> impl Iterator<Item = Value> {
+    let all = ledger.knowledge.articles.values();
+    let shown = all.filter(|article| {
+        article.scope == ArticleScope::System && article.status == ArticleStatus::Published
+    });
+    shown.map(|article| {
+        json!({
+            "id": article.id,
+            "title": article.title,
+            "slug": article.slug,
+            "category": article.category.name(),
+            "tags": article.tags,
+            "body": article.body,
+            "updated_at": moment(article.updated_at),
+        })
+    })
+}
+
 fn link_view(link: &Link) -> Value {
     json!({
         "id": link.id,
@@ -197,18 +227,32 @@ fn project_of(ledger: &Ledger, asked: &Asked) -> Decided<Option<ProjectId>> {
     asked.text("project_id").map(|word| resolve::project(ledger, word)).transpose()
 }
 
+/// The project of the path, where the route has one.
+fn project_around(ledger: &Ledger, asked: &Asked) -> Decided<Option<ProjectId>> {
+    if asked.parameter("id").is_empty() {
+        return Ok(None);
+    }
+    resolve::project_in_path(ledger, asked).map(Some)
+}
+
+fn scope_of(asked: &Asked) -> Decided<ArticleScope> {
+    let wrong = |_| Refusal::field("scope", "must be tenant or system");
+    asked.text("scope").map_or(Ok(ArticleScope::Tenant), |name| name.parse().map_err(wrong))
+}
+
 fn create(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
+    let project = project_around(draft.ledger(), asked)?.or(project_of(draft.ledger(), asked)?);
     let source = asked.owned("source_type").map(|kind| Source { kind, reference: asked.owned("source_id") });
     let ask = CreateArticle {
         title: asked.needed("title"),
         body: asked.needed("body"),
         category: category(asked.text("category"))?.unwrap_or(Category::Reference),
         status: status(asked.text("status"))?,
-        scope: ArticleScope::Tenant,
+        scope: scope_of(asked)?,
         slug: asked.owned("slug"),
         tags: asked.texts("tags")?,
         source,
-        project: project_of(draft.ledger(), asked)?,
+        project,
         metadata: asked.json("metadata").unwrap_or_default(),
     };
     let id = knowledge::create_article(draft, ask)?;
@@ -374,7 +418,8 @@ fn context(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
 }
 
 fn index(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
-    let project = resolve::project_in_query(draft.ledger(), asked)?;
+    let ledger = draft.ledger();
+    let project = project_around(ledger, asked)?.or(resolve::project_in_query(ledger, asked)?);
     let published: Vec<&Article> = draft
         .ledger()
         .knowledge

@@ -20,7 +20,9 @@ mod webhooks;
 
 use crate::route::Route;
 
+pub(crate) use knowledge::system_articles;
 pub(crate) use tenancy::role;
+pub(crate) use webhooks::{Sealed, secret as webhook_secret};
 
 /// All of them; a fixed part stands before a parameter of the same place.
 pub(crate) fn table() -> Vec<Route> {

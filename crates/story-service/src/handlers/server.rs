@@ -1,8 +1,8 @@
 //! Routes the service answers itself: discovery, the operator's tenants, what anybody may check of the chain.
 
 use crate::route::{
-    Kind::{Integer, Text},
-    Route, Server, Who, needs, takes,
+    Kind::{Any, Integer, Object, Text},
+    PAGE, Route, Server, Who, needs, takes,
 };
 use windlass_control_api::stories::Method::{Get, Patch, Post};
 use windlass_protocols::protocol::story_queue::vocabulary::KeyRole;
@@ -73,6 +73,29 @@ pub(crate) const ROUTES: &[Route] = &[
         Server::PublicKey,
     ),
     Route::server(
+        Post,
+        "/tenants/:id/rotate-audit-key",
+        USER,
+        "Sign with a new audit key from now on; what the old one signed stays good",
+        Server::RotateKey,
+    )
+    .body(&[takes("assertion", Any)]),
+    Route::server(
+        Post,
+        "/tenants/:id/bootstrap-audit-key",
+        USER,
+        "For tenants without an audit key, of which there are none",
+        Server::BootstrapKey,
+    ),
+    Route::server(
+        Get,
+        "/articles/system",
+        Who::Public,
+        "Published articles for everybody",
+        Server::SystemArticles,
+    )
+    .query(&[PAGE[0], PAGE[1], takes("slug", Text), takes("category", Text)]),
+    Route::server(
         Get,
         "/audit/sth/:id",
         Who::Public,
@@ -88,5 +111,37 @@ pub(crate) const ROUTES: &[Route] = &[
         "The chain as a file that anybody can check",
         Server::ExportChain,
     ),
+    Route::server(
+        Post,
+        "/audit/witness",
+        Who::AnyKey,
+        "Show a whole tree head that you kept; one that the chain does not continue stops custody",
+        Server::ShowHead,
+    )
+    .body(&[needs("tree_head", Object)]),
+    Route::server(
+        Get,
+        "/admin/violators",
+        Who::Superadmin,
+        "What was tried against custody, in every tenant",
+        Server::Violators,
+    )
+    .query(&[PAGE[0], PAGE[1], takes("status", Text)]),
+    Route::server(
+        Post,
+        "/admin/violators/:id/resolve",
+        Who::Superadmin,
+        "Settle a violation",
+        Server::ResolveViolator,
+    )
+    .body(&[takes("note", Text)]),
+    Route::server(
+        Post,
+        "/admin/violators/:id/ignore",
+        Who::Superadmin,
+        "Let a violation be",
+        Server::IgnoreViolator,
+    )
+    .body(&[takes("note", Text)]),
     Route::server(Get, "/admin/audit", Who::Superadmin, "What operators did", Server::OperatorsLog),
 ];

@@ -2,6 +2,7 @@
 //! whoever reads the journal alone cannot sign.
 
 use crate::asked::{Asked, Look, Reply, free_json, id_or_null, maybe_moment, moment};
+use crate::deliveries::WebhookReach;
 use crate::resolve;
 use crate::route::Kind::{Boolean, List, Text};
 use crate::route::{PAGE, Route, Who, needs, takes};
@@ -40,10 +41,32 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::read("/webhooks/:id/deliveries", USER, "What was sent, newest first", deliveries).query(&PAGE),
 ];
 
+/// What the journal keeps of a secret: with the number of the key it is derived from, for that may be another one later.
+pub(crate) struct Sealed<'a> {
+    pub(crate) key_number: usize,
+    word: &'a str,
+}
+
+impl<'a> Sealed<'a> {
+    pub(crate) fn read(text: &'a str) -> Self {
+        let numbered = text.split_once(':').and_then(|(number, word)| Some((number.parse().ok()?, word)));
+        let (key_number, word) = numbered.unwrap_or((1, text));
+        Self { key_number, word }
+    }
+}
+
 /// The secret of a webhook, from what the journal keeps of it.
-pub(crate) fn secret(signer: &SigningKey, sealed: &str) -> String {
-    let signature = signer.sign(format!("webhook secret {sealed}").as_bytes());
+pub(crate) fn secret(signer: &SigningKey, sealed: &Sealed<'_>) -> String {
+    let signature = signer.sign(format!("webhook secret {}", sealed.word).as_bytes());
     URL_SAFE_NO_PAD.encode(Sha256::digest(signature))
+}
+
+/// Names are looked up right before every delivery, not here: what they mean can change.
+fn resolved(asked: &Asked) -> Resolved {
+    match asked.webhook_reach {
+        WebhookReach::PublicOnly => Resolved::Unknown,
+        WebhookReach::Anywhere => Resolved::Trusted,
+    }
 }
 
 fn view(webhook: &Webhook) -> Value {
@@ -67,13 +90,12 @@ fn events_of(asked: &Asked) -> Decided<BTreeSet<Event>> {
 }
 
 fn create(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
-    let sealed: String = crate::keys::hex(&asked.random[..16]);
+    let sealed = format!("{}:{}", asked.signers.number, crate::keys::hex(&asked.random[..16]));
     let project = asked.text("project_id").map(|word| resolve::project(draft.ledger(), word)).transpose()?;
     let most = draft.ledger().tenancy.settings.max_webhooks;
     let ask = CreateWebhook {
         url: asked.needed("url"),
-        // Names are looked up again before every delivery.
-        resolved: Resolved::Unknown,
+        resolved: resolved(asked),
         sealed_secret: sealed.clone(),
         events: events_of(asked)?,
         project,
@@ -81,7 +103,7 @@ fn create(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     };
     let id = webhooks::create_webhook(draft, ask)?;
     let mut reply = shown(draft.ledger(), id)?.with_status(201);
-    reply.body["signing_secret"] = json!(secret(&asked.signer, &sealed));
+    reply.body["signing_secret"] = json!(secret(&asked.signers.current, &Sealed::read(&sealed)));
     Ok(reply.with_secret("/signing_secret"))
 }
 
@@ -103,7 +125,7 @@ fn change(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
         Some(_) => Some(Some(resolve::project(draft.ledger(), &asked.needed("project_id"))?)),
     };
     let ask = ChangeWebhook {
-        url: asked.owned("url").map(|url| (url, Resolved::Unknown)),
+        url: asked.owned("url").map(|url| (url, resolved(asked))),
         events: asked.value("events").map(|_| events_of(asked)).transpose()?,
         project,
         active: asked.flag("active"),

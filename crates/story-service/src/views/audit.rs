@@ -5,11 +5,16 @@ use crate::asked::{id_or_null, moment};
 use serde_json::{Map, Value, json};
 use windlass_protocols::protocol::story_queue::caller::ActorKind;
 use windlass_protocols::protocol::story_queue::facts::{Change, Entry};
+use windlass_protocols::protocol::story_queue::webhooks;
 use windlass_protocols::protocol::story_queue::work::{self, Standing};
 
-/// Bookkeeping of the server itself is not news.
+/// Bookkeeping of the server itself is not news: a webhook that is told of something would make news of its own.
 pub(crate) fn is_shown(entry: &Entry) -> bool {
-    !matches!(entry.change, Change::Answers(_))
+    use webhooks::Change::{Attempted, Forgotten, Queued};
+    !matches!(
+        entry.change,
+        Change::Answers(_) | Change::Webhooks(Queued { .. } | Attempted { .. } | Forgotten { .. })
+    )
 }
 
 pub(crate) struct Described {

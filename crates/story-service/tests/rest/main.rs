@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails by panicking")]
 
+mod everywhere;
+mod heads;
 mod isolation;
 mod lifecycle;
 mod once;
 mod support;
 mod table;
+mod webhooks;

@@ -19,7 +19,7 @@ async fn the_same_request_under_one_key_has_one_effect_also_after_a_restart() {
     let first = create(&world, &team.user, "k1", "Second").await;
     let again = create(&world, &team.user, "k1", "Second").await;
     let other = create(&world, &team.user, "k1", "Third").await;
-    let restarted = World::over(world.journal.clone());
+    let restarted = world.restarted();
     let after = create(&restarted, &team.user, "k1", "Second").await;
 
     assert_eq!(first.status, 201, "{}", first.value());

@@ -1,21 +1,25 @@
 //! A service with one or two tenants, their keys and agents, and short ways to ask.
 
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_control_api::stories::{Answer, Call, Method, StoryApi};
-use windlass_engine::MemoryJournal;
-use windlass_story_service::{KeyRing, Machine, Micros, OperatorName, Outside, Service};
+use windlass_engine::{Append, Journal as _, LeaseAnswer, MemoryJournal};
+use windlass_protocols::{Millis, RunId};
+use windlass_story_service::{KeyRing, Machine, Micros, OperatorName, Outside, Service, WebhookReach};
 
 pub(crate) struct World {
     pub journal: MemoryJournal,
     pub service: Service<MemoryJournal>,
+    keys: tempfile::TempDir,
+    clock: Arc<AtomicU64>,
 }
 
 /// The start of a minute, so that no test runs over the edge of one.
 const NOON: u64 = 1_800_000_000_000_000;
 
 /// Every look at the clock is a microsecond later.
-struct Steady(AtomicU64);
+struct Steady(Arc<AtomicU64>);
 
 impl Outside for Steady {
     fn now(&self) -> Micros {
@@ -39,18 +43,64 @@ pub(crate) struct Team {
 
 impl World {
     pub(crate) fn new() -> Self {
-        Self::over(MemoryJournal::default())
+        let keys = tempfile::tempdir().unwrap();
+        Self::over(MemoryJournal::default(), keys, Arc::new(AtomicU64::new(NOON)))
     }
 
-    /// As after a restart.
-    pub(crate) fn over(journal: MemoryJournal) -> Self {
-        let service = Service::new(
-            journal.clone(),
-            Box::new(Steady(AtomicU64::new(NOON))),
-            KeyRing::in_memory(),
-            "a test",
-        );
-        Self { journal, service }
+    /// What is in memory is gone; the journal, the keys and the time are not.
+    pub(crate) fn restarted(self) -> Self {
+        Self::over(self.journal, self.keys, self.clock)
+    }
+
+    /// As if somebody had cut the last entry off a tenant's chain while nobody looked.
+    pub(crate) async fn restarted_with_shorter_chain(self, tenant: &str) -> Self {
+        let fresh = MemoryJournal::default();
+        for (stream, cut) in [
+            ("stories:registry".to_owned(), 0),
+            (format!("story-heads:{tenant}"), 0),
+            (format!("stories:{tenant}"), 1),
+        ] {
+            let run = RunId::new(stream);
+            let rows = self.journal.read(&run, 0).await.unwrap();
+            let LeaseAnswer::Granted(lease) =
+                fresh.acquire(run.as_str(), "a forger", Millis(1)).await.unwrap()
+            else {
+                panic!("nobody else writes")
+            };
+            for row in &rows[..rows.len() - cut] {
+                let append = Append {
+                    lease: lease.clone(),
+                    run: run.clone(),
+                    expected_version: row.version,
+                    at: row.at,
+                    facts: vec![row.fact(&run).unwrap()],
+                    headline: String::new(),
+                };
+                fresh.append(append).await.unwrap();
+            }
+        }
+        Self::over(fresh, self.keys, self.clock)
+    }
+
+    fn over(journal: MemoryJournal, keys: tempfile::TempDir, clock: Arc<AtomicU64>) -> Self {
+        let ring = KeyRing::in_directory(keys.path().to_owned());
+        let outside = Box::new(Steady(Arc::clone(&clock)));
+        let service = Service::new(journal.clone(), outside, ring, "a test");
+        Self { journal, service, keys, clock }
+    }
+
+    pub(crate) fn letting_webhooks(mut self, reach: WebhookReach) -> Self {
+        self.service = self.service.with_webhook_reach(reach);
+        self
+    }
+
+    pub(crate) fn pass(&self, seconds: u64) {
+        self.clock.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
+    }
+
+    /// One that was not given before.
+    pub(crate) fn fresh_number(&self) -> u64 {
+        self.clock.fetch_add(1, Ordering::SeqCst)
     }
 
     pub(crate) async fn ask(&self, key: &str, method: Method, path: &str, body: Value) -> Answer {

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use windlass_control_api::{Code, Fault, exit_codes};
-use windlass_story_service::{DataDir, DataDirError, IfHeld, OperatorError};
+use windlass_story_service::{DataDir, DataDirError, OperatorError};
 
 /// Serve the story queue to a team over HTTP
 ///
@@ -42,6 +42,9 @@ pub(crate) struct ServeArgs {
     /// Listen in the clear beyond this machine, because a proxy in front encrypts
     #[arg(long, conflicts_with = "tls_cert")]
     behind_proxy: bool,
+    /// Let webhooks point to this machine and to private networks
+    #[arg(long)]
+    private_webhooks: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -133,12 +136,12 @@ pub(crate) async fn run(
 }
 
 fn hold(path: &Path) -> Result<DataDir, Fault> {
-    DataDir::hold(path, IfHeld::GiveUp).map_err(|error| unusable(&error))
+    DataDir::hold(path, "windlass serve").map_err(|error| unusable(&error))
 }
 
 fn unusable(error: &DataDirError) -> Fault {
     match error {
-        DataDirError::Held(_) => Fault::new(Code::JournalFenced, error.to_string())
+        DataDirError::Held { .. } => Fault::new(Code::JournalFenced, error.to_string())
             .hint("stop the server that runs there, or name another directory with --data"),
         DataDirError::Directory { .. } => Fault::new(Code::FileSystem, error.to_string())
             .hint("make it a directory that you can write, or name another with --data"),

@@ -9,10 +9,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use windlass_control_api::stories::StoryApi;
 use windlass_control_api::{Code, Fault, exit_codes};
 use windlass_http_server::{ListenError, Listener, Reach, Tls};
-use windlass_story_service::{OperatorName, Service};
+use windlass_story_service::{OperatorName, Service, WebhookReach};
 
 const MINUTE: Duration = Duration::from_mins(1);
 const MINUTES_OF_A_DAY: u64 = 24 * 60;
+const BREATH: Duration = Duration::from_secs(1);
 
 pub(super) fn operator() -> OperatorName {
     OperatorName("operator".to_owned())
@@ -37,7 +38,9 @@ pub(super) async fn serve(
     let listener = Listener::bind(args.listen, reach).await.map_err(|error| cannot_listen(&error))?;
     let mut stop = Stop::listen()?;
     let held = hold(&path)?;
-    let service = Arc::new(held.open().map_err(|error| unusable(&error))?);
+    let webhook_reach = if args.private_webhooks { WebhookReach::Anywhere } else { WebhookReach::PublicOnly };
+    let service = held.open().map_err(|error| unusable(&error))?.with_webhook_reach(webhook_reach);
+    let service = Arc::new(service);
     if service.tenants().await.map_err(|error| refused(&error))?.is_empty() {
         let founded =
             service.found("Default", "default", None, operator()).await.map_err(|error| refused(&error))?;
@@ -48,11 +51,14 @@ pub(super) async fn serve(
     } else {
         output.line(format!("listening on {}", listener.url()));
     }
-    let jobs = tokio::spawn(look_after(Arc::clone(&service)));
+    let mut jobs = tokio::task::JoinSet::new();
+    jobs.spawn(look_after(Arc::clone(&service)));
+    jobs.spawn(deliver(Arc::clone(&service)));
     let api: Arc<dyn StoryApi> = Arc::clone(&service) as Arc<dyn StoryApi>;
     listener.serve(api, stop.come()).await;
-    jobs.abort();
-    let _ = jobs.await;
+    jobs.shutdown().await;
+    // What was answered since the last minute is signed as well; if not now, then when the server is started again.
+    let _ = service.sign_heads().await;
     output.talk("stopped; everything that was answered is kept");
     Ok(exit_codes::ACCEPTED)
 }
@@ -61,10 +67,20 @@ async fn look_after<J: windlass_story_service::Journal + Send + Sync>(service: A
     for minute in 0_u64.. {
         // What a round could not do, the next one finds due again.
         let _ = service.end_expired().await;
+        let _ = service.sign_heads().await;
         if minute % MINUTES_OF_A_DAY == 0 {
             let _ = service.look_after_costs().await;
         }
         tokio::time::sleep(MINUTE).await;
+    }
+}
+
+/// What was being sent when the server stops is sent again by the next one, under the same id.
+async fn deliver<J: windlass_story_service::Journal + Send + Sync>(service: Arc<Service<J>>) {
+    loop {
+        // The journal failed; what is due stays due.
+        let _ = service.keep_delivering().await;
+        tokio::time::sleep(BREATH).await;
     }
 }
 

@@ -248,7 +248,7 @@ async fn login(args: LoginArgs, config: &mut Config, who: &WhoArgs) -> Result<Sh
     let key = args.key.or_else(|| config.get("api_key").map(str::to_owned)).ok_or_else(|| {
         Fault::new(Code::StoryKey, "with which key?").hint("`--key KEY`, as it was shown when it was made")
     })?;
-    let desk = Desk::new(Arc::new(Remote::at(&server)?), Some(key.clone()));
+    let desk = Desk::new(Arc::new(Remote::at(&server, config.remembered())?), Some(key.clone()));
     let tenant = desk.get("/tenants/me", &[]).await?;
     config.set("server", &server)?;
     config.set("api_key", &key)?;

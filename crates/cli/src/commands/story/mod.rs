@@ -122,17 +122,20 @@ pub(crate) async fn run(
     }
     let mut config = Config::read(environment)?;
     let usual = args.command.usual();
-    let shown = match args.command {
+    let command = match args.command {
         StoryCommand::Account(account) if account.is_about_this_machine() => {
-            account.at_home(&mut config, &args.who).await?
+            account.at_home(&mut config, &args.who).await?.print(format, output);
+            return Ok(exit_codes::ACCEPTED);
         }
-        command => {
-            let desk = wiring::stories(environment, &config, &args.who, usual).await?;
-            command.play(&desk).await?
-        }
+        command => command,
     };
-    shown.print(format, output);
-    Ok(exit_codes::ACCEPTED)
+    let (desk, local) =
+        wiring::stories(environment, &config, &args.who, usual, |who| output.warn(who)).await?;
+    let played = command.play(&desk).await.map(|shown| shown.print(format, output));
+    if let Some(local) = local {
+        local.leave().await;
+    }
+    played.map(|()| exit_codes::ACCEPTED)
 }
 
 impl StoryCommand {

@@ -281,17 +281,21 @@ async fn depends(args: DependsArgs, desk: &Desk) -> Result<Shown, Fault> {
 
 async fn import(args: ImportArgs, desk: &Desk) -> Result<Shown, Fault> {
     let project = desk.project(args.place.named()).await?;
-    let payload = if args.path.is_dir() {
+    let (payload, renumbered) = if args.path.is_dir() {
         planning_files::payload(&args.path, &args.mapping)?
     } else {
-        read_json(&args.path)?
+        (read_json(&args.path)?, Value::Null)
     };
     let query = [("merge", args.merge.then(|| "true".to_owned()))];
     let answer = desk.send(Method::Post, &format!("/projects/{project}/import"), &query, payload).await?;
-    Ok(Shown::thing(match answer.get("import") {
+    let mut shown = match answer.get("import") {
         Some(_) if found(&answer) == &answer => answer["import"].clone(),
         _ => answer,
-    }))
+    };
+    if let (Some(fields), false) = (shown.as_object_mut(), renumbered.as_array().is_none_or(Vec::is_empty)) {
+        fields.insert("renumbered".to_owned(), renumbered);
+    }
+    Ok(Shown::thing(shown))
 }
 
 fn read_json(path: &Path) -> Result<Value, Fault> {

@@ -1,7 +1,7 @@
 //! A directory of planning files, read from disk. What the files mean, and what is wrong with them, is known to
 //! `artifact-formats`; nothing is sent while something would be lost.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 use windlass_artifact_formats::story_queue::{PlanningReport, Renumbering, import_of_planning_files};
 use windlass_control_api::{Code, Fault};
@@ -9,7 +9,8 @@ use windlass_control_api::{Code, Fault};
 /// More problems than this are counted, not told.
 const MOST_TOLD: usize = 20;
 
-pub(super) fn payload(directory: &Path, mapping: &[String]) -> Result<Value, Fault> {
+/// What is sent, and which ids got another number than they say: a queue's numbers have two parts.
+pub(super) fn payload(directory: &Path, mapping: &[String]) -> Result<(Value, Value), Fault> {
     let mut decided = Vec::new();
     for one in mapping {
         let (old, new) = one.split_once('=').ok_or_else(|| {
@@ -26,7 +27,12 @@ pub(super) fn payload(directory: &Path, mapping: &[String]) -> Result<Value, Fau
     }
     let read = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
     let import = import_of_planning_files(read, &Renumbering::new(decided));
-    if import.report.is_whole() { Ok(import.payload) } else { Err(problems(&import.report)) }
+    if !import.report.is_whole() {
+        return Err(problems(&import.report));
+    }
+    let renumbered = import.report.renumbered.iter();
+    let renumbered = renumbered.map(|(id, number)| json!({ "id": id, "number": number })).collect();
+    Ok((import.payload, Value::Array(renumbered)))
 }
 
 /// Paths are told below the directory, as the report names them.
@@ -104,8 +110,17 @@ mod tests {
         assert!(fault.message.contains("1.1 stands in"), "{fault}");
 
         let mapping = ["epic_1/us_1.1_again.json=1.2".to_owned()];
-        let payload = payload(root.path(), &mapping).unwrap();
+        let (payload, _) = payload(root.path(), &mapping).unwrap();
         assert_eq!(payload["epics"][0]["stories"].as_array().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_number_of_three_parts_is_told_with_the_one_it_got() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::write(root.path().join("us_1.2.3.json"), story("US-1.2.3")).unwrap();
+        let (payload, renumbered) = payload(root.path(), &[]).unwrap();
+        let number = &payload["epics"][0]["stories"][0]["number"];
+        assert_eq!(renumbered, json!([{ "id": "US-1.2.3", "number": number }]));
     }
 
     #[test]

@@ -1,14 +1,13 @@
 //! A process that is killed owes nobody a notification for long: the next one sends it, under the same id.
 
-use super::receiver::{Answer, Receiver};
 use super::{passing_run, pending, settings, telling};
 use crate::played_run::{PlayedRun, TASK};
-use windlass_test_support::{Output, wait_until};
+use windlass_test_support::{Output, Said, WebhookReceiver, wait_until};
 
 /// The number of the place at which the first notification was put down.
 fn place_of_the_offer() -> usize {
     let mut played = passing_run();
-    let receiver = Receiver::that_answers(&[Answer::Status(200)]);
+    let receiver = WebhookReceiver::that_answers(&[Said::Status(200)]);
     telling(&played, &receiver);
     let log = played.world.path().join("places");
     played.world.set("WINDLASS_CRASH_LOG", &log);
@@ -18,9 +17,9 @@ fn place_of_the_offer() -> usize {
     place.expect("a notification was put down") + 1
 }
 
-fn killed_at(place: usize) -> (PlayedRun, Receiver) {
+fn killed_at(place: usize) -> (PlayedRun, WebhookReceiver) {
     let mut played = passing_run();
-    let receiver = Receiver::that_answers(&[Answer::Status(200)]);
+    let receiver = WebhookReceiver::that_answers(&[Said::Status(200)]);
     telling(&played, &receiver);
     played.world.set("WINDLASS_CRASH_AT", place.to_string());
     let output: Output = played.run(&[]);
@@ -33,7 +32,7 @@ fn killed_at(place: usize) -> (PlayedRun, Receiver) {
 
 /// The next process sends exactly one, about the run that was killed.
 #[track_caller]
-fn is_told_once(played: &PlayedRun, receiver: &Receiver) -> String {
+fn is_told_once(played: &PlayedRun, receiver: &WebhookReceiver) -> String {
     let _ = played.world.windlass(&["notify", "retry"]).exits_with(0);
     let request = receiver.next();
     let json = request.json();
@@ -65,7 +64,7 @@ fn what_a_kill_kept_from_being_put_down_is_found_by_its_mark() {
 #[test]
 fn what_was_on_its_way_at_a_kill_is_sent_again_under_the_same_id() {
     let played = passing_run();
-    let receiver = Receiver::that_answers(&[Answer::Silence, Answer::Status(200)]);
+    let receiver = WebhookReceiver::that_answers(&[Said::Silence, Said::Status(200)]);
     telling(&played, &receiver);
     let words =
         ["run", "Add a file", "--id", TASK, "--repo", played.repository.text(), "--agent", &played.agent];

@@ -1,9 +1,8 @@
 //! The page about notifications shows how a signature is checked: what it shows is run here.
 
-use super::receiver::{Answer, Receiver, Request};
 use super::{SECRET, passing_run, settings};
 use std::path::{Path, PathBuf};
-use windlass_test_support::World;
+use windlass_test_support::{Said, Told, WebhookReceiver, World};
 
 const PAGE: &str = include_str!("../../../../../docs/notifications.md");
 
@@ -14,16 +13,16 @@ fn block(language: &str) -> &'static str {
     rest.split_once("```").expect("a block ends").0
 }
 
-pub(super) fn openssl_signature(world: &World, request: &Request) -> String {
+pub(super) fn openssl_signature(world: &World, request: &Told) -> String {
     let signed = format!("{}.{}.{}", request.id(), request.headers["webhook-timestamp"], request.body);
     let command = format!("openssl dgst -sha256 -hmac '{SECRET}' -binary | base64");
     let output = world.run("/bin/sh".as_ref(), world.path(), &["-c", &command], &signed);
     output.exits_with(0).stdout.trim().to_owned()
 }
 
-fn signed_request() -> (World, Request) {
+fn signed_request() -> (World, Told) {
     let mut played = passing_run();
-    let receiver = Receiver::that_answers(&[Answer::Status(200)]);
+    let receiver = WebhookReceiver::that_answers(&[Said::Status(200)]);
     settings(&played, &format!("webhook = {{ url = '{}', secret_env = 'HOOK_SECRET' }}", receiver.url()));
     played.world.set("HOOK_SECRET", SECRET);
     let _ = played.world.windlass(&["notify", "test"]).exits_with(0);

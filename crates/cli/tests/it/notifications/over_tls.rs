@@ -1,14 +1,13 @@
 //! A webhook over HTTPS, against a real TLS server whose authority was made for the test: whoever is not vouched for is
 //! told nothing.
 
-use super::receiver::{Answer, Receiver};
 use super::{SECRET, doctor, documented, passing_run, pending, settings};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_test_support::World;
+use windlass_test_support::{Said, WebhookReceiver, World};
 
 const REQUESTS: &str = "\
 [req]
@@ -31,7 +30,7 @@ openssl x509 -req -in server.csr -CA authority.pem -CAkey authority.key -CAcreat
   -extfile requests.cnf -extensions server -out server.pem";
 
 /// A directory with an authority, and a server's certificate for 127.0.0.1 that it signed.
-fn certificates(world: &World) -> PathBuf {
+pub(crate) fn certificates(world: &World) -> PathBuf {
     let directory = world.path().join("certificates");
     std::fs::create_dir(&directory).unwrap();
     std::fs::write(directory.join("requests.cnf"), REQUESTS).unwrap();
@@ -39,13 +38,13 @@ fn certificates(world: &World) -> PathBuf {
     directory
 }
 
-fn receiver(certificates: &Path) -> Receiver {
+fn receiver(certificates: &Path) -> WebhookReceiver {
     let shown = CertificateDer::from_pem_file(certificates.join("server.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_file(certificates.join("server.key")).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
     let config = config.with_no_client_auth().with_single_cert(vec![shown], key).unwrap();
-    Receiver::over_tls(Arc::new(config), &[Answer::Status(204)])
+    WebhookReceiver::over_tls(Arc::new(config), &[Said::Status(204)])
 }
 
 #[test]

@@ -95,6 +95,12 @@ fn three_failures_wait_for_a_person_and_five_end_it() {
     assert_eq!(waiting[0]["commands"][1], "windlass orchestrate --project app --retry US-1.1");
     assert_eq!(waiting[1]["why"], "it waits for others");
     assert_eq!(stage.attempts(), 3);
+    let inbox = stage.world.windlass(&["inbox", "--json"]).exits_with(0).json();
+    let stories: Vec<_> = inbox.as_array().unwrap().iter().filter(|one| one["kind"] == "stories").collect();
+    assert_eq!((stories.len(), stories[0]["task"].as_str()), (1, Some("app US-1.1")), "{inbox}");
+    assert!(stories[0]["cause"].as_str().unwrap().starts_with("sent back 3 times"), "{inbox}");
+    assert_eq!(stories[0]["tried"].as_array().unwrap().len(), 3, "{inbox}");
+    assert_eq!(stories[0]["commands"][1], "windlass orchestrate --project app --retry US-1.1");
     let _ = stage.orchestrate(&[]).exits_with(11);
     assert_eq!(stage.attempts(), 3, "without a person's word nothing is tried again");
     for attempts in [4, 5] {

@@ -7,7 +7,8 @@ use std::net::TcpStream;
 use windlass_test_support::{Background, Signal, World, wait_until};
 
 pub(super) struct Server {
-    process: Background,
+    pub(super) process: Background,
+    url: String,
     address: String,
 }
 
@@ -17,7 +18,12 @@ pub(super) type Came = Option<(u16, Value)>;
 impl Server {
     /// Absent when it was killed before it listened.
     pub(super) fn start(world: &World) -> Option<Self> {
-        let process = world.start_windlass(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+        Self::start_with(world, &[])
+    }
+
+    pub(super) fn start_with(world: &World, more: &[&str]) -> Option<Self> {
+        let words = [&["serve", "--listen", "127.0.0.1:0", "--json"], more].concat();
+        let process = world.start_windlass(&words);
         let url = wait_until("the server to listen, or to be killed", || {
             let lines = process.stdout();
             let found = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -26,8 +32,9 @@ impl Server {
                 .find_map(|line| Some(line["url"].as_str()?.to_owned()));
             if url.is_some() || !process.is_alive() { Some(url) } else { None }
         });
-        let address = url?.strip_prefix("http://")?.to_owned();
-        Some(Self { process, address })
+        let url = url?;
+        let address = url.split_once("://")?.1.to_owned();
+        Some(Self { process, url, address })
     }
 
     pub(super) fn ask(&self, key: &str, method: &str, path: &str, idempotency: &str, body: &Value) -> Came {
@@ -47,7 +54,7 @@ impl Server {
     }
 
     pub(super) fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.url.clone()
     }
 
     pub(super) fn stop(self) {

@@ -10,6 +10,7 @@ mod office;
 mod plan;
 mod queue;
 mod rounds;
+mod waiting;
 mod work;
 
 use crate::clock::Deadline;
@@ -27,6 +28,8 @@ use windlass_control_api::orchestration::{Orchestrated, StartOrchestration};
 use windlass_control_api::stories::StoryApi;
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::Checkout;
+
+pub(crate) use waiting::inbox;
 
 const USUAL_PARALLEL: u64 = 2;
 

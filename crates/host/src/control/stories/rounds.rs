@@ -8,6 +8,7 @@ use super::landing::Colour;
 use super::office::{Office, Place};
 use super::plan::{AfterFailure, Story, after_failure, choose};
 use super::queue::inner;
+use super::waiting::ways_on;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
@@ -248,12 +249,16 @@ async fn note(
                 })
                 .await?;
             office.say(format!("{name} was sent back ({cycles}): {why}"));
+            if after_failure(cycles) != AfterFailure::Again {
+                office.tell_people().await?;
+            }
         }
         // It stays in hand: a person's answer may be all it needs.
         Ended::Waits { why, run } => {
             office.say(format!("{name} waits for a person: {why}"));
             let waits = escalation(story, why, run, false);
             office.notes.write(|note| note.escalated.insert(id.to_owned(), waits)).await?;
+            office.tell_people().await?;
             return Ok(Went::On);
         }
     }
@@ -327,6 +332,7 @@ async fn progress(office: &Office<'_>) -> Result<(u64, u64), Fault> {
 
 async fn end(office: &Office<'_>, status: Status, now: String) -> Result<Orchestrated, Fault> {
     let (total_stories, verified_stories) = progress(office).await?;
+    office.tell_people().await?;
     let waiting = if status == Status::NeedsHuman { waiting(office).await? } else { Vec::new() };
     Ok(Orchestrated {
         project: office.project.slug.clone(),
@@ -347,20 +353,11 @@ async fn end(office: &Office<'_>, status: Status, now: String) -> Result<Orchest
 async fn waiting(office: &Office<'_>) -> Result<Vec<WaitingStory>, Fault> {
     let slug = &office.project.slug;
     let mut all: Vec<WaitingStory> = office.notes.read(|note| {
-        let told = note.escalated.values().map(|one| {
-            let mut commands = Vec::new();
-            if let Some(run) = &one.run {
-                commands.push(format!("windlass show {run}"));
-            }
-            if !one.for_good {
-                commands.push(format!("windlass orchestrate --project {slug} --retry US-{}", one.number));
-            }
-            WaitingStory {
-                number: one.number.clone(),
-                title: one.title.clone(),
-                why: one.why.clone(),
-                commands,
-            }
+        let told = note.escalated.values().map(|one| WaitingStory {
+            number: one.number.clone(),
+            title: one.title.clone(),
+            why: one.why.clone(),
+            commands: ways_on(one, slug),
         });
         told.collect()
     });

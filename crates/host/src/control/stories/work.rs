@@ -62,7 +62,9 @@ impl Attempt<'_> {
             }
             Some(head) => {
                 let line = headline::line(&head, false);
-                if line.status == Status::Interrupted {
+                // A person who says "again" says it to the run that waits as well: its reviewer is asked once more.
+                let again = line.status == Status::NeedsHuman && self.is_asked_again();
+                if line.status == Status::Interrupted || again {
                     let command = ResumeRun { run: head.run.to_string(), wait: true, ..ResumeRun::default() };
                     resume::resume(office.host, command, &watcher).await?.status
                 } else {
@@ -87,6 +89,12 @@ impl Attempt<'_> {
         }
         let reason = "the story was taken back".to_owned();
         resume::stop(self.office.host, StopRun { run: head.run.to_string(), reason }).await.map(drop)
+    }
+
+    fn is_asked_again(&self) -> bool {
+        let (id, name, number) = (&self.story.id, self.story.name(), &self.story.number);
+        let named = |word: &&String| *word == id || **word == *number || word.eq_ignore_ascii_case(&name);
+        self.office.command.retry.iter().any(|word| named(&word))
     }
 
     /// Of this attempt alone.

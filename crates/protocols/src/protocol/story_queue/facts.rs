@@ -4,8 +4,8 @@
 use super::caller::Actor;
 use super::vocabulary::{Micros, ProjectId};
 use super::{
-    answers, checkpoints, custody, knowledge, plan, registry, skills, tenancy, ui_tests, usage, webhooks,
-    work,
+    answers, checkpoints, custody, heads, knowledge, plan, registry, skills, tenancy, ui_tests, usage,
+    webhooks, work,
 };
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,8 @@ pub struct EntryText(pub String);
 pub enum Change {
     /// The server's list of tenants and its superadmin keys; a stream of its own.
     Registry(registry::Change),
+    /// What was signed of a tenant's chain; a stream of its own.
+    Heads(heads::Change),
     /// The tenant itself, its keys and its agents.
     Tenancy(tenancy::Change),
     /// Projects, epics, stories, criteria and dependencies: what is to be done.

@@ -26,8 +26,8 @@ impl Ledger {
     pub fn evolve(&mut self, entry: &Entry) {
         self.version += 1;
         match &entry.change {
-            // The server's own stream; a tenant's never holds it.
-            Change::Registry(_) => {}
+            // The server's own streams; a tenant's never holds them.
+            Change::Registry(_) | Change::Heads(_) => {}
             Change::Tenancy(change) => self.tenancy.evolve(entry, change),
             Change::Plan(change) => {
                 self.plan.evolve(entry, change);

@@ -9,6 +9,7 @@ pub mod checkpoints;
 pub mod custody;
 pub mod decide;
 pub mod facts;
+pub mod heads;
 pub mod invariants;
 pub mod knowledge;
 pub mod ledger;

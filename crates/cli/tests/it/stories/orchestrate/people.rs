@@ -66,3 +66,24 @@ fn a_signal_ends_it_in_good_order() {
     assert_eq!(stage.landed(), Vec::<String>::new());
     stage.world.assert_no_processes();
 }
+
+#[test]
+fn a_reviewer_whose_answer_could_not_be_read_is_asked_again_and_nothing_is_made_twice() {
+    let stage = Stage::of(&plan_of(&["1.1"], &[]), &[Turn::good("1.1", 1)]);
+    let sound = std::fs::read_to_string(stage.world.path().join("scripts/agents.toml")).unwrap();
+    let (before, verdict) = sound.split_once("do = [{ verdict").unwrap();
+    let broken = format!("{before}do = [{{ artifact = 'verdict.json', hex = '50415353' }}]\n");
+    assert!(verdict.contains("'pass'"), "{sound}");
+    let _ = stage.world.agent_from_text("agents.toml", &broken);
+    let ended = stage.orchestrate(&[]).exits_with(11).json_lines();
+    let waiting = &ended.last().unwrap()["waiting"][0];
+    assert_eq!(waiting["number"], "1.1", "{ended:?}");
+    let inbox = stage.world.windlass(&["inbox"]).exits_with(0).stdout;
+    assert!(inbox.contains("windlass orchestrate --project app --retry US-1.1"), "{inbox}");
+
+    let _ = stage.world.agent_from_text("agents.toml", &sound);
+    let _ = stage.orchestrate(&["--retry", "US-1.1"]).exits_with(0);
+    assert_eq!((stage.attempts(), stage.landed()), (1, vec!["1.1".to_owned()]));
+    let inbox = stage.world.windlass(&["inbox", "--json"]).exits_with(0).json();
+    assert_eq!(inbox, serde_json::json!([]), "nothing waits any more");
+}

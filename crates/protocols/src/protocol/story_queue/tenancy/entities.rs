@@ -44,6 +44,8 @@ pub struct Settings {
     pub distinct_reporter_reviewer_verifier: bool,
     /// Orchestrators that people made may open root dispatches, each a fresh lineage.
     pub orchestrator_root_dispatches: bool,
+    /// Every client says which tree head it saw last.
+    pub require_witness_header: bool,
     pub other: BTreeMap<String, SettingValue>,
 }
 
@@ -62,6 +64,7 @@ impl Default for Settings {
             require_capabilities: false,
             distinct_reporter_reviewer_verifier: true,
             orchestrator_root_dispatches: false,
+            require_witness_header: false,
             other: BTreeMap::new(),
         }
     }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use agents::{RegisterAgent, register_agent};
 pub use entities::{Agent, AgentKind, AgentState, Key, NewKey, SettingValue, Settings, TenantStatus};
 pub use keys::{MakeKey, RotateKey, Rotated, first_key, make_key, revoke_key, rotate_key};
-pub use tenant::{FoundTenant, TenantEdit, found, set_status, update};
+pub use tenant::{FoundTenant, TenantEdit, audit_key_rotated, found, set_status, update};
 
 #[derive(Clone, Debug, Default)]
 pub struct State {
@@ -63,6 +63,11 @@ pub enum Change {
     },
     KeyRevoked {
         key: KeyId,
+    },
+    /// From here on tree heads and tokens are signed with another key.
+    AuditKeyRotated {
+        was: String,
+        now: String,
     },
     /// The key that registered an agent is that agent's from then on.
     AgentRegistered {
@@ -127,6 +132,7 @@ impl State {
                     key.revoked.get_or_insert(entry.at);
                 }
             }
+            Change::AuditKeyRotated { .. } => self.updated = entry.at,
             Change::AgentRegistered { agent, key } => {
                 if let Some(key) = self.keys.get_mut(key) {
                     key.agent = Some(agent.id);

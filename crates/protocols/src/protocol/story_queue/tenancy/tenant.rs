@@ -65,6 +65,13 @@ pub fn update(draft: &mut Draft, now: TenantEdit) -> Decided<()> {
     Ok(())
 }
 
+/// For the log of the tenant: which public key is followed by which.
+pub fn audit_key_rotated(draft: &mut Draft, was: String, now: String) -> Decided<()> {
+    draft.caller().require_at_least(KeyRole::User)?;
+    draft.record(None, facts::Change::Tenancy(Change::AuditKeyRotated { was, now }));
+    Ok(())
+}
+
 pub fn set_status(draft: &mut Draft, now: TenantStatus) -> Decided<()> {
     if !draft.caller().impersonating {
         draft.caller().require_exactly(&[KeyRole::Superadmin])?;
@@ -138,6 +145,7 @@ impl Settings {
                 Slot::Flag(&mut self.distinct_reporter_reviewer_verifier)
             }
             "orchestrator_root_dispatches" => Slot::Flag(&mut self.orchestrator_root_dispatches),
+            "require_witness_header" => Slot::Flag(&mut self.require_witness_header),
             _ => return None,
         })
     }
@@ -209,4 +217,5 @@ const KNOWN: &[&str] = &[
     "require_capabilities",
     "distinct_reporter_reviewer_verifier",
     "orchestrator_root_dispatches",
+    "require_witness_header",
 ];

@@ -31,7 +31,8 @@ pub struct State {
     pub webhooks: BTreeMap<WebhookId, Webhook>,
     pub deliveries: BTreeMap<DeliveryId, Delivery>,
     by_webhook: BTreeMap<WebhookId, BTreeSet<DeliveryId>>,
-    due: BTreeSet<(Micros, DeliveryId)>,
+    /// By webhook, so that one with a long backlog holds up no other.
+    due: BTreeMap<WebhookId, BTreeSet<(Micros, DeliveryId)>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +89,7 @@ impl State {
             }
             Change::Removed { webhook } => {
                 self.webhooks.remove(webhook);
+                self.due.remove(webhook);
                 for delivery in self.by_webhook.remove(webhook).unwrap_or_default() {
                     self.drop_delivery(delivery);
                 }
@@ -111,19 +113,24 @@ impl State {
         ids.filter_map(|id| self.deliveries.get(id))
     }
 
-    /// What may be sent now, longest waiting first. A webhook that was switched off keeps its deliveries waiting.
+    /// What may be sent now: of each webhook what waits longest. One that was switched off keeps its deliveries waiting.
     pub fn due(&self, now: Micros) -> impl Iterator<Item = (&Delivery, &Webhook)> {
-        self.due
-            .iter()
-            .take_while(move |(at, _)| *at <= now)
-            .filter_map(|(_, id)| self.deliveries.get(id))
-            .filter_map(|delivery| Some((delivery, self.webhooks.get(&delivery.webhook)?)))
-            .filter(|(_, webhook)| webhook.active)
+        self.first_of_each()
+            .filter(move |(at, _, _)| *at <= now)
+            .map(|(_, delivery, webhook)| (delivery, webhook))
     }
 
     /// When the shell should look again, if nothing new comes.
     pub fn next_due(&self) -> Option<Micros> {
-        self.due.first().map(|(at, _)| *at)
+        self.first_of_each().map(|(at, _, _)| at).min()
+    }
+
+    fn first_of_each(&self) -> impl Iterator<Item = (Micros, &Delivery, &Webhook)> {
+        let active = self.webhooks.values().filter(|webhook| webhook.active);
+        active.filter_map(|webhook| {
+            let (at, id) = self.due.get(&webhook.id)?.first()?;
+            Some((*at, self.deliveries.get(id)?, webhook))
+        })
     }
 
     fn queue(
@@ -147,15 +154,16 @@ impl State {
             last_attempt_at: None,
             next_attempt_at: Some(at),
         };
-        self.due.insert((at, id));
+        self.due.entry(webhook).or_default().insert((at, id));
         self.by_webhook.entry(webhook).or_default().insert(id);
         self.deliveries.insert(id, delivery);
     }
 
     fn settle(&mut self, at: Micros, id: DeliveryId, attempt: &Attempt) {
         let Some(delivery) = self.deliveries.get_mut(&id) else { return };
+        let waiting = self.due.entry(delivery.webhook).or_default();
         if let Some(due) = delivery.next_attempt_at.take() {
-            self.due.remove(&(due, id));
+            waiting.remove(&(due, id));
         }
         delivery.attempts = delivery.attempts.saturating_add(1);
         delivery.last_attempt_at = Some(at);
@@ -177,7 +185,7 @@ impl State {
                     Some(wait) => {
                         let due = at.plus(wait);
                         delivery.next_attempt_at = Some(due);
-                        self.due.insert((due, id));
+                        waiting.insert((due, id));
                     }
                     None => {
                         if let Some(webhook) = webhook {
@@ -191,8 +199,8 @@ impl State {
 
     fn drop_delivery(&mut self, id: DeliveryId) {
         let Some(delivery) = self.deliveries.remove(&id) else { return };
-        if let Some(due) = delivery.next_attempt_at {
-            self.due.remove(&(due, id));
+        if let (Some(due), Some(waiting)) = (delivery.next_attempt_at, self.due.get_mut(&delivery.webhook)) {
+            waiting.remove(&(due, id));
         }
         if let Some(ids) = self.by_webhook.get_mut(&delivery.webhook) {
             ids.remove(&id);
