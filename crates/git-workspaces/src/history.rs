@@ -137,7 +137,7 @@ fn only_parent(commit: &[u8]) -> Option<CommitId> {
     CommitId::parse(std::str::from_utf8(first).ok()?).ok()
 }
 
-fn tree_line(commit: &[u8]) -> Option<TreeId> {
+pub(crate) fn tree_line(commit: &[u8]) -> Option<TreeId> {
     let line = commit.split(|byte| *byte == b'\n').next()?.strip_prefix(b"tree ")?;
     TreeId::parse(std::str::from_utf8(line).ok()?).ok()
 }
