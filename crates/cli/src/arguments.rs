@@ -3,9 +3,9 @@
 
 use crate::commands::story::StoryFormat;
 use crate::commands::{
-    agents, answer, approve, clean, compat, completions, control, cost, demo, diff, doctor, explain,
-    explain_error, goal, inbox, land, log, ls, mcp, notify, orchestrate, resume, roadmap, run, serve,
-    settings, show, skip, stop, story, take_over, trust, verify,
+    agents, answer, approve, checkout, clean, compat, completions, control, cost, demo, diff, doctor,
+    explain, explain_error, export, goal, inbox, land, log, ls, mcp, notify, orchestrate, resume, roadmap,
+    run, serve, settings, show, skip, stop, story, take_over, trust, undo, verify,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
 use crate::wiring::Environment;
@@ -72,7 +72,10 @@ pub(crate) enum Command {
     Stop(stop::StopArgs),
     Land(land::LandArgs),
     Verify(verify::VerifyArgs),
+    Export(export::ExportArgs),
+    Checkout(checkout::CheckoutArgs),
     Clean(clean::CleanArgs),
+    Undo(undo::UndoArgs),
     Trust(trust::TrustArgs),
     Agents(agents::AgentsArgs),
     Doctor(doctor::DoctorArgs),

@@ -12,6 +12,7 @@ mod wiring;
 use arguments::{Arguments, Command, Loopctl, Parsed};
 use commands::agents::trial::{self, Trial};
 use commands::agents::{AgentsArgs, AgentsCommand};
+use commands::doctor::DoctorArgs;
 use commands::story::{StoryArgs, StoryFormat};
 use commands::{compat, demo};
 use output::Output;
@@ -147,19 +148,29 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
         Command::Resume(args) => commands::resume::run(*args, &*connect()?, output).await,
         Command::Stop(args) => commands::stop::run(args, &*connect()?, output).await,
         Command::Land(args) => commands::land::run(args, &*connect()?, output).await,
-        Command::Verify(args) => commands::verify::run(args, &*look()?, output).await,
+        Command::Verify(args) => {
+            let host = if args.only_looks() { look()? } else { connect()? };
+            commands::verify::run(args, &*host, output).await
+        }
+        Command::Export(args) => commands::export::run(args, &*look()?, output).await,
+        Command::Checkout(args) => commands::checkout::run(args, &*connect()?, output).await,
+        Command::Undo(args) => commands::undo::run(args, &*connect()?, output).await,
         Command::Clean(args) => commands::clean::run(args, &*connect()?, output).await,
         Command::Trust(args) => commands::trust::run(args, &*connect()?, output).await,
-        Command::Doctor(args) => match look() {
-            Ok(control) => commands::doctor::run(args, &*control, output).await,
-            Err(reason) => {
-                let without = async |repository: Option<&Path>| {
-                    wiring::diagnosis(environment, &reason, repository).await
-                };
-                commands::doctor::without_control(&args, without, output).await
-            }
-        },
+        Command::Doctor(args) => doctor(args, environment, output).await,
         Command::Notify(args) => commands::notify::run(args, &*connect()?, output).await,
         Command::Settings(args) => commands::settings::run(args, &*look()?, output).await,
+    }
+}
+
+/// Also on a machine whose state cannot be opened: that is what somebody asks for.
+async fn doctor(args: DoctorArgs, environment: &Environment, output: &mut Output) -> Result<u8, Fault> {
+    match wiring::looking(environment) {
+        Ok(control) => commands::doctor::run(args, &*control, output).await,
+        Err(reason) => {
+            let without =
+                async |repository: Option<&Path>| wiring::diagnosis(environment, &reason, repository).await;
+            commands::doctor::without_control(&args, without, output).await
+        }
     }
 }

@@ -95,10 +95,19 @@ pub enum CleanMode {
     Remove,
 }
 
+/// What becomes of kept states that are older than they need to be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OldKept {
+    Stay,
+    /// They go for good.
+    Expire,
+}
+
 #[derive(Clone, Debug)]
 pub struct Clean {
     /// One run, or every ended run of the repository.
     pub run: Option<String>,
     pub repository: Option<PathBuf>,
     pub mode: CleanMode,
+    pub old_kept: OldKept,
 }

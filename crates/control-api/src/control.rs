@@ -7,6 +7,7 @@ use crate::errors::Fault;
 use crate::events::Watcher;
 use crate::goal_setup::{AddItem, AddedItem, GoalInitReport, GoalSetup, GoalStatus, InitGoal, StartGoal};
 use crate::inbox::{ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, TakeOverRun, TakenOver};
+use crate::keeping::{CheckedOut, CheckoutRun, ExportRun, Exported, KeptView, Undo, UndoReport};
 use crate::money::{AskCost, CostReport};
 use crate::notify::NotifyReport;
 use crate::orchestration::{Orchestrated, StartOrchestration};
@@ -18,7 +19,7 @@ use crate::roadmap_setup::{
 use crate::stories::StoryApi;
 use crate::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
-    TrustView, Verification,
+    TrustView, Verification, VerificationCheck,
 };
 use std::future::Future;
 use std::path::Path;
@@ -108,7 +109,19 @@ pub trait Control {
     fn explain<'a>(&'a self, run: &'a str) -> Reply<'a, ExplanationView>;
     /// The repository is looked for where it was, or where somebody says it is now.
     fn verify<'a>(&'a self, run: &'a str, moved_to: Option<&'a Path>) -> Reply<'a, Verification>;
+    /// Runs the recorded checks once more on the tree that counts and says where they differ, one line for each.
+    fn rerun<'a>(&'a self, run: &'a str) -> Reply<'a, Vec<VerificationCheck>>;
+    /// The same for a run in a file, without anything else of this machine.
+    fn verify_archive<'a>(&'a self, file: &'a Path) -> Reply<'a, Verification>;
+    /// Writes a run into one file that proves itself elsewhere.
+    fn export(&self, command: ExportRun) -> Reply<'_, Exported>;
+    /// Gives a person an ordinary worktree of any tree of a run, and leaves the run alone.
+    fn checkout(&self, command: CheckoutRun) -> Reply<'_, CheckedOut>;
     fn clean(&self, command: Clean) -> Reply<'_, CleanReport>;
+    /// What is kept in a repository and can be given back, the newest first.
+    fn kept<'a>(&'a self, repository: &'a Path) -> Reply<'a, Vec<KeptView>>;
+    /// Gives back what `clean` took.
+    fn undo(&self, command: Undo) -> Reply<'_, UndoReport>;
     /// What the repository's own settings would run, and whether that is trusted.
     fn trust_state<'a>(&'a self, repository: &'a Path) -> Reply<'a, TrustView>;
     fn trust<'a>(&'a self, repository: &'a Path) -> Reply<'a, TrustView>;

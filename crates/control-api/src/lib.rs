@@ -12,6 +12,7 @@ pub mod exit_codes;
 pub mod goal_loop;
 pub mod goal_setup;
 pub mod inbox;
+pub mod keeping;
 pub mod money;
 pub mod notify;
 pub mod orchestration;

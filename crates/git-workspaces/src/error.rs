@@ -42,6 +42,8 @@ pub enum GitError {
     MissingObjects { tree: String, detail: String },
     #[error("the repository holds a forged or damaged copy of an object of commit {commit}: {detail}")]
     ForgedObject { commit: String, detail: String },
+    #[error("what was kept as {commit} does not read back: {detail}")]
+    NotReadBack { commit: String, detail: String },
     #[error("{} is not a directory that can be used as a workspace: {what}", path.display())]
     UnusableWorkspace { path: PathBuf, what: &'static str },
     #[error("{} could not be made to hold tree {tree}, first wrong path {wrong}", path.display())]

@@ -176,7 +176,7 @@ fn trailers_of(commit: &[u8]) -> Option<Vec<(String, String)>> {
     last.lines().map(trailer).collect()
 }
 
-fn tree_line(commit: &[u8]) -> Option<TreeId> {
+pub(crate) fn tree_line(commit: &[u8]) -> Option<TreeId> {
     let line = commit.split(|byte| *byte == b'\n').next()?.strip_prefix(b"tree ")?;
     TreeId::parse(std::str::from_utf8(line).ok()?).ok()
 }

@@ -254,12 +254,19 @@ impl Repository {
 
     /// Deletes a branch (short name) that still stands where the caller expects it. Deleting it twice is fine.
     pub fn delete_branch_if(&self, branch: &str, expected: &CommitId) -> Result<ReferenceUpdate, GitError> {
-        let name = format!("refs/heads/{branch}");
-        check_name(&name)?;
-        if self.read_reference(&name)?.is_none() {
+        self.delete_reference_if(&format!("refs/heads/{branch}"), expected)
+    }
+
+    pub(crate) fn delete_reference_if(
+        &self,
+        name: &str,
+        expected: &CommitId,
+    ) -> Result<ReferenceUpdate, GitError> {
+        check_name(name)?;
+        if self.read_reference(name)?.is_none() {
             return Ok(ReferenceUpdate::Updated);
         }
-        self.swap(&name, &format!("delete {name}\0{expected}\0"), None, Some(expected))
+        self.swap(name, &format!("delete {name}\0{expected}\0"), None, Some(expected))
     }
 
     fn swap(

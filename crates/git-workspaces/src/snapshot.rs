@@ -6,11 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use windlass_process_supervisor::QuickOutput;
+
 use crate::blockers::blockers;
 use crate::confined_dir::ConfinedDir;
 use crate::error::GitError;
 use crate::hazard::{Hazard, SnapshotLimits, hazards_of};
 use crate::ids::TreeId;
+use crate::ignored_files::{Choice, Chosen, IgnoredFiles, LeftOut};
 use crate::index_file::{Index, MODE_TYPE, path_for_key};
 use crate::repo_path::RepoPath;
 use crate::repository::{Repository, fresh_index_path, install_index, write_index};
@@ -26,6 +29,8 @@ pub struct Snapshot {
     /// In the order of their paths.
     pub changes: Vec<Change>,
     pub hazards: Vec<Hazard>,
+    /// Ignored files that were asked for and are not in it.
+    pub left_out: Option<LeftOut>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,14 +52,6 @@ pub enum ChangeKind {
     Deleted,
 }
 
-/// What becomes of files that the tree's rules tell git to leave alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IgnoredFiles {
-    LeftOut,
-    /// Taken up like all others, as long as they are not more than this.
-    Recorded(SnapshotLimits),
-}
-
 impl Snapshot {
     /// What can be said of a directory in which git must not be started: the base, and what stands in the way.
     fn withheld(base: &TreeId, blockers: &[RepoPath]) -> Self {
@@ -63,6 +60,7 @@ impl Snapshot {
             tree: base.clone(),
             changes: blockers.iter().map(added).collect(),
             hazards: blockers.iter().map(|path| Hazard::BlocksGit { path: path.clone() }).collect(),
+            left_out: None,
         }
     }
 }
@@ -122,7 +120,7 @@ impl Repository {
         let began = moment(&temporary)?;
         let start = Index::clone(&base_index).with_stats_of(&earlier);
         let standing = scan(&root, &start.entries)?;
-        let mut hazards = Vec::new();
+        let (mut hazards, mut left_out) = (Vec::new(), None);
         let directly = self.record_directly(&root, &base_index, (&start, &standing))?;
         let (tree, now) = if let Some(taken) = directly {
             write_index(&temporary, &taken.1, self.format)?;
@@ -136,13 +134,15 @@ impl Repository {
             }
             let start = seen_before(start, &standing);
             let work = Work { root: &root, index: &temporary, began };
-            self.record_by_git(&work, &start, ignored, &mut hazards)?
+            let recorded = self.record_by_git(&work, &start, ignored, &mut hazards)?;
+            left_out = recorded.left_out;
+            (recorded.tree, recorded.now)
         };
         set_time(&temporary, began)?;
         install_index(&temporary, &index_path)?;
         let changes = changes_between(&root, &base_index, &now)?;
         hazards.extend(hazards_of(&root, &base_index, &now, &changes, limits)?);
-        Ok(Snapshot { tree, changes, hazards })
+        Ok(Snapshot { tree, changes, hazards, left_out })
     }
 
     /// What is new is found by git, which knows the rules for what to leave out.
@@ -152,26 +152,19 @@ impl Repository {
         start: &Index,
         ignored: IgnoredFiles,
         hazards: &mut Vec<Hazard>,
-    ) -> Result<(TreeId, Arc<Index>), GitError> {
+    ) -> Result<Recorded, GitError> {
         let Work { root, index: temporary, began } = *work;
         write_index(temporary, start, self.format)?;
         // Git believes young stat data only in an index that is younger; it was looked at more closely just now.
         set_time(temporary, began + AHEAD)?;
-        let ignored = match ignored {
-            IgnoredFiles::Recorded(limits) => {
-                self.too_much_ignored(root, temporary, limits)?.map_or(ignored, |hazard| {
-                    hazards.push(hazard);
-                    IgnoredFiles::LeftOut
-                })
-            }
-            IgnoredFiles::LeftOut => ignored,
-        };
-        hazards.extend(self.add_everything(root.path(), temporary, ignored)?);
+        let Choice { chosen, left_out, hazard } = self.choose_ignored(root, temporary, ignored)?;
+        hazards.extend(hazard);
+        hazards.extend(self.add_everything(root.path(), temporary, &chosen)?);
         let now = Index::read(temporary)?;
         let like = Index::clone(&now);
         let (tree, now) = self.write_tree(now, &like, Vec::new())?;
         write_index(temporary, &now, self.format)?;
-        Ok((tree, now))
+        Ok(Recorded { tree, now, left_out })
     }
 
     /// Forgets the private index of a workspace that will not be looked at again under this key.
@@ -185,44 +178,43 @@ impl Repository {
         &self,
         workspace: &Path,
         index: &Path,
-        ignored: IgnoredFiles,
+        ignored: &Chosen,
     ) -> Result<Vec<Hazard>, GitError> {
-        let call = self.call_in(workspace, index).args(["add", "-A", "--ignore-errors"]);
-        let call = match ignored {
-            IgnoredFiles::LeftOut => call,
-            IgnoredFiles::Recorded(_) => call.arg("-f"),
+        let add = || self.call_in(workspace, index).args(["add", "-A", "--ignore-errors"]);
+        let mut hazards = match ignored {
+            Chosen::Nothing | Chosen::Only(_) => refused(&add().run_accepting(&[0, 1])?),
+            Chosen::Everything => refused(&add().arg("-f").run_accepting(&[0, 1])?),
         };
-        let output = call.run_accepting(&[0, 1])?;
-        let text = String::from_utf8_lossy(&output.stderr);
-        let refused =
-            |line: &&str| line.starts_with("error: ") || line.starts_with("warning: could not open");
-        let hazards: Vec<_> =
-            text.lines().filter(refused).map(|line| Hazard::Refused { detail: line.to_owned() }).collect();
-        if hazards.is_empty() && !output.status.success() {
-            return Ok(vec![Hazard::Refused { detail: text.trim().to_owned() }]);
+        if let Chosen::Only(paths) = ignored
+            && !paths.is_empty()
+        {
+            let list: Vec<u8> = paths.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
+            let call = self.call_in(workspace, index).env("GIT_LITERAL_PATHSPECS", "1");
+            let call = call.args(["add", "-f", "--ignore-errors", "--pathspec-from-file=-"]);
+            let output = call.arg("--pathspec-file-nul").stdin(list).run_accepting(&[0, 1])?;
+            hazards.extend(refused(&output));
         }
         Ok(hazards)
     }
+}
 
-    /// Whether the ignored files alone are more than may be recorded: dependencies and build output can be anything.
-    fn too_much_ignored(
-        &self,
-        root: &ConfinedDir,
-        index: &Path,
-        limits: SnapshotLimits,
-    ) -> Result<Option<Hazard>, GitError> {
-        let call = self.call_in(root.path(), index);
-        let listed = call.args(["ls-files", "-o", "-i", "--exclude-standard", "-z"]).run()?;
-        let (mut files, mut bytes) = (0_usize, 0_u64);
-        for path in listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
-            files += 1;
-            if files <= limits.paths {
-                bytes += root.kind_of(&RepoPath::new(path))?.map_or(0, |(_, size)| size);
-            }
-        }
-        let too_much = files > limits.paths || bytes > limits.bytes;
-        Ok(too_much.then_some(Hazard::TooMuchIgnored { files, bytes }))
+/// What git says it did not take up.
+fn refused(output: &QuickOutput) -> Vec<Hazard> {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let refused = |line: &&str| line.starts_with("error: ") || line.starts_with("warning: could not open");
+    let hazards: Vec<_> =
+        text.lines().filter(refused).map(|line| Hazard::Refused { detail: line.to_owned() }).collect();
+    if hazards.is_empty() && !output.status.success() {
+        return vec![Hazard::Refused { detail: text.trim().to_owned() }];
     }
+    hazards
+}
+
+/// What git took up.
+struct Recorded {
+    tree: TreeId,
+    now: Arc<Index>,
+    left_out: Option<LeftOut>,
 }
 
 /// A snapshot in the making: of what, into which index, since when.

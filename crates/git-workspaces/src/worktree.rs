@@ -86,7 +86,7 @@ impl Worktree {
     }
 
     /// Writes both halves, each pointing at the other, and HEAD. Not durable before [`Self::make_durable`].
-    fn link(&self, head: &str) -> Result<(), GitError> {
+    pub(crate) fn link(&self, head: &str) -> Result<(), GitError> {
         let admin = &self.admin_dir;
         fs::create_dir_all(admin).map_err(GitError::io("create directory", admin))?;
         let gitdir = [self.path.join(".git").as_os_str().as_bytes(), b"\n"].concat();
@@ -104,7 +104,7 @@ impl Worktree {
     }
 
     /// Both halves at once when they are complete, instead of file by file.
-    fn make_durable(&self) -> Result<(), GitError> {
+    pub(crate) fn make_durable(&self) -> Result<(), GitError> {
         let admin = &self.admin_dir;
         let names = ["gitdir", "commondir", "HEAD", "index", "."];
         names.iter().map(|name| admin.join(name)).try_for_each(|path| flush(&path))?;
@@ -112,7 +112,7 @@ impl Worktree {
         flush(&self.path)
     }
 
-    fn put_index(&self, content: &[u8], written: SystemTime) -> Result<(), GitError> {
+    pub(crate) fn put_index(&self, content: &[u8], written: SystemTime) -> Result<(), GitError> {
         let target = self.admin_dir.join("index");
         // A lock left by a killed agent would stop the next one; the worktree is ours and nobody works in it now.
         let _ = fs::remove_file(self.admin_dir.join("index.lock"));
@@ -124,7 +124,7 @@ impl Worktree {
             .map_err(GitError::io("write", &target))
     }
 
-    fn refuse_what_is_not_ours(&self) -> Result<(), GitError> {
+    pub(crate) fn refuse_what_is_not_ours(&self) -> Result<(), GitError> {
         let taken =
             |path: &Path, what: &str| GitError::NotOurs { path: path.to_owned(), what: what.to_owned() };
         if self.admin_dir.join("gitdir").exists() && !self.belongs_to_us() {
@@ -271,7 +271,10 @@ impl Repository {
 
     /// In this order: a mark in the worktree alone means that the control directory was lost. An empty file is as
     /// durable as its name, so each directory is flushed once.
-    fn mark_complete<'a>(&self, made: impl Iterator<Item = &'a Worktree> + Clone) -> Result<(), GitError> {
+    pub(crate) fn mark_complete<'a>(
+        &self,
+        made: impl Iterator<Item = &'a Worktree> + Clone,
+    ) -> Result<(), GitError> {
         for worktree in made.clone() {
             ensure_for_now(&self.completion_mark(worktree), b"")?;
         }
@@ -363,7 +366,7 @@ impl Repository {
 
     /// Gives git inside the worktree the index of the control directory. The copy keeps the time of the original,
     /// by which git tells which of its entries it must not believe.
-    fn install_worktree_index(&self, worktree: &Worktree, key: &str) -> Result<(), GitError> {
+    pub(crate) fn install_worktree_index(&self, worktree: &Worktree, key: &str) -> Result<(), GitError> {
         let source = path_for_key(&self.control.indexes(), key);
         let content = fs::read(&source).map_err(GitError::io("read", &source))?;
         worktree.put_index(&content, time_of(&source)?)
@@ -377,6 +380,6 @@ fn admin_name(path: &Path) -> String {
     format!("windlass-{readable}-{}", short_hash(path))
 }
 
-fn time_of(index: &Path) -> Result<SystemTime, GitError> {
+pub(crate) fn time_of(index: &Path) -> Result<SystemTime, GitError> {
     fs::metadata(index).and_then(|found| found.modified()).map_err(GitError::io("read", index))
 }

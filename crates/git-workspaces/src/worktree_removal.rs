@@ -3,15 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::commit::{CommitRequest, Identity, Moment};
+use crate::commit::Moment;
 use crate::confined_dir::remove_tree;
 use crate::durable_file::rename;
 use crate::error::GitError;
 use crate::hazard::{Hazard, SnapshotLimits};
 use crate::ids::{Commit, CommitId};
-use crate::references::ReferenceUpdate;
+use crate::ignored_files::{IgnoredFiles, LeftOut};
 use crate::repository::Repository;
-use crate::snapshot::IgnoredFiles;
+use crate::snapshot::Snapshot;
 use crate::worktree::{Head, Worktree};
 
 /// How the content of a workspace is to be kept.
@@ -31,6 +31,8 @@ pub struct Kept {
     pub commit: CommitId,
     /// What the kept tree cannot hold (embedded repositories, unreadable files).
     pub hazards: Vec<Hazard>,
+    /// Ignored files that are in no kept tree, because others can make them again.
+    pub left_out: Option<LeftOut>,
 }
 
 /// How a removal ended.
@@ -72,9 +74,27 @@ impl Repository {
             return Ok(None);
         }
         self.refuse_to_remove_what_is_not_ours(worktree)?;
-        let snapshot = self.record(worktree.path(), key, &base.tree, NO_LIMITS, ignored)?;
+        self.finish_giving_back(worktree)?;
+        let snapshot = self.look_at_all(worktree, key, base, ignored)?;
         let lost: Vec<_> = snapshot.hazards.into_iter().filter(loses_content).collect();
         Ok((!lost.is_empty()).then_some(Obstacle::CannotBeKept(lost)))
+    }
+
+    /// Whether it is gone but for what git and we still have noted of it: a removal was cut off, or somebody else deleted it.
+    pub fn removal_was_begun(&self, worktree: &Worktree) -> bool {
+        let moved_aside = fs::symlink_metadata(doomed_path(worktree.path())).is_ok();
+        let still_known = worktree.belongs_to_us() && self.was_completed(worktree);
+        fs::symlink_metadata(worktree.path()).is_err() && (moved_aside || still_known)
+    }
+
+    pub(crate) fn look_at_all(
+        &self,
+        worktree: &Worktree,
+        key: &str,
+        base: &Commit,
+        ignored: IgnoredFiles,
+    ) -> Result<Snapshot, GitError> {
+        self.record(worktree.path(), key, &base.tree, NO_LIMITS, ignored)
     }
 
     fn refuse_to_remove_what_is_not_ours(&self, worktree: &Worktree) -> Result<(), GitError> {
@@ -83,46 +103,6 @@ impl Repository {
         }
         let what = String::from("no run of ours made it");
         Err(GitError::NotOurs { path: worktree.path().to_owned(), what })
-    }
-
-    /// Records a workspace, untracked files included, under its name in the user's repository. Earlier states kept under the same name stay reachable as ancestors.
-    pub fn keep(
-        &self,
-        worktree: &Worktree,
-        key: &str,
-        base: &Commit,
-        keeping: &Keeping<'_>,
-    ) -> Result<Kept, GitError> {
-        let Keeping { name, time, ignored } = *keeping;
-        let reference = format!("refs/windlass/kept/{name}");
-        let snapshot = self.record(worktree.path(), key, &base.tree, NO_LIMITS, ignored)?;
-        let hazards: Vec<_> = snapshot.hazards.into_iter().filter(loses_content).collect();
-        let earlier = self.read_reference(&reference)?;
-        if let Some(earlier) = &earlier
-            && self.resolve_commit(earlier.as_str())?.tree == snapshot.tree
-        {
-            return Ok(Kept { reference, commit: earlier.clone(), hazards });
-        }
-        let head = self.commit_at_head(worktree)?.unwrap_or_else(|| base.id.clone());
-        let parents: Vec<CommitId> = std::iter::once(head).chain(earlier.clone()).collect();
-        let windlass = Identity::new("windlass", "windlass@localhost")?;
-        let message = format!("Keep workspace {name}");
-        let commit = self.commit(&CommitRequest {
-            tree: &snapshot.tree,
-            parents: &parents,
-            message: &message,
-            author: &windlass,
-            committer: &windlass,
-            time,
-        })?;
-        self.publish(&Commit { id: commit.clone(), tree: snapshot.tree }, &base.tree)?;
-        match self.update_reference(&reference, &commit, earlier.as_ref())? {
-            ReferenceUpdate::Updated => Ok(Kept { reference, commit, hazards }),
-            ReferenceUpdate::Conflict { found } => Err(GitError::NotOurs {
-                path: PathBuf::from(reference),
-                what: format!("it moved to {found:?} while the workspace was being kept"),
-            }),
-        }
     }
 
     /// Keeps the worktree's content, then takes directory and registration away. Its branch stays (see
@@ -176,7 +156,7 @@ impl Repository {
     }
 
     /// The commit an agent left at HEAD, so that its own commits stay reachable too.
-    fn commit_at_head(&self, worktree: &Worktree) -> Result<Option<CommitId>, GitError> {
+    pub(crate) fn commit_at_head(&self, worktree: &Worktree) -> Result<Option<CommitId>, GitError> {
         match worktree.head() {
             Head::Branch(name) => self.read_reference(&name),
             Head::Detached(id) => Ok(self.resolve_commit(id.as_str()).ok().map(|commit| commit.id)),
@@ -192,7 +172,7 @@ fn is_locked(worktree: &Worktree) -> bool {
 const NO_LIMITS: SnapshotLimits = SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
 
 /// Links and sizes are dangerous to accept but are kept in full; the rest means that something is not in the tree.
-fn loses_content(hazard: &Hazard) -> bool {
+pub(crate) fn loses_content(hazard: &Hazard) -> bool {
     match hazard {
         Hazard::EmbeddedRepository { .. }
         | Hazard::FilledSubmodule { .. }
@@ -206,7 +186,7 @@ fn loses_content(hazard: &Hazard) -> bool {
     }
 }
 
-fn doomed_path(path: &Path) -> PathBuf {
+pub(crate) fn doomed_path(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(".windlass-removing");

@@ -98,12 +98,15 @@ fn open(path: &Path) -> Result<File, Fault> {
 }
 
 pub(crate) fn digest(content: &[u8]) -> Digest {
-    let hash = Sha256::digest(content);
-    let mut text = String::with_capacity(64);
-    for byte in hash {
+    Digest::new(hex(&Sha256::digest(content)))
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
         let _ = write!(text, "{byte:02x}");
     }
-    Digest::new(text)
+    text
 }
 
 /// The hash of a file of any size, without holding it in memory. A link is not the file it points to, and a pipe would
@@ -122,11 +125,7 @@ pub(crate) fn file_digest(path: &Path) -> std::io::Result<Digest> {
         }
         hasher.update(&buffer[..read]);
     }
-    let mut text = String::with_capacity(64);
-    for byte in hasher.finalize() {
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(Digest::new(text))
+    Ok(Digest::new(hex(&hasher.finalize())))
 }
 
 #[cfg(test)]

@@ -24,6 +24,9 @@ use windlass_control_api::goal_setup::{
 use windlass_control_api::inbox::{
     ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, TakeOverRun, TakenOver,
 };
+use windlass_control_api::keeping::{
+    CheckedOut, CheckoutRun, ExportRun, Exported, KeptView, Undo, UndoReport,
+};
 use windlass_control_api::money::{AskCost, CostReport};
 use windlass_control_api::notify::NotifyReport;
 use windlass_control_api::orchestration::{Orchestrated, StartOrchestration};
@@ -35,7 +38,7 @@ use windlass_control_api::roadmap_setup::{
 use windlass_control_api::stories::StoryApi;
 use windlass_control_api::views::{
     CleanReport, Diagnosis, Diff, ExplanationView, Log, RunLine, RunOutcome, RunView, SettingsView,
-    TrustView, Verification,
+    TrustView, Verification, VerificationCheck,
 };
 use windlass_control_api::{Code, Control, Fault, Reply};
 use windlass_git_workspaces::{Checkout, Git, Repository};
@@ -365,8 +368,32 @@ impl Control for Host {
         about(run, control::verify::verify(self, run, moved_to))
     }
 
+    fn rerun<'a>(&'a self, run: &'a str) -> Reply<'a, Vec<VerificationCheck>> {
+        about(run, control::rerun::rerun(self, run))
+    }
+
+    fn verify_archive<'a>(&'a self, file: &'a Path) -> Reply<'a, Verification> {
+        Box::pin(async move { control::verify_archive::verify(file) })
+    }
+
+    fn export(&self, command: ExportRun) -> Reply<'_, Exported> {
+        about(&command.run.clone(), control::export::export(self, command))
+    }
+
+    fn checkout(&self, command: CheckoutRun) -> Reply<'_, CheckedOut> {
+        about(&command.run.clone(), control::checkout::checkout(self, command))
+    }
+
     fn clean(&self, command: Clean) -> Reply<'_, CleanReport> {
         Box::pin(control::clean::clean(self, command))
+    }
+
+    fn kept<'a>(&'a self, repository: &'a Path) -> Reply<'a, Vec<KeptView>> {
+        Box::pin(async move { control::undo::list(self, repository) })
+    }
+
+    fn undo(&self, command: Undo) -> Reply<'_, UndoReport> {
+        Box::pin(control::undo::undo(self, command))
     }
 
     fn trust_state<'a>(&'a self, repository: &'a Path) -> Reply<'a, TrustView> {

@@ -1,6 +1,7 @@
 //! The imperative shell: real adapters wired to the engine. Reading order: `host` (what a face talks to), `drive` (one
 //! run in the foreground), `effect_runner/` (how each effect is carried out), `projection` (the run directory's files).
 
+mod archive;
 mod clock;
 mod context;
 mod control;

@@ -4,14 +4,14 @@ use super::absolute;
 use crate::output::{Output, Paint, printable};
 use clap::Args;
 use std::path::{Path, PathBuf};
-use windlass_control_api::commands::{Clean, CleanMode};
+use windlass_control_api::commands::{Clean, CleanMode, OldKept};
 use windlass_control_api::events::Tone;
 use windlass_control_api::{Control, Fault, exit_codes};
 
 /// Remove the worktrees and branches of ended runs
 ///
-/// Nothing is lost: before something goes, its content, untracked files included, is kept under `refs/windlass/`. The
-/// record and the evidence stay.
+/// Nothing is lost: before something goes, its whole state, untracked and ignored files included, is kept under
+/// `refs/windlass/kept/` and read back. `windlass undo` gives it back for 30 days. The record and the evidence stay.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -28,6 +28,9 @@ pub(crate) struct CleanArgs {
     /// Say what would go and why, remove nothing
     #[arg(long)]
     dry_run: bool,
+    /// Also let go of what was kept longer than the setting `keep-days` says; it cannot be given back then
+    #[arg(long, conflicts_with = "run")]
+    expire_kept: bool,
 }
 
 pub(crate) async fn run(args: CleanArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
@@ -36,7 +39,8 @@ pub(crate) async fn run(args: CleanArgs, control: &dyn Control, output: &mut Out
         None => Some(absolute(args.repo.as_deref().unwrap_or(Path::new(".")))?),
     };
     let mode = if args.dry_run { CleanMode::DryRun } else { CleanMode::Remove };
-    let report = control.clean(Clean { run: args.run, repository, mode }).await?;
+    let old_kept = if args.expire_kept { OldKept::Expire } else { OldKept::Stay };
+    let report = control.clean(Clean { run: args.run, repository, mode, old_kept }).await?;
     if output.is_json() {
         output.document(&report);
         return Ok(exit_codes::ACCEPTED);
@@ -51,6 +55,8 @@ pub(crate) async fn run(args: CleanArgs, control: &dyn Control, output: &mut Out
     }
     if report.items.is_empty() {
         output.talk("nothing to clean");
+    } else if report.removed {
+        output.talk("`windlass undo` gives it back");
     }
     Ok(exit_codes::ACCEPTED)
 }

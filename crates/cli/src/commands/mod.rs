@@ -4,6 +4,7 @@
 pub(crate) mod agents;
 pub(crate) mod answer;
 pub(crate) mod approve;
+pub(crate) mod checkout;
 pub(crate) mod clean;
 pub(crate) mod compat;
 pub(crate) mod completions;
@@ -14,6 +15,7 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod explain_error;
+pub(crate) mod export;
 pub(crate) mod goal;
 pub(crate) mod inbox;
 pub(crate) mod land;
@@ -36,6 +38,7 @@ pub(crate) mod story;
 pub(crate) mod take_over;
 mod task_text;
 pub(crate) mod trust;
+pub(crate) mod undo;
 pub(crate) mod verify;
 mod work_flags;
 

@@ -20,6 +20,7 @@ mod hidden_commands;
 mod holding;
 mod inbox;
 mod journal_file;
+mod keeping;
 mod landing;
 mod legacy;
 mod looking;

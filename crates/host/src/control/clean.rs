@@ -1,37 +1,36 @@
 //! Takes away what ended runs left behind, and nothing that is not kept elsewhere first. One function decides; a dry run
 //! only stops before the last step.
 
+mod checkouts;
+mod expiry;
+mod keeping;
 mod rounds;
 
 use super::find;
 use super::resume::Silence;
 use super::scratch::Scratch;
-use crate::clock::SystemClock;
-use crate::context::RunContext;
+use crate::context::{RunContext, git_commit};
 use crate::effect_runner::by_hand::Place;
 use crate::fault::{git_fault, journal_fault};
 use crate::headline;
 use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
-use std::path::{Path, PathBuf};
+use keeping::{Corner, KEPT_IF_FEW, branch_at_base, branch_once_kept, worktree_of};
+use std::path::Path;
 use windlass_control_api::commands::{Clean, CleanMode};
 use windlass_control_api::views::{CleanItem, CleanReport};
 use windlass_control_api::{Code, Fault};
-use windlass_engine::{Clock, Journal, RunHead, Stored};
-use windlass_git_workspaces::{
-    Checkout, Commit, GitError, Hazard, IgnoredFiles, Keeping, Moment, Obstacle, ReferenceUpdate, Removal,
-    SnapshotLimits,
-};
+use windlass_engine::{Journal, RunHead, Stored};
+use windlass_git_workspaces::Checkout;
 use windlass_protocols::kernel::person::Word;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::state::State as ControlState;
 use windlass_protocols::{CommitId, Fact, Role, Run};
 
-/// A maker's ignored files are work too (notes, databases, settings), but not gigabytes of build output.
-pub(crate) const KEPT_IGNORED_FILES: IgnoredFiles =
-    IgnoredFiles::Recorded(SnapshotLimits { paths: 20_000, bytes: 256 * 1024 * 1024 });
+pub(crate) use keeping::KEPT_IGNORED_FILES;
 
 pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fault> {
+    let repository = command.repository.clone();
     let mut report =
         CleanReport { removed: command.mode == CleanMode::Remove, items: Vec::new(), kept: Vec::new() };
     for head in chosen(host, &command).await? {
@@ -63,6 +62,7 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
                 let done = sweep(&context, rows, protocol, command.mode, &mut report).and_then(|()| {
                     sweep_by_hand(&context, (&head, &stored), protocol, command.mode, &mut report)
                 });
+                let done = done.and_then(|()| checkouts::sweep(&context, &head, command.mode, &mut report));
                 repository.release(host, done).await?;
                 scratch(host, &head, &stored, command.mode, &mut report)?;
             }
@@ -71,6 +71,9 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
             }
             Err(fault) => return Err(fault),
         }
+    }
+    if let Some(repository) = repository {
+        expiry::sweep(host, &repository, (command.mode, command.old_kept), &mut report)?;
     }
     Ok(report)
 }
@@ -134,8 +137,9 @@ fn sweep(
             report.kept.push(item(head, "worktree", &shown, why));
             continue;
         }
-        if path.symlink_metadata().is_ok() {
-            match worktree_of(context, &Corner::of(context, role), &base, mode)? {
+        let corner = Corner::of(context, role);
+        if corner.is_there(context)? {
+            match worktree_of(context, &corner, &base, mode)? {
                 Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
                 Err(why) => {
                     report.kept.push(item(head, "worktree", &shown, why));
@@ -143,7 +147,7 @@ fn sweep(
                 }
             }
         }
-        branch_of(context, head, branch, &base, mode, report)?;
+        branch_at_base(context, head, (branch, &context.kept_name(role)), &base, mode, report)?;
     }
     Ok(())
 }
@@ -160,19 +164,25 @@ fn sweep_control(
         return Ok(());
     }
     sweep_places(context, head, state.head.as_ref(), [Role::Actuator, Role::Controller], mode, report)?;
+    let Some(commit) = &state.head else { return Ok(()) };
+    let base = context.repository.take_in(&git_commit(commit)?).map_err(git_fault)?;
     for (depth, node) in state.spec.root.chain().enumerate() {
         let depth = u32::try_from(depth).unwrap_or(u32::MAX);
         for number in 0..node.sensors.len() {
-            let path = context.sensor_worktree(depth, number);
-            if path.symlink_metadata().is_err() {
+            let corner = Corner {
+                path: context.sensor_worktree(depth, number),
+                key: context.sensor_index_key(depth, number),
+                kept_name: format!("{}/sensor-{depth}-{number}", context.run),
+                ignored: KEPT_IF_FEW,
+            };
+            if !corner.is_there(context)? {
                 continue;
             }
-            let why = "a copy that a sensor measured; the commits have all of it".to_owned();
-            if mode == CleanMode::Remove {
-                let worktree = context.repository.worktree_at(&path).map_err(git_fault)?;
-                context.repository.drop_copy(&worktree).map_err(git_fault)?;
+            let shown = corner.path.display().to_string();
+            match worktree_of(context, &corner, &base, mode)? {
+                Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
+                Err(why) => report.kept.push(item(head, "worktree", &shown, why)),
             }
-            report.items.push(item(head, "worktree", &path.display().to_string(), why));
         }
     }
     Ok(())
@@ -190,12 +200,12 @@ fn sweep_places(
     let Some(commit) = newest else { return Ok(()) };
     let base = context.repository.resolve_commit(commit.as_str()).map_err(git_fault)?;
     for role in roles {
-        let path = context.worktree(role);
-        if path.symlink_metadata().is_err() {
+        let corner = Corner::of(context, role);
+        if !corner.is_there(context)? {
             continue;
         }
-        let shown = path.display().to_string();
-        match worktree_of(context, &Corner::of(context, role), &base, mode)? {
+        let shown = corner.path.display().to_string();
+        match worktree_of(context, &corner, &base, mode)? {
             Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
             Err(why) => report.kept.push(item(head, "worktree", &shown, why)),
         }
@@ -203,37 +213,6 @@ fn sweep_places(
     let branch = &context.spec.place().doer_branch;
     report.kept.push(item(head, "branch", branch, "it is what the loop made".to_owned()));
     Ok(())
-}
-
-/// A worktree of a run, and how its content is kept.
-struct Corner {
-    path: PathBuf,
-    key: String,
-    kept_name: String,
-    ignored: IgnoredFiles,
-}
-
-impl Corner {
-    fn of(context: &RunContext, role: Role) -> Self {
-        let ignored = match role {
-            Role::Doer | Role::Actuator | Role::Builder | Role::Implementer => KEPT_IGNORED_FILES,
-            // Made again for every check from the change itself: what is ignored there is output of checks.
-            Role::Judge
-            | Role::Auditor
-            | Role::Sensor
-            | Role::Controller
-            | Role::Planner
-            | Role::Evaluator
-            | Role::Reviewer
-            | Role::Investigator => IgnoredFiles::LeftOut,
-        };
-        Self {
-            path: context.worktree(role),
-            key: context.index_key(role),
-            kept_name: context.kept_name(role),
-            ignored,
-        }
-    }
 }
 
 /// What people who took the run over left: their worktrees as any maker's, their branches once they are kept.
@@ -260,13 +239,13 @@ fn sweep_by_hand(
         let Fact::PersonSaid { word: Word::TakeOver { branch }, .. } = fact else { continue };
         let place = Place::of(context, &branch);
         let shown = place.path.display().to_string();
-        if place.path.symlink_metadata().is_ok() {
-            let corner = Corner {
-                path: place.path,
-                key: place.key,
-                kept_name: place.kept_name.clone(),
-                ignored: KEPT_IGNORED_FILES,
-            };
+        let corner = Corner {
+            path: place.path,
+            key: place.key,
+            kept_name: place.kept_name.clone(),
+            ignored: KEPT_IGNORED_FILES,
+        };
+        if corner.is_there(context)? {
             match worktree_of(context, &corner, &base, mode)? {
                 Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
                 Err(why) => {
@@ -275,114 +254,7 @@ fn sweep_by_hand(
                 }
             }
         }
-        person_s_branch(context, head, (&branch, &place.kept_name), mode, report)?;
-    }
-    Ok(())
-}
-
-/// What was committed on it may be nowhere else, so the branch goes only after a reference of ours holds its tip.
-fn person_s_branch(
-    context: &RunContext,
-    head: &RunHead,
-    (branch, kept_name): (&str, &str),
-    mode: CleanMode,
-    report: &mut CleanReport,
-) -> Result<(), Fault> {
-    let repository = &context.repository;
-    let Some(tip) = repository.read_reference(&format!("refs/heads/{branch}")).map_err(git_fault)? else {
-        return Ok(());
-    };
-    let kept = format!("refs/windlass/kept/{kept_name}-branch");
-    if mode == CleanMode::Remove {
-        let earlier = repository.read_reference(&kept).map_err(git_fault)?;
-        let keeps = earlier.as_ref() == Some(&tip)
-            || repository.update_reference(&kept, &tip, earlier.as_ref()).map_err(git_fault)?
-                == ReferenceUpdate::Updated;
-        let gone = keeps
-            && repository.delete_branch_if(branch, &tip).map_err(git_fault)? == ReferenceUpdate::Updated;
-        if !gone {
-            report.kept.push(item(head, "branch", branch, "it moved just now".to_owned()));
-            return Ok(());
-        }
-    }
-    let verb = if mode == CleanMode::DryRun { "would be" } else { "is" };
-    report.items.push(item(head, "branch", branch, format!("what it stood at {verb} kept as {kept}")));
-    Ok(())
-}
-
-/// Why it goes and where its content is kept, or why it stays.
-fn worktree_of(
-    context: &RunContext,
-    corner: &Corner,
-    base: &Commit,
-    mode: CleanMode,
-) -> Result<Result<String, String>, Fault> {
-    let repository = &context.repository;
-    let Corner { path, key, kept_name: name, ignored } = corner;
-    let ignored = *ignored;
-    let worktree = repository.worktree_at(path).map_err(git_fault)?;
-    let but = match ignored {
-        IgnoredFiles::Recorded(_) => "",
-        IgnoredFiles::LeftOut => ", but for the ignored output of checks",
-    };
-    let locked = || "it is locked".to_owned();
-    let obstacle = repository.obstacle_to_removal(&worktree, key, base, ignored);
-    match obstacle {
-        Ok(None) => {}
-        Ok(Some(Obstacle::Locked)) => return Ok(Err(locked())),
-        Ok(Some(Obstacle::CannotBeKept(hazards))) => return Ok(Err(unkept(&hazards))),
-        Err(error @ (GitError::NotOurs { .. } | GitError::UnusableWorkspace { .. })) => {
-            return Ok(Err(error.to_string()));
-        }
-        Err(error) => return Err(git_fault(error)),
-    }
-    if mode == CleanMode::DryRun {
-        return Ok(Ok(format!("its content{but} would be kept as refs/windlass/kept/{name}")));
-    }
-    let time = Moment { seconds: seconds(), offset_minutes: 0 };
-    let keeping = Keeping { name, time, ignored };
-    match repository.remove_worktree(&worktree, key, base, &keeping).map_err(git_fault)? {
-        Removal::Removed { kept: Some(kept) } => {
-            Ok(Ok(format!("its content{but} is kept as {}", kept.reference)))
-        }
-        Removal::Removed { kept: None } => Ok(Ok("nothing in it was not kept already".to_owned())),
-        // Somebody was faster between the look and the removal.
-        Removal::NotEverythingCouldBeKept { kept } => Ok(Err(unkept(&kept.hazards))),
-        Removal::Locked => Ok(Err(locked())),
-    }
-}
-
-fn branch_of(
-    context: &RunContext,
-    head: &RunHead,
-    branch: &str,
-    base: &Commit,
-    mode: CleanMode,
-    report: &mut CleanReport,
-) -> Result<(), Fault> {
-    let repository = &context.repository;
-    let found = repository.read_reference(&format!("refs/heads/{branch}")).map_err(git_fault)?;
-    match found {
-        None => {}
-        Some(found) if found != base.id => {
-            report.kept.push(item(head, "branch", branch, "somebody committed to it".to_owned()));
-        }
-        Some(_) => {
-            let why = "it stands at the base and holds nothing of its own".to_owned();
-            if mode == CleanMode::Remove {
-                let stays = match repository.delete_branch_if(branch, &base.id) {
-                    Ok(ReferenceUpdate::Updated) => None,
-                    Ok(ReferenceUpdate::Conflict { .. }) => Some("it moved just now".to_owned()),
-                    Err(error @ GitError::ReferenceLocked { .. }) => Some(error.to_string()),
-                    Err(error) => return Err(git_fault(error)),
-                };
-                if let Some(why) = stays {
-                    report.kept.push(item(head, "branch", branch, why));
-                    return Ok(());
-                }
-            }
-            report.items.push(item(head, "branch", branch, why));
-        }
+        branch_once_kept(context, head, (&branch, &place.kept_name), mode, report)?;
     }
     Ok(())
 }
@@ -414,15 +286,4 @@ fn scratch(
         report.items.push(item(head, "scratch files", &shown(&directory.join("effects")), why));
     }
     Ok(())
-}
-
-/// What git cannot keep, told by the first few.
-fn unkept(hazards: &[Hazard]) -> String {
-    let first: Vec<String> = hazards.iter().take(3).map(ToString::to_string).collect();
-    let more = if hazards.len() > first.len() { ", …" } else { "" };
-    format!("{} things in it cannot be kept by git: {}{more}", hazards.len(), first.join(", "))
-}
-
-fn seconds() -> i64 {
-    i64::try_from(SystemClock.now().0 / 1000).unwrap_or(i64::MAX)
 }

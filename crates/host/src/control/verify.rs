@@ -114,7 +114,7 @@ fn today(context: &RunContext, protocol: &Protocol, path: &Path) -> PathBuf {
     }
 }
 
-fn passed(what: &str, details: String) -> VerificationCheck {
+pub(crate) fn passed(what: &str, details: String) -> VerificationCheck {
     VerificationCheck { what: what.to_owned(), holds: true, details, attention: false }
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn judged(what: &str, wrong: &[String], good: String) -> Verification
 
 const CHAIN: &str = "the chain of facts";
 
-fn check_chain(id: &RunId, stored: &[Stored]) -> VerificationCheck {
+pub(crate) fn check_chain(id: &RunId, stored: &[Stored]) -> VerificationCheck {
     match chain::verify(id, stored) {
         Ok(_) if stored.is_empty() => failed(CHAIN, "there is not a single fact".to_owned()),
         Ok(last) => {
@@ -138,7 +138,7 @@ fn check_chain(id: &RunId, stored: &[Stored]) -> VerificationCheck {
     }
 }
 
-fn check_rules(facts: &[Fact]) -> VerificationCheck {
+pub(crate) fn check_rules(facts: &[Fact]) -> VerificationCheck {
     let wrong = windlass_protocols::invariants::violations(facts);
     judged("the rules of the loop", &wrong, "nothing was accepted or landed that was not earned".to_owned())
 }

@@ -108,6 +108,11 @@ pub(crate) async fn on(
     }
 }
 
+/// Everything that one of them printed.
+pub(crate) fn printed_by(context: &RunContext, effect: EffectId, part: usize) -> Vec<u8> {
+    step::printed(&context.state.effect_part(&context.run, effect, part))
+}
+
 fn show(context: &RunContext, run: &Run, tree: &windlass_protocols::TreeId) -> Result<Fingerprint, Fault> {
     match &context.spec {
         Spec::GoalContract(_) => super::goal_loop::shown::to_checks(context, run, tree),

@@ -19,12 +19,12 @@ mod roadmap_loop;
 mod step;
 mod wait;
 
-pub(crate) use checks::on as checks_on;
+pub(crate) use checks::{on as checks_on, printed_by};
 pub(crate) use control_loop::thousandths;
 pub(crate) use goal_loop::capture::proposed_and_found as goal_contents;
 pub(crate) use goal_loop::plant as goal_plant;
 pub(crate) use land::{author, in_the_way};
-pub(crate) use prepare::restore as restore_worktrees;
+pub(crate) use prepare::{exclude as exclude_run_directory, restore as restore_worktrees};
 pub(crate) use prompt::{dry_run_prompts, ending, file_name as prompt_file_name};
 pub(crate) use roadmap_loop::index_key as round_index_key;
 

@@ -160,7 +160,7 @@ fn last_content(
 }
 
 /// Keeps the run directory out of the user's `git status`, in the private exclude file.
-pub(super) fn exclude(context: &RunContext) -> Result<(), Fault> {
+pub(crate) fn exclude(context: &RunContext) -> Result<(), Fault> {
     let checkout = context.repository.checkout();
     let Ok(inside) = context.run_dir().strip_prefix(checkout.work_tree()) else {
         return Ok(());

@@ -277,6 +277,20 @@ pub const KEYS: &[Key] = &[
         "how often an agent may make the same tool call in a row before it is ended; 0 for any number",
     ),
     key(
+        "keep-days",
+        Kind::Number,
+        "30",
+        Runs::Nothing,
+        "how many days `windlass undo` can give back what `windlass clean` took",
+    ),
+    key(
+        "worktree-budget",
+        Kind::Number,
+        "20480",
+        Runs::Nothing,
+        "how many megabytes the worktrees of all runs may take before `windlass doctor` warns",
+    ),
+    key(
         "prices",
         Kind::List,
         "",

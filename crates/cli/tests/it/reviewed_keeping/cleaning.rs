@@ -113,7 +113,7 @@ fn ignored_files_of_the_doer_are_kept_with_the_rest_and_come_back_on_resume() {
     let report = clean(&played);
     let reference = format!("refs/windlass/kept/{}/doer", played.id());
     assert_eq!(why(&report, "items", "worktrees/doer"), format!("its content is kept as {reference}"));
-    assert!(why(&report, "items", "worktrees/judge").contains("but for the ignored output of checks"));
+    assert!(why(&report, "items", "worktrees/judge").contains("its content is kept as"));
     for (path, text) in [("learned.db", "only copy"), ("build/deep/output", "built")] {
         assert_eq!(played.repository.git(&["show", &format!("{reference}:{path}")]), text);
     }

@@ -4,6 +4,7 @@ mod crashes;
 mod people;
 mod stage;
 
+use crate::keeping::leftovers::{assert_undone, worktrees_in};
 use stage::{Stage, Turn, plan_of};
 
 #[test]
@@ -138,4 +139,13 @@ fn two_stories_that_change_one_line_are_not_merged_blindly() {
     let cycles = |place: usize| ended["verified"][place]["cycles"].as_u64().unwrap();
     assert_eq!(cycles(0) + cycles(1), 3, "one of them was sent back: {ended}");
     assert_eq!(stage.landed().len(), 2);
+}
+
+#[test]
+fn the_worktrees_of_a_story_s_run_come_back_after_cleaning() {
+    let stage = Stage::of(&plan_of(&["1.1"], &[]), &[Turn::good("1.1", 1)]);
+    let _ = stage.orchestrate(&[]).exits_with(0);
+    let run = stage.world.windlass(&["ls", "--json"]).exits_with(0).json()[0].clone();
+    let places = worktrees_in(run["run_dir"].as_str().unwrap().as_ref());
+    assert_undone(&stage.world, run["run"].as_str().unwrap(), &places);
 }

@@ -1,7 +1,8 @@
 //! What a roadmap loop left: worktrees and branches of its rounds, workers and updates. The state file says which are still
 //! worked on; those stay, whichever run made them.
 
-use super::{Corner, KEPT_IGNORED_FILES, item, person_s_branch, worktree_of};
+use super::item;
+use super::keeping::{Corner, KEPT_IGNORED_FILES, branch_once_kept, worktree_of};
 use crate::context::{RunContext, git_commit};
 use crate::control_plane::{self, read_state};
 use crate::fault::{git_fault, journal_fault};
@@ -91,7 +92,7 @@ fn one(
         return Ok(());
     }
     if merged.has(asked) {
-        return person_s_branch(context, head, (&asked.branch, &kept_name(context, asked)), mode, report);
+        return branch_once_kept(context, head, (&asked.branch, &kept_name(context, asked)), mode, report);
     }
     let why = format!("{} was not merged; what was made of it is there", subject(asked));
     kept(report, item(head, "branch", &asked.branch, why));
@@ -191,7 +192,7 @@ fn path(context: &RunContext, asked: &OpenWorktree) -> String {
 }
 
 fn stands(context: &RunContext, asked: &OpenWorktree) -> bool {
-    PathBuf::from(path(context, asked)).symlink_metadata().is_ok()
+    corner(context, asked).is_there(context).unwrap_or(true)
 }
 
 fn subject(asked: &OpenWorktree) -> String {

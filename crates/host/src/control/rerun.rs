@@ -1,0 +1,259 @@
+//! Runs what the engine once ran on the tree that counts once more, in a clean place, and compares: how each command ended,
+//! and how many tests it told of. The commands are those of the record, which were agreed to when the run began.
+
+use super::find;
+use super::verify::{failed, judged, passed};
+use crate::context::{RunContext, git_commit, git_tree};
+use crate::effect_runner::{checks_on, printed_by};
+use crate::fault::{file_fault, git_fault, journal_fault};
+use crate::host::Host;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use windlass_artifact_formats::goal_loop::{TestsExit, TestsRun};
+use windlass_control_api::Fault;
+use windlass_control_api::views::VerificationCheck;
+use windlass_engine::Stored;
+use windlass_protocols::effect::{Purpose, RunChecks, StepLimits};
+use windlass_protocols::outcome::{ReadingStatus, StepEnd};
+use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, OnNeedsHuman, TaskSpec};
+use windlass_protocols::protocol::{Protocol, Spec};
+use windlass_protocols::{ArtifactRef, Effect, EffectId, Fact, Millis, Outcome, Role, RunId, TaskId, TreeId};
+
+/// Commands that the engine ran on one tree, with what came of each.
+struct Recorded {
+    tree: TreeId,
+    limits: StepLimits,
+    commands: Vec<Command>,
+}
+
+struct Command {
+    text: String,
+    ended: Ended,
+    /// Passed and all, where that was recorded or is still told by the sealed log.
+    tests: Option<(u32, u32)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Ended {
+    As(StepEnd),
+    /// Of a sensor only this is recorded.
+    Green(bool),
+}
+
+impl Ended {
+    fn is(&self, now: &StepEnd) -> bool {
+        match self {
+            Self::As(end) => end == now,
+            Self::Green(green) => *green == (*now == StepEnd::Exited { code: 0 }),
+        }
+    }
+
+    fn in_words(&self) -> String {
+        match self {
+            Self::As(end) => in_words(end),
+            Self::Green(true) => "exit code 0".to_owned(),
+            Self::Green(false) => "another exit code than 0".to_owned(),
+        }
+    }
+}
+
+fn in_words(end: &StepEnd) -> String {
+    match end {
+        StepEnd::Exited { code } => format!("exit code {code}"),
+        StepEnd::Signaled { signal } => format!("signal {signal}"),
+        StepEnd::TotalLimit | StepEnd::IdleLimit | StepEnd::OutputLimit => "a limit".to_owned(),
+        StepEnd::NotStarted { reason } => format!("not started: {reason}"),
+    }
+}
+
+/// One line for each command that was run again.
+pub(crate) async fn rerun(host: &Host, name: &str) -> Result<Vec<VerificationCheck>, Fault> {
+    let (head, stored, run) = find::run(host, name).await?;
+    let protocol = find::protocol(&run)?;
+    let recorded = recorded(host, &head.run, &stored, protocol)?;
+    if recorded.is_empty() {
+        let what = "no command was run on what the run came to, so there is nothing to run again";
+        return Ok(vec![VerificationCheck {
+            attention: true,
+            ..passed("checks that were run again", what.to_owned())
+        }]);
+    }
+    let context = Arc::new(clean_place(host, &head.run, protocol)?);
+    let mut checks = Vec::new();
+    let mut number = 0;
+    let mut done = Ok(());
+    for record in recorded {
+        number += 1;
+        done = run_again(host, &context, EffectId(number), record, &mut checks).await;
+        if done.is_err() {
+            break;
+        }
+    }
+    let path = context.worktree(Role::Judge);
+    let worktree = context.repository.worktree_at(&path).map_err(git_fault)?;
+    context.repository.drop_copy(&worktree).map_err(git_fault)?;
+    let scratch = host.state.run(&context.run);
+    if scratch.exists() {
+        std::fs::remove_dir_all(&scratch).map_err(|error| file_fault("remove", &scratch, &error))?;
+    }
+    done.map(|()| checks)
+}
+
+async fn run_again(
+    host: &Host,
+    context: &Arc<RunContext>,
+    effect: EffectId,
+    recorded: Recorded,
+    checks: &mut Vec<VerificationCheck>,
+) -> Result<(), Fault> {
+    let Recorded { tree, limits, commands } = recorded;
+    let base = git_commit(&context.spec.place().base)?;
+    let place = (context.worktree(Role::Judge), context.index_key(Role::Judge));
+    let (path, key) = (place.0.as_path(), place.1.as_str());
+    context.repository.show_worktree((path, key), &git_tree(&tree)?, &base).map_err(git_fault)?;
+    let asked = RunChecks {
+        purpose: Purpose::Baseline,
+        round: 1,
+        tree: tree.clone(),
+        commands: commands.iter().map(|command| command.text.clone()).collect(),
+        limits,
+    };
+    let Some(results) = checks_on(host, Arc::clone(context), effect, asked).await? else {
+        checks.push(failed("checks that were run again", "somebody stopped them".to_owned()));
+        return Ok(());
+    };
+    for (part, (command, result)) in commands.iter().zip(&results).enumerate() {
+        let mut wrong = Vec::new();
+        if !command.ended.is(&result.end) {
+            let (before, now) = (command.ended.in_words(), in_words(&result.end));
+            wrong.push(format!("it ended with {now} now, and with {before} when it was recorded"));
+        }
+        let now = tests_in(&printed_by(context, effect, part), &result.end);
+        if let (Some(before), Some(now)) = (command.tests, now)
+            && before != now
+        {
+            wrong.push(format!("{} of {} tests pass now, {} of {} did", now.0, now.1, before.0, before.1));
+        }
+        let counted = now.map(|(green, all)| format!(", {green} of {all} tests")).unwrap_or_default();
+        let short = crate::narrate::short(tree.as_str()).to_owned();
+        let good = format!("{}{counted}, as recorded, on tree {short}", in_words(&result.end));
+        checks.push(judged(&format!("`{}` once more", command.text), &wrong, good));
+    }
+    Ok(())
+}
+
+fn tests_in(printed: &[u8], end: &StepEnd) -> Option<(u32, u32)> {
+    let exit = if *end == (StepEnd::Exited { code: 0 }) { TestsExit::Success } else { TestsExit::Failure };
+    TestsRun::read(&String::from_utf8_lossy(printed), exit).tally()
+}
+
+/// The last of each kind. Of a task only what was run on the tree that counts: what was said of another one proves nothing.
+fn recorded(host: &Host, id: &RunId, stored: &[Stored], protocol: &Protocol) -> Result<Vec<Recorded>, Fault> {
+    let counts = match protocol {
+        Protocol::JudgedTask(state) => state.change.as_ref().map(|change| change.tree.clone()),
+        Protocol::FeedbackControl(state) => state.plant.clone(),
+        Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => None,
+    };
+    let mut asked: BTreeMap<EffectId, Effect> = BTreeMap::new();
+    let mut found: BTreeMap<String, Recorded> = BTreeMap::new();
+    for row in stored {
+        match row.fact(id).map_err(journal_fault)? {
+            Fact::EffectRequested { effect, request } => {
+                asked.insert(effect, request);
+            }
+            Fact::EffectSettled { effect, outcome } => {
+                let Some(request) = asked.remove(&effect) else { continue };
+                let Some((kind, record)) = of_pair(host, request, outcome) else { continue };
+                if counts.as_ref().is_none_or(|tree| *tree == record.tree) {
+                    found.insert(kind, record);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+fn of_pair(host: &Host, request: Effect, outcome: Outcome) -> Option<(String, Recorded)> {
+    let told =
+        |log: Option<&ArtifactRef>| log.and_then(|log| host.evidence.read(log).ok()).unwrap_or_default();
+    match (request, outcome) {
+        // What the base was like says nothing of what was made of it.
+        (Effect::RunChecks(asked), Outcome::ChecksRan(report)) if asked.purpose != Purpose::Baseline => {
+            let logs = |part: usize| {
+                let both = report.evidence.iter().skip(1 + 2 * part).take(2);
+                both.flat_map(|log| told(Some(log))).collect::<Vec<u8>>()
+            };
+            let command = |(part, result): (usize, &windlass_protocols::outcome::CheckResult)| Command {
+                text: result.command.clone(),
+                ended: Ended::As(result.end.clone()),
+                tests: tests_in(&logs(part), &result.end),
+            };
+            let commands: Vec<Command> = report.results.iter().enumerate().map(command).collect();
+            let recorded = Recorded { tree: asked.tree, limits: asked.limits, commands };
+            (!recorded.commands.is_empty()).then(|| (format!("checks {:?}", asked.purpose), recorded))
+        }
+        (Effect::RunSuite(asked), Outcome::SuiteRan(report)) => {
+            let tests = (report.total > 0).then_some((report.passed, report.total));
+            let command = Command { text: asked.command, ended: Ended::As(report.end), tests };
+            Some((
+                "suite".to_owned(),
+                Recorded { tree: asked.tree, limits: asked.limits, commands: vec![command] },
+            ))
+        }
+        (Effect::Measure(asked), Outcome::Measured(report)) => {
+            let commands: Vec<Command> = asked
+                .sensors
+                .into_iter()
+                .zip(&report.readings)
+                .filter(|(sensor, reading)| {
+                    !sensor.command.is_empty() && reading.status != ReadingStatus::Pending
+                })
+                .map(|(sensor, reading)| {
+                    let green = reading.status == ReadingStatus::Pass;
+                    let end = StepEnd::Exited { code: i32::from(!green) };
+                    let tests = tests_in(&told(reading.log.as_ref()), &end);
+                    Command { text: sensor.command, ended: Ended::Green(green), tests }
+                })
+                .collect();
+            let recorded = Recorded { tree: asked.tree, limits: asked.limits, commands };
+            (!recorded.commands.is_empty()).then(|| (format!("sensors {}", asked.depth), recorded))
+        }
+        _ => None,
+    }
+}
+
+/// As for a task that nobody works on, in a worktree of its own.
+fn clean_place(host: &Host, id: &RunId, protocol: &Protocol) -> Result<RunContext, Fault> {
+    let mut context = find::context(host, id, protocol)?;
+    let mut place = protocol.place().clone();
+    let own = RunId::new(format!("rerun-of-{id}"));
+    place.run_dir = host.state.run(&own).join("place").to_string_lossy().into_owned();
+    let spec = TaskSpec {
+        task: TaskId::new("rerun"),
+        text: String::new(),
+        caps: windlass_protocols::kernel::budget::Caps {
+            rounds: 1,
+            time: None,
+            tokens: None,
+            cost_micros: None,
+            output_bytes: None,
+            step_time: Millis::minutes(60),
+            step_idle: None,
+            step: windlass_protocols::kernel::budget::Spend::default(),
+            day: windlass_protocols::kernel::budget::Spend::default(),
+            repository: windlass_protocols::kernel::budget::Spend::default(),
+        },
+        checks: Vec::new(),
+        audit_checks: Vec::new(),
+        audit: AuditPolicy::Skipped,
+        on_needs_human: OnNeedsHuman::Stop,
+        landing: Landing::None,
+        patience: windlass_protocols::kernel::availability::Patience::default(),
+        place,
+        adopted: None,
+    };
+    context.run = own;
+    context.spec = Spec::JudgedTask(Box::new(spec));
+    Ok(context)
+}
