@@ -75,6 +75,19 @@ fn an_update_of_another_commit_than_the_approved_one_is_seen() {
 }
 
 #[test]
+fn an_update_that_breaks_a_rule_is_seen() {
+    breaks(RoadmapBug::PublishesWhatBreaksARule, "an update is published that breaks a rule");
+}
+
+#[test]
+fn a_merge_under_words_that_nobody_held_it_against_is_seen() {
+    breaks(
+        RoadmapBug::MergesUnderOtherWords,
+        "is merged under words of the roadmap that nobody held it against",
+    );
+}
+
+#[test]
 fn a_merge_by_another_file_is_seen() {
     breaks(RoadmapBug::MergesByAnotherFile, "is merged without an approval of exactly that");
 }

@@ -5,6 +5,7 @@ mod cheats;
 mod cleaning;
 mod crashes;
 mod fan_out;
+mod held_to;
 mod ladder;
 mod looking;
 mod parallel;

@@ -5,6 +5,7 @@ mod archive;
 pub(crate) mod folder;
 mod later;
 mod places;
+mod roadmap_drift;
 mod rounds;
 mod trouble;
 mod update;
@@ -249,10 +250,12 @@ impl<'a> Reading<'a> {
             self.repository.branches_under(&format!("{}/", names::PLANE_DIR)).map_err(git_fault)?;
         let mut seen = Vec::new();
         let mut artifacts = Vec::new();
+        let mut oddities = self.oddities.clone();
         for record in self.state.live_rounds() {
-            let (round, evidence) = rounds::see(&self, record)?;
-            seen.push(round);
-            artifacts.push(evidence);
+            let found = rounds::see(&self, record)?;
+            seen.push(found.round);
+            artifacts.push(found.artifacts);
+            oddities.extend(found.ignored);
         }
         let update =
             self.state.roadmap_update.as_ref().map(|record| update::see(&self, record)).transpose()?;
@@ -278,7 +281,7 @@ impl<'a> Reading<'a> {
             merged_rounds: archive.rounds,
             merged_items: archive.items,
             limits: self.limits,
-            oddities: self.oddities,
+            oddities,
         };
         Ok(Ok(Looked {
             plane,

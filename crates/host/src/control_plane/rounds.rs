@@ -2,10 +2,12 @@
 //! generation. Artifacts are read where the work happens; the base branch only tells whether the round is merged.
 
 use super::folder::{self, Texts};
-use super::{Reading, words, worktree_path};
+use super::{Reading, roadmap_drift, words, worktree_path};
 use crate::fault::git_fault;
 use windlass_artifact_formats::roadmap_loop::closeout::Closeout;
-use windlass_artifact_formats::roadmap_loop::plane::{RoundRecord, Standing, closeout_standing};
+use windlass_artifact_formats::roadmap_loop::plane::{
+    RoundRecord, RoundStage, Standing, closeout_faults, closeout_standing,
+};
 use windlass_artifact_formats::roadmap_loop::round::{
     Evidence as Files, ProvenStage, ReviewDecision, RoundForm, RoundPlan, Selection, Worker,
     WorkerState as FileWorker, Workplace, files, sha256_hex,
@@ -53,16 +55,26 @@ pub(super) fn ids(spot: &Spot) -> (Option<CommitId>, Option<CommitId>) {
     (spot.head.as_ref().map(id), spot.fork.as_ref().map(id))
 }
 
-pub(super) fn see(reading: &Reading<'_>, record: &RoundRecord) -> Result<(RoundSeen, Files), Fault> {
+/// A live round, what its artifacts say, and what of it was passed over.
+pub(super) struct Seen {
+    pub(super) round: RoundSeen,
+    pub(super) artifacts: Files,
+    pub(super) ignored: Option<String>,
+}
+
+pub(super) fn see(reading: &Reading<'_>, record: &RoundRecord) -> Result<Seen, Fault> {
     let spot = spot(reading, &record.branch, &record.worktree_path)?;
     let round = &record.round_id;
-    let found = texts(reading, &files::round_dir(round), &record.worktree_path, spot.head.as_ref())?;
+    let mut found = texts(reading, &files::round_dir(round), &record.worktree_path, spot.head.as_ref())?;
+    let ignored = plan_as_taken_down(reading, record, spot.head.as_ref(), &mut found)?;
     let (artifacts, workers) = artifacts(reading, round, found.clone())?;
     let mut evidence = evidence(reading, &artifacts, (&found, workers));
     merged(reading, round, &spot, &mut evidence)?;
-    let code_drifted = match &spot.fork {
-        Some(fork) if fork.id != reading.base.id => drifted(reading, fork)?,
-        _ => false,
+    let (code_drifted, roadmap_drifted) = match &spot.fork {
+        Some(fork) if fork.id != reading.base.id => {
+            (drifted(reading, fork)?, roadmap_drift::since(reading, fork, evidence.plan.as_ref())?)
+        }
+        _ => (false, false),
     };
     let (head, fork) = ids(&spot);
     let seen = RoundSeen {
@@ -74,10 +86,50 @@ pub(super) fn see(reading: &Reading<'_>, record: &RoundRecord) -> Result<(RoundS
         head,
         fork,
         code_drifted,
+        roadmap_drifted,
         worktree_stands: spot.stands,
         evidence,
     };
-    Ok((seen, artifacts))
+    Ok(Seen { round: seen, artifacts, ignored })
+}
+
+/// What is about to be merged is what was taken down: a plan that somebody edited since and did not commit does not count.
+/// Comes back with a sentence about it.
+fn plan_as_taken_down(
+    reading: &Reading<'_>,
+    record: &RoundRecord,
+    head: Option<&Commit>,
+    found: &mut Texts,
+) -> Result<Option<String>, Fault> {
+    let at_the_gate = matches!(record.stage, RoundStage::FinalizeRound | RoundStage::Blocked);
+    let Some(head) = head.filter(|_| at_the_gate) else { return Ok(None) };
+    let directory = files::round_dir(&record.round_id);
+    let stored = committed(reading, &directory, head)?;
+    // Another controller may not have committed anything yet.
+    if !stored.texts.contains_key(files::PLAN) {
+        return Ok(None);
+    }
+    let mut edited = Vec::new();
+    for name in [files::PLAN, files::SELECTION_RECORD, files::PLAN_RECORD] {
+        let kept = stored.texts.get(name);
+        let unusable = found.unusable.iter().any(|(other, _)| other == name);
+        let there = found.texts.get(name).map(String::as_str);
+        if !unusable && super::same_lines(there, kept.map(|text| text.as_bytes())) {
+            continue;
+        }
+        edited.push(format!("{directory}/{name}"));
+        found.unusable.retain(|(other, _)| other != name);
+        match kept {
+            Some(text) => drop(found.texts.insert(name.to_owned(), text.clone())),
+            None => drop(found.texts.remove(name)),
+        }
+    }
+    let told = format!(
+        "{} of {} was edited and not committed: what is committed counts",
+        edited.join(", "),
+        record.round_id
+    );
+    Ok((!edited.is_empty()).then_some(told))
 }
 
 /// Somebody changed more than the control plane on the base branch since.
@@ -184,6 +236,13 @@ fn evidence(
         }
         _ => None,
     };
+    let mut review_faults = sentences(artifacts, found, is_review);
+    if let Some(ReviewDecision::Approved { closeout }) =
+        artifacts.review.as_ref().map(|review| &review.decision)
+    {
+        let file = review_file(artifacts.form);
+        review_faults.extend(inadmissible(reading, artifacts, closeout, file));
+    }
     let fanned_out = artifacts.plan.as_ref().is_some_and(|plan| !plan.workers.is_empty());
     let integrated = !fanned_out || artifacts.proves_before_review() == ProvenStage::Review;
     if artifacts.notes.is_some() && !integrated {
@@ -197,7 +256,7 @@ fn evidence(
         review: artifacts.review.as_ref().map(|review| review_seen(artifacts.form, &review.decision, found)),
         plan_faults: sentences(artifacts, found, is_plan),
         notes_faults: if simple { Vec::new() } else { notes_faults },
-        review_faults: sentences(artifacts, found, is_review),
+        review_faults,
         merged: false,
         merged_without_closeout: false,
     }
@@ -230,7 +289,7 @@ fn plan_seen(
         parallel_group: selection.scheduler.parallel_group.clone(),
         workers: plan.workers.iter().map(|worker| worker_seen(artifacts, worker, &workers)).collect(),
         direct: (artifacts.form == RoundForm::StructuredMarkdown && plan.is_simple())
-            .then(|| direct_seen(artifacts, found, notes_faults)),
+            .then(|| direct_seen(reading, artifacts, (found, notes_faults))),
     }
 }
 
@@ -263,7 +322,18 @@ fn digest(found: &Texts, name: &str) -> Digest {
     Digest::new(sha256_hex(text.as_bytes()))
 }
 
-fn direct_seen(artifacts: &Files, found: &Texts, faults: &[String]) -> DirectSeen {
+/// Why what was approved about the roadmap is not this round's to say.
+fn inadmissible(reading: &Reading<'_>, artifacts: &Files, closeout: &Closeout, file: &str) -> Vec<String> {
+    let Some(selection) = &artifacts.selection else { return Vec::new() };
+    let faults = closeout_faults(&reading.roadmap, closeout, &selection.lineage.milestone_id);
+    faults.into_iter().map(|fault| format!("{file}: {fault}")).collect()
+}
+
+fn direct_seen(reading: &Reading<'_>, artifacts: &Files, (found, faults): (&Texts, &[String])) -> DirectSeen {
+    let mut faults = faults.to_vec();
+    if let Some(direct) = &artifacts.direct {
+        faults.extend(inadmissible(reading, artifacts, &direct.closeout, files::NOTES));
+    }
     match &artifacts.direct {
         Some(direct) if faults.is_empty() => DirectSeen::Proven {
             closeout: words::closeout_mode(direct.closeout.mode),
@@ -272,15 +342,19 @@ fn direct_seen(artifacts: &Files, found: &Texts, faults: &[String]) -> DirectSee
         _ if faults.is_empty() => {
             DirectSeen::Unproven { faults: vec![format!("{} was not left", files::NOTES)] }
         }
-        _ => DirectSeen::Unproven { faults: faults.to_vec() },
+        _ => DirectSeen::Unproven { faults },
+    }
+}
+
+const fn review_file(form: RoundForm) -> &'static str {
+    match form {
+        RoundForm::Records => files::REVIEW_RECORD,
+        RoundForm::StructuredMarkdown => files::REVIEW,
     }
 }
 
 fn review_seen(form: RoundForm, decision: &ReviewDecision, found: &Texts) -> ReviewSeen {
-    let file = match form {
-        RoundForm::Records => files::REVIEW_RECORD,
-        RoundForm::StructuredMarkdown => files::REVIEW,
-    };
+    let file = review_file(form);
     match decision {
         ReviewDecision::Approved { closeout } => ReviewSeen::Approved {
             closeout: words::closeout_mode(closeout.mode),

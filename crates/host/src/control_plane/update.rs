@@ -6,6 +6,7 @@ use super::rounds::{ids, spot};
 use super::{Bundle, Reading, words, worktree_path};
 use windlass_artifact_formats::roadmap_loop::plane::{
     ActiveBundle, Generation, UpdateRecord, UpdateTrigger as FileTrigger, Verification, names,
+    states_not_carried_over,
 };
 use windlass_artifact_formats::roadmap_loop::round::{
     ExpectedUpdate, RoadmapUpdate, StatedDecision, UpdateReview as FileReview, UpdateTrigger, sha256_hex,
@@ -106,8 +107,13 @@ fn revision_faults(reading: &Reading<'_>, top: &std::path::Path, bundle: &Active
     if !faults.is_empty() {
         return faults;
     }
-    if let Err(problems) = texts.texts(reading.generation, bundle).roadmap() {
-        faults.extend(problems.all().iter().map(ToString::to_string));
+    let path = format!("{}/roadmap.md", bundle.dir);
+    match texts.texts(reading.generation, bundle).roadmap() {
+        Ok(proposed) => {
+            let lost = states_not_carried_over(&reading.roadmap, &proposed);
+            faults.extend(lost.iter().map(|sentence| format!("{path}: {sentence}")));
+        }
+        Err(problems) => faults.extend(problems.all().iter().map(ToString::to_string)),
     }
     let path = format!("{}/verification.md", bundle.dir);
     if let Err(problems) = Verification::parse(&path, &texts.verification) {

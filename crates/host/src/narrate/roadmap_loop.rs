@@ -170,7 +170,8 @@ fn moved(round: &str, (from, to): (RoundStage, RoundStage), why: &Why) -> (Strin
         Why::Unclassified { .. }
         | Why::BaseMoved { .. }
         | Why::CloseoutStale { .. }
-        | Why::RoadmapRevised { .. } => {
+        | Why::RoadmapRevised { .. }
+        | Why::PlanOutdated { .. } => {
             (format!("{round} back to {}: {}", to.word(), why.words()), Tone::Attention)
         }
         Why::Proven => (format!("{round} goes on at {}: {}", to.word(), why.words()), Tone::Plain),
@@ -244,7 +245,7 @@ fn tried_again(fact: &Fact) -> (String, Tone) {
         Fact::ControllerSet { stage, why } => {
             return (format!("the controller's stage is {}: {why}", stage.word()), Tone::Quiet);
         }
-        Fact::Blocked { round, update, why } => {
+        Fact::Blocked { round, update, why, .. } => {
             let what = match round {
                 Some(round) => round.as_str(),
                 None if *update => "the roadmap update",

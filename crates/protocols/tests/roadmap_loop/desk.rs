@@ -75,6 +75,7 @@ pub(crate) fn round(id: &str, stage: RoundStage) -> RoundSeen {
         head: Some(CommitId::new(format!("{id}@0"))),
         fork: Some(CommitId::new("base-0")),
         code_drifted: false,
+        roadmap_drifted: false,
         worktree_stands: true,
         evidence: Evidence::default(),
     }
@@ -233,6 +234,7 @@ impl Desk {
                 update.status = UpdateStatus::Rejected;
                 update.attempt += 1;
             }),
+            StateEdit::LastRejection { .. } => {}
             StateEdit::UpdateError { error } => {
                 with_update_of(plane, |update| update.resume_error.clone_from(error));
             }

@@ -16,6 +16,15 @@ fn approvable() -> Plane {
     with_round(RoundStage::Review, implemented())
 }
 
+/// With `round-000` at work beside it.
+fn with_another(mut plane: Plane) -> Plane {
+    let mut other = crate::desk::round("round-000", RoundStage::Implement);
+    other.evidence.plan = Some(crate::desk::plan("M2", "D2"));
+    plane.max_parallel = 2;
+    plane.rounds.push(other);
+    plane
+}
+
 fn approved_on(plane: Plane) -> Script {
     Script::on(plane).reviews(ROUND, approved("r1", CloseoutMode::StatusOnly))
 }
@@ -41,7 +50,8 @@ fn rounds_it_depends_on_are_merged_first() {
     let mut waits = approvable();
     let chosen = waits.rounds[0].evidence.plan.as_mut().expect("a plan");
     chosen.depends_on_rounds = vec!["round-000".to_owned()];
-    approved_on(waits.clone()).blocked_by("round-001 waits for rounds that are not merged: round-000");
+    let beside = of("round-000", WorkKind::Implement);
+    approved_on(with_another(waits.clone())).stands_at(ROUND, RoundStage::FinalizeRound).asks(&[beside]);
     waits.merged_rounds = vec!["round-000".to_owned()];
     finalizing(&approved_on(waits));
 }
@@ -51,9 +61,54 @@ fn items_it_comes_after_are_merged_first() {
     let mut waits = approvable();
     let chosen = waits.rounds[0].evidence.plan.as_mut().expect("a plan");
     chosen.merge_after_items = vec!["item-9".to_owned()];
-    approved_on(waits.clone()).blocked_by("round-001 waits for items that are not merged: item-9");
+    let mut both = with_another(waits.clone());
+    let theirs = both.rounds[1].evidence.plan.as_mut().expect("a plan");
+    "item-9".clone_into(&mut theirs.item);
+    let beside = of("round-000", WorkKind::Implement);
+    approved_on(both).stands_at(ROUND, RoundStage::FinalizeRound).asks(&[beside]);
     waits.merged_items = vec!["item-9".to_owned()];
     finalizing(&approved_on(waits));
+}
+
+#[test]
+fn an_order_that_can_never_be_kept_is_planned_anew() {
+    for item in [false, true] {
+        let mut waits = approvable();
+        let chosen = waits.rounds[0].evidence.plan.as_mut().expect("a plan");
+        if item {
+            chosen.merge_after_items = vec!["item-9".to_owned()];
+        } else {
+            chosen.depends_on_rounds = vec!["round-000".to_owned()];
+        }
+        let script = approved_on(waits).stands_at(ROUND, RoundStage::Plan);
+        let told = script.told(&of(ROUND, WorkKind::Plan)).join("; ");
+        assert!(told.contains("which is neither merged nor"), "{told}");
+    }
+}
+
+#[test]
+fn words_of_its_milestone_that_changed_on_the_base_are_looked_at_before_it_is_merged() {
+    let script = Script::on(approvable()).edited(|desk| {
+        desk.plane.base = CommitId::new("base-9");
+        desk.round(ROUND).roadmap_drifted = true;
+    });
+    let script = script.reviews(ROUND, approved("r1", CloseoutMode::StatusOnly));
+    let script = script.combines(&[]).stands_at(ROUND, RoundStage::Review);
+    let script = script.reviews(ROUND, approved("r2", CloseoutMode::StatusOnly));
+    assert_eq!(finalizing(&script).approval, Digest::new("r2"));
+}
+
+#[test]
+fn a_direction_that_the_roadmap_does_not_have_any_more_is_planned_anew_on_the_base() {
+    let script = Script::on(approvable()).edited(|desk| {
+        desk.plane.base = CommitId::new("base-9");
+        desk.round(ROUND).roadmap_drifted = true;
+        "D1-renamed".clone_into(&mut desk.plane.directions[0].id);
+    });
+    let script = script.reviews(ROUND, approved("r1", CloseoutMode::StatusOnly));
+    let script = script.stands_at(ROUND, RoundStage::Plan).combines(&[]);
+    let told = script.told(&of(ROUND, WorkKind::Plan)).join("; ");
+    assert!(told.contains("no milestone M1 with a direction D1"), "{told}");
 }
 
 #[test]

@@ -94,6 +94,66 @@ fn a_choice_that_clashes_with_a_live_round_is_sent_back() {
 }
 
 #[test]
+fn a_merge_order_that_can_never_be_kept_is_sent_back_when_the_plan_arrives() {
+    let after = |rounds: &[&str], items: &[&str]| PlanSeen {
+        depends_on_rounds: rounds.iter().map(|&id| id.to_owned()).collect(),
+        merge_after_items: items.iter().map(|&id| id.to_owned()).collect(),
+        ..plan("M2", "D2")
+    };
+    clashes(after(&["round-999"], &[]), "it depends on round-999, which is neither merged nor live");
+    clashes(
+        after(&[], &["nobodys"]),
+        "it comes after the item nobodys, which is neither merged nor worked on",
+    );
+}
+
+#[test]
+fn two_rounds_that_would_wait_for_each_other_are_told_so_before_anything_is_built() {
+    for by_item in [false, true] {
+        let script = two();
+        let script = script.edited(|desk| {
+            let first = desk.round("round-001").evidence.plan.as_mut().expect("a plan");
+            first.depends_on_rounds = vec!["round-002".to_owned()];
+            desk.round("round-002").stage = RoundStage::Plan;
+        });
+        let script = script.reports(&implementer("round-002"), |_| {});
+        let mut chosen = plan("M2", "D2");
+        if by_item {
+            chosen.merge_after_items = vec!["item-D1".to_owned()];
+        } else {
+            chosen.depends_on_rounds = vec!["round-001".to_owned()];
+        }
+        let script = script.leaves(&planner("round-002"), |desk| {
+            desk.round("round-002").evidence.plan = Some(chosen);
+        });
+        let told = script.told(&planner("round-002")).join("; ");
+        assert!(told.contains("it waits for round-001, which waits for it"), "{told}");
+    }
+}
+
+#[test]
+fn a_round_beside_a_revision_is_planned_anew_with_the_base_in_its_branch() {
+    let script = merge_approved(two(), "round-002").edited(|desk| {
+        // Published beside it, by the update of another round.
+        "rev-002".clone_into(&mut desk.plane.revision);
+        desk.plane.base = windlass_protocols::CommitId::new("base-9");
+        desk.plane.rounds.iter_mut().for_each(|round| round.roadmap_drifted = true);
+    });
+    let script = script.held(windlass_protocols::protocol::roadmap_rounds::steps::Held::BaseMoved);
+    let script = script.stands_at("round-002", RoundStage::Plan);
+    assert!(!script.at_work().contains(&planner("round-002")), "the base comes first");
+    let script = script.combines(&["src/lib.rs"]);
+    let told = script.told(&planner("round-002")).join("; ");
+    assert!(told.contains("revised to rev-002") && told.contains("src/lib.rs"), "{told}");
+    let script = script.leaves(&planner("round-002"), |desk| {
+        let revised = PlanSeen { revision: "rev-002".to_owned(), ..plan("M2", "D2") };
+        desk.round("round-002").evidence.plan = Some(revised);
+    });
+    let told = script.told(&implementer("round-002")).join("; ");
+    assert!(told.contains("conflicts to resolve in src/lib.rs"), "who builds hears of the marks: {told}");
+}
+
+#[test]
 fn a_declared_order_is_kept_when_the_later_one_is_ready_first() {
     let script = Script::on(parallel(2)).plans("round-001", "D1");
     let after = PlanSeen { depends_on_rounds: vec!["round-001".to_owned()], ..plan("M2", "D2") };

@@ -7,7 +7,7 @@ use crate::desk::{
 use crate::script::{Script, is_finalizing, is_publishing, of};
 use windlass_protocols::CommitId;
 use windlass_protocols::protocol::roadmap_rounds::plane::{
-    CloseoutMode, Evidence, Plane, RetryTarget, RoundStage, UpdateStatus, WorkerState,
+    CloseoutMode, Evidence, Plane, RetryTarget, ReviewSeen, RoundStage, UpdateStatus, WorkerState,
 };
 use windlass_protocols::protocol::roadmap_rounds::steps::WorkKind;
 
@@ -142,5 +142,16 @@ fn row_21_a_recorded_blockage_is_tried_again_when_the_run_is() {
     let script = script.reopened(0);
     assert!(script.desk.plane.errors.is_empty());
     assert!(!script.at_work().contains(&work), "what no retry could help is planned anew");
+    assert_eq!(script.told(&of(ROUND, WorkKind::Plan)), ["name it better"], "in the words of that review");
     script.asks(&[of(ROUND, WorkKind::Plan)]);
+}
+
+#[test]
+fn what_a_review_that_was_no_decision_said_is_not_passed_on_as_a_rejection() {
+    let script = Script::on(with_round(RoundStage::Review, implemented()));
+    let script = script.reviews(ROUND, ReviewSeen::Unclassified { why: "found nowhere".to_owned() });
+    assert_eq!(script.told(&of(ROUND, WorkKind::Review))[0], "found nowhere", "its reviewer hears it");
+    let script = script.reviews(ROUND, rejected(RetryTarget::Blocked)).blocked_by("no lawful retry");
+    assert_eq!(script.state().book.rounds[ROUND].told, ["name it better"], "as the inbox shows it");
+    assert_eq!(script.reopened(0).told(&of(ROUND, WorkKind::Plan)), ["name it better"]);
 }

@@ -392,7 +392,7 @@ impl Script {
         let base = self.desk.plane.base.clone();
         let round = self.desk.round(&asked.round);
         if asked.with.contains(&base) {
-            (round.fork, round.code_drifted) = (Some(base), false);
+            (round.fork, round.code_drifted, round.roadmap_drifted) = (Some(base), false, false);
         }
         let conflicts = conflicts.iter().map(|&path| path.to_owned()).collect();
         self.answer(effect, Outcome::Plane(PlaneOutcome::WorkCombined { head, conflicts }));

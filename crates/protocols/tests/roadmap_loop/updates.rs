@@ -6,7 +6,7 @@ use windlass_protocols::CommitId;
 use windlass_protocols::effect::Effect;
 use windlass_protocols::protocol::roadmap_rounds::facts::Fact as RoadmapFact;
 use windlass_protocols::protocol::roadmap_rounds::plane::{
-    ControllerStage, MilestoneStatus, UpdateStatus, UpdateTrigger,
+    ControllerStage, MilestoneStatus, UpdateReview, UpdateStatus, UpdateTrigger,
 };
 use windlass_protocols::protocol::roadmap_rounds::steps::{Held, PlaneStep, WorkKind};
 
@@ -79,6 +79,35 @@ fn the_third_rejection_blocks_the_update() {
     let mut script = script.blocked_by("rejected 3 times, last: too coarse");
     assert_eq!(script.desk.update().status, UpdateStatus::Blocked);
     assert!(script.desk.update().resume_error.is_some());
+}
+
+#[test]
+fn the_last_rejection_is_what_stands_in_the_state_and_what_its_author_hears() {
+    let last = || UpdateReview::Rejected { summary: "no good 3".to_owned() };
+    let script = authored(rejects(authored(rejects(at_review()))));
+    let script = script.leaves(&reviewer(), |desk| desk.update().review = Some(last()));
+    let edits = script.facts().any(
+        |fact| matches!(fact, RoadmapFact::Blocked { rejection: Some(said), .. } if said == "no good 3"),
+    );
+    assert!(edits);
+    let script = script.blocked_by("last: no good 3").reopened(0);
+    assert_eq!(script.told(&author()), ["no good 3"]);
+}
+
+#[test]
+fn a_revision_that_breaks_a_rule_goes_back_to_its_author_whoever_approved_it() {
+    let fault = || vec!["m-2 is pending, and the proposed revision calls it done".to_owned()];
+    // Before its reviewer is asked, and after.
+    let script = Script::on(with_update(update(UpdateStatus::Authoring)));
+    let script = script.edited(|desk| desk.plane.milestones[0].status = MilestoneStatus::Done);
+    let mut script = approves(authored(script)).marked();
+    script.desk.update().author_faults = fault();
+    let script = script.held(Held::BaseMoved);
+    assert!(script.told(&author())[0].contains("calls it done"), "{:?}", script.told(&author()));
+    let facts = script.times("update-decided");
+    assert_eq!(facts, 1);
+    let script = script.leaves(&author(), |desk| desk.update().author_faults.clear());
+    script.asks(&[reviewer()]);
 }
 
 #[test]

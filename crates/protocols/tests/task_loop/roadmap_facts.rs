@@ -35,6 +35,7 @@ pub(crate) fn examples() -> Vec<Fact> {
     facts.extend(decided.map(Fact::RoadmapRounds));
     facts.extend(since_reviews_are_set_aside());
     facts.push(since_steps_look());
+    facts.extend(since_plans_can_be_outdated());
     facts
 }
 
@@ -54,6 +55,23 @@ fn since_reviews_are_set_aside() -> [Fact; 3] {
         Fact::EffectRequested { effect: EffectId(490), request: Effect::Plane(asked) },
         Fact::EffectSettled { effect: EffectId(490), outcome },
         Fact::RoadmapRounds(RoadmapFact::ReviewSetAside { work, head: commit() }),
+    ]
+}
+
+fn since_plans_can_be_outdated() -> [Fact; 3] {
+    let (from, to) = (RoundStage::FinalizeRound, RoundStage::Plan);
+    let why_back = Why::PlanOutdated { why: why() };
+    let edits = vec![StateEdit::LastRejection { summary: why() }];
+    let write = PlaneStep::WriteState(WriteState { seen: digest(), edits });
+    [
+        Fact::RoadmapRounds(RoadmapFact::StageDecided { round: round(), from, to, why: why_back }),
+        Fact::RoadmapRounds(RoadmapFact::Blocked {
+            round: Some(round()),
+            update: true,
+            rejection: Some(why()),
+            why: why(),
+        }),
+        Fact::EffectRequested { effect: EffectId(491), request: Effect::Plane(write) },
     ]
 }
 
@@ -398,8 +416,8 @@ fn troubles() -> Vec<RoadmapFact> {
         RoadmapFact::StepRetried { work: None, kind: RetryKind::Lost, why: why() },
         RoadmapFact::Recovered { rounds: vec![(round(), RoundStage::Review)], update: true },
         RoadmapFact::ControllerSet { stage: ControllerStage::Done, why: why() },
-        RoadmapFact::Blocked { round: Some(round()), update: true, why: why() },
-        RoadmapFact::Blocked { round: None, update: false, why: why() },
+        RoadmapFact::Blocked { round: Some(round()), update: true, rejection: None, why: why() },
+        RoadmapFact::Blocked { round: None, update: false, rejection: None, why: why() },
     ];
     facts.extend([RetryKind::Lost, RetryKind::Failed, RetryKind::Interrupted].map(retried));
     facts.extend([OutKind::Limited, OutKind::Unavailable, OutKind::Misconfigured].map(out));

@@ -78,6 +78,7 @@ fn round_seen((evidence, stage): (Evidence, RoundStage)) -> RoundSeen {
         head: Some(commit()),
         fork: Some(commit()),
         code_drifted: true,
+        roadmap_drifted: false,
         worktree_stands: true,
         evidence,
     }

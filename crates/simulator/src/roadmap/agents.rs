@@ -224,6 +224,7 @@ fn author(repo: &mut Repo, deed: Deed, branch: &str) {
     let made = at(repo, branch);
     made.content = content;
     made.authored = deed != Deed::Odd;
+    made.boasts = deed == Deed::Strange;
     made.author_faults = faults(deed, "roadmap-update.md: no rationale");
 }
 

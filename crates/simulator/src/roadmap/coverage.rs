@@ -118,6 +118,7 @@ const fn why_name(why: &Why) -> &'static str {
         Why::BaseMoved { .. } => "base-moved",
         Why::CloseoutStale { .. } => "closeout-stale",
         Why::RoadmapRevised { .. } => "roadmap-revised",
+        Why::PlanOutdated { .. } => "plan-outdated",
         Why::Proven => "proven",
         Why::PutBack => "put-back",
     }

@@ -101,6 +101,7 @@ impl StateFile {
             StateEdit::OpenUpdate(_)
             | StateEdit::UpdateStatus { .. }
             | StateEdit::UpdateRejected { .. }
+            | StateEdit::LastRejection { .. }
             | StateEdit::UpdateError { .. }
             | StateEdit::Activate { .. } => self.apply_to_update(edit),
         }
@@ -137,6 +138,7 @@ impl StateFile {
                     update.rejection = Some(summary.clone());
                 }
             }
+            (StateEdit::LastRejection { summary }, Some(update)) => update.rejection = Some(summary.clone()),
             (StateEdit::UpdateError { error }, Some(update)) => update.error.clone_from(error),
             (StateEdit::Activate { revision }, update) => {
                 self.revision.clone_from(revision);

@@ -103,6 +103,7 @@ fn edit_roadmap(repo: &mut Repo, choices: &mut Choices) {
         (1, MilestoneStatus::Done),
     ]);
     if let Some((milestone, left)) = bundle.milestones.get_mut(which) {
+        *bundle.words.entry(milestone.id.clone()).or_default() += 1;
         milestone.status = status;
         *left = (*left).max(1);
     }

@@ -25,10 +25,12 @@ pub enum RoadmapBug {
     SpendsWithoutEnd,
     PublishesByAnotherFile,
     PublishesAnotherHead,
+    PublishesWhatBreaksARule,
     MergesByAnotherFile,
     MergesAnotherHead,
     MergesAhead,
     MergesUnderAnotherRevision,
+    MergesUnderOtherWords,
     MergesWhileTheRoadmapIsUpdated,
     MergesASecondTime,
     SkipsTheReview,
@@ -123,6 +125,10 @@ fn misread(bug: RoadmapBug, plane: &mut Plane) -> Option<()> {
         }
         RoadmapBug::OpensARoundTooMany => drop(plane.rounds.pop()?),
         RoadmapBug::MergesWhileTheRoadmapIsUpdated => plane.update = None,
+        RoadmapBug::PublishesWhatBreaksARule => plane.update.as_mut()?.author_faults.clear(),
+        RoadmapBug::MergesUnderOtherWords => {
+            plane.rounds.iter_mut().for_each(|round| round.roadmap_drifted = false);
+        }
         RoadmapBug::MergesASecondTime => {
             plane.rounds.iter_mut().for_each(|round| round.evidence.merged = false);
         }

@@ -3,7 +3,7 @@
 
 use super::file::{RoundRecord, StateFile};
 use super::profile;
-use super::repo::{Bundle, Repo, What};
+use super::repo::{Branch, Bundle, Repo, What};
 use crate::choices::Choices;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -198,6 +198,7 @@ fn round_seen(repo: &Repo, record: &RoundRecord) -> RoundSeen {
         head: branch.map(|branch| branch.head.clone()),
         fork: branch.and_then(|branch| Some(repo.base.get(branch.fork)?.id.clone())),
         code_drifted: branch.is_some_and(|branch| repo.code_since(branch.fork)),
+        roadmap_drifted: branch.is_some_and(|branch| repo.says_otherwise(branch)),
         worktree_stands: branch.is_some_and(|branch| branch.stands),
         evidence,
     }
@@ -230,9 +231,14 @@ fn update_seen(repo: &Repo) -> UpdateSeen {
         fork: branch.and_then(|branch| Some(repo.base.get(branch.fork)?.id.clone())),
         worktree_stands: branch.is_some_and(|branch| branch.stands),
         authored: branch.is_some_and(|branch| branch.authored),
-        author_faults: branch.map(|branch| branch.author_faults.clone()).unwrap_or_default(),
+        author_faults: branch.map(author_faults).unwrap_or_default(),
         review: branch.and_then(|branch| branch.update_review.clone()),
         review_faults: branch.map(|branch| branch.review_faults.clone()).unwrap_or_default(),
         merged: repo.merged_as(&What::Update(record.proposed_revision.clone())).is_some(),
     }
+}
+
+fn author_faults(branch: &Branch) -> Vec<String> {
+    let boast = branch.boasts.then(|| "M1 is pending, and the proposed revision calls it done".to_owned());
+    branch.author_faults.iter().cloned().chain(boast).collect()
 }

@@ -28,6 +28,8 @@ pub(crate) struct Bundle {
     pub(crate) milestones: Vec<(Milestone, u32)>,
     pub(crate) directions: Vec<Direction>,
     pub(crate) edits: u32,
+    /// What it says about each milestone, as a number that is another after every edit.
+    pub(crate) words: BTreeMap<String, u32>,
 }
 
 pub(crate) struct BaseCommit {
@@ -58,7 +60,11 @@ pub(crate) struct Branch {
     /// Changes whenever something changes that a review is about.
     pub(crate) content: u32,
     pub(crate) evidence: Evidence,
+    /// The revision and its words as the branch has them from the base.
+    pub(crate) knows: (String, BTreeMap<String, u32>),
     pub(crate) authored: bool,
+    /// The proposed revision calls milestones done that are not.
+    pub(crate) boasts: bool,
     pub(crate) author_faults: Vec<String>,
     pub(crate) update_review: Option<UpdateReview>,
     pub(crate) review_faults: Vec<String>,
@@ -99,6 +105,20 @@ impl Repo {
         self.bundles.get(&self.state.revision)
     }
 
+    /// The active revision and what it says.
+    pub(crate) fn words(&self) -> (String, BTreeMap<String, u32>) {
+        let words = self.bundle().map(|bundle| bundle.words.clone()).unwrap_or_default();
+        (self.state.revision.clone(), words)
+    }
+
+    /// Whether the roadmap says something else about the round's milestone than its branch has.
+    pub(crate) fn says_otherwise(&self, branch: &Branch) -> bool {
+        let (revision, words) = self.words();
+        let milestone = branch.evidence.plan.as_ref().map(|plan| &plan.milestone);
+        let of = |words: &BTreeMap<String, u32>| milestone.and_then(|id| words.get(id).copied());
+        branch.knows.0 != revision || of(&branch.knows.1) != of(&words)
+    }
+
     pub(crate) fn merged_as(&self, what: &What) -> Option<&CommitId> {
         self.base.iter().find(|commit| commit.what == *what).map(|commit| &commit.id)
     }
@@ -119,6 +139,7 @@ impl Repo {
         let fork = self.base.len() - 1;
         let head = self.head();
         let content = self.fresh();
+        let knows = self.words();
         let branch = self.branches.entry(name.to_owned()).or_insert_with(|| Branch {
             head,
             before: None,
@@ -127,7 +148,9 @@ impl Repo {
             dirty: 0,
             content,
             evidence: Evidence::default(),
+            knows,
             authored: false,
+            boasts: false,
             author_faults: Vec::new(),
             update_review: None,
             review_faults: Vec::new(),

@@ -6,8 +6,8 @@ use windlass_artifact_formats::roadmap_loop::closeout::{
     Closeout, CloseoutMode, CompletionPointer, HistoryEntry, MilestoneStatus, StatusChange,
 };
 use windlass_artifact_formats::roadmap_loop::plane::{
-    Applied, BundleTexts, Standing, apply_closeout, closeout_matches, closeout_matches_in_words,
-    closeout_standing,
+    Applied, BundleTexts, Standing, apply_closeout, closeout_faults, closeout_matches,
+    closeout_matches_in_words, closeout_standing,
 };
 
 use super::samples::{DIR, DRESSED, HISTORY, PLAIN, bundle, markdown, pretty, records, view};
@@ -354,4 +354,22 @@ proptest! {
             prop_assert!(gone <= 2, "{} lines went", gone);
         }
     }
+}
+
+#[test]
+fn a_closeout_moves_its_own_milestone_and_others_only_when_they_are_ready() {
+    let bundle = bundle();
+    let roadmap = |text: &str| markdown(&bundle, text).roadmap().unwrap();
+    let open = roadmap(&PLAIN.replacen("[done]", "[pending]", 1));
+    let both = |first: MilestoneStatus| {
+        let mut closeout = in_markdown();
+        closeout.status_changes.push(change("measure", MilestoneStatus::Pending, first, None));
+        closeout
+    };
+    assert_eq!(closeout_faults(&open, &in_markdown(), "lazy"), [""; 0], "its own");
+    let faults = closeout_faults(&open, &in_markdown(), "measure").join("; ");
+    assert!(faults.contains("lazy depends on measure, which is not done"), "{faults}");
+    assert_eq!(closeout_faults(&open, &both(MilestoneStatus::Done), "measure"), [""; 0], "done by the same");
+    assert_eq!(closeout_faults(&open, &both(MilestoneStatus::InProgress), "measure").len(), 1);
+    assert_eq!(closeout_faults(&roadmap(PLAIN), &in_markdown(), "measure"), [""; 0], "done before");
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use windlass_artifact_formats::roadmap_loop::closeout::MilestoneStatus;
-use windlass_artifact_formats::roadmap_loop::plane::{Roadmap, RoadmapText, RoadmapView};
+use windlass_artifact_formats::roadmap_loop::plane::{
+    Roadmap, RoadmapText, RoadmapView, states_not_carried_over,
+};
 
 use super::samples::{DIR, DRESSED, PLAIN, bundle, markdown, pretty, records, view};
 
@@ -270,4 +272,38 @@ fn rule_4_2_anchors_that_cannot_be_used_are_told_beforehand() {
     let seen: Vec<_> = found.iter().map(|problem| (problem.rule, problem.pointer.as_str())).collect();
     assert_eq!(seen, [("4.1", ""), ("4.2", "/anchors/m-10-pointers")], "finished milestones need none");
     assert!(records(&bundle, &text, &broken).roadmap().is_ok());
+}
+
+#[test]
+fn words_about_a_milestone_are_what_a_round_is_judged_by_and_not_what_closeouts_note() {
+    let bundle = bundle();
+    let words = |text: &str| markdown(&bundle, text).words_about("lazy", "lazy-session");
+    let same = |from: &str, to: &str| {
+        assert!(PLAIN.contains(from), "{from}");
+        words(&PLAIN.replacen(from, to, 1)) == words(PLAIN)
+    };
+    assert!(same("### [in-progress] Load lazily", "### [done] Load lazily"), "a state");
+    assert!(same("Completion pointers: none\n", "Completion pointers:\n- round-340: lazy\n"), "a pointer");
+    assert!(same("A table of timings.", "Two tables."), "another milestone");
+    assert!(!same("Start below 50 ms.", "Start below 20 ms."));
+    assert!(!same("It is the largest part.", "It is the only part."));
+    assert!(!same("Milestone id: lazy", "Milestone id: lazier"));
+}
+
+#[test]
+fn the_next_revision_carries_states_over() {
+    let bundle = bundle();
+    let roadmap = |text: &str| markdown(&bundle, text).roadmap().unwrap();
+    let faults = |text: &str| states_not_carried_over(&roadmap(PLAIN), &roadmap(text)).join("; ");
+    assert_eq!(faults(PLAIN), "");
+    assert_eq!(
+        faults(&PLAIN.replacen("[in-progress]", "[pending]", 1)),
+        "",
+        "what is open may be seen otherwise"
+    );
+    assert!(faults(&PLAIN.replacen("[in-progress]", "[done]", 1)).contains("lazy is in-progress, and"));
+    assert!(faults(&PLAIN.replacen("[done]", "[pending]", 1)).contains("measure is done, and"));
+    let renamed = PLAIN.replace("id: measure\n", "id: gauge\n").replace(": measure\n", ": gauge\n");
+    let found = faults(&renamed);
+    assert!(found.contains("gauge is new, and") && found.contains("does not have it"), "{found}");
 }

@@ -56,8 +56,9 @@ impl Story {
             Self::Parallel => {
                 let lanes = [milestone("m-1").in_lane("left"), milestone("m-2").in_lane("right")];
                 let scene = Scene::with_parallel(Style::Records, 2, &lanes);
-                let first = Cut { after_rounds: vec!["round-002"], ..scene.cut("round-001", "m-1") };
-                let play = Play::default().well(&first).well(&scene.cut("round-002", "m-2"));
+                let first = scene.cut("round-001", "m-1");
+                let second = Cut { after_rounds: vec!["round-001"], ..scene.cut("round-002", "m-2") };
+                let play = super::parallel::second_first(&first, &second);
                 (scene, play)
             }
         }

@@ -45,20 +45,35 @@ fn two_lanes_are_worked_on_side_by_side() {
     }
 }
 
+/// The second round is approved before the first is even built.
+pub(crate) fn second_first(first: &Cut, second: &Cut) -> Play {
+    let notes = write(&first.file("implementation-notes.md"), NOTES);
+    let built = [wait_for("approved.txt"), write("src/round-001.txt", "m-1 works\n"), notes];
+    let mut approved = writes(&second.review(&DONE));
+    approved.push(shell("touch {script_dir}/approved.txt"));
+    Play::default()
+        .plans(first)
+        .step(Work("implement", 1, None), &built)
+        .reviews(first, None, &DONE)
+        .plans(second)
+        .implements(second)
+        .step(Work("review", 2, None), &approved)
+}
+
 #[test]
 fn a_round_waits_for_the_rounds_and_items_it_names() {
     let scene = Scene::with_parallel(Style::Records, 2, &lanes());
-    let first = Cut { after_rounds: vec!["round-002"], ..scene.cut("round-001", "m-1") };
-    let play = Play::default().well(&first).well(&scene.cut("round-002", "m-2"));
-    scene.completes(&play);
-    assert_eq!(scene.merged_rounds(), ["round-002", "round-001"]);
+    let first = scene.cut("round-001", "m-1");
+    let second = Cut { after_rounds: vec!["round-001"], ..scene.cut("round-002", "m-2") };
+    scene.completes(&second_first(&first, &second));
+    assert_eq!(scene.merged_rounds(), ["round-001", "round-002"]);
 
     let scene = Scene::with_parallel(Style::Markdown, 2, &lanes());
-    let first = Cut { after_items: vec!["the-other"], ..scene.cut("round-001", "m-1") };
-    let play = Play::default().well(&first).well(&scene.cut("round-002", "m-2").named("the-other"));
-    scene.completes(&play);
-    assert_eq!(scene.merged_rounds(), ["round-002", "round-001"]);
-    let again = scene.works().iter().filter(|work| work.starts_with("review 1")).count();
+    let first = scene.cut("round-001", "m-1").named("the-other");
+    let second = Cut { after_items: vec!["the-other"], ..scene.cut("round-002", "m-2") };
+    scene.completes(&second_first(&first, &second));
+    assert_eq!(scene.merged_rounds(), ["round-001", "round-002"]);
+    let again = scene.works().iter().filter(|work| work.starts_with("review 2")).count();
     assert_eq!(
         again,
         2,
@@ -68,31 +83,51 @@ fn a_round_waits_for_the_rounds_and_items_it_names() {
 }
 
 #[test]
+fn a_merge_order_that_nothing_can_keep_is_sent_back_before_anything_is_built() {
+    let scene = Scene::small(Style::Records);
+    let cut = scene.cut("round-001", "m-1");
+    let wrong = Cut { after_rounds: vec!["round-999"], after_items: vec!["nobodys"], ..cut.clone() };
+    let play = Play::default()
+        .step(Work("plan", 1, Some(1)), &writes(&wrong.plan()))
+        .plans(&cut)
+        .implements(&cut)
+        .reviews(&cut, None, &DONE);
+    scene.completes(&play);
+    let prompt = scene.prompt("plan-1-2");
+    assert!(prompt.contains("round-999, which is neither merged nor live"), "{prompt}");
+    assert!(prompt.contains("nobodys, which is neither merged nor worked on"), "{prompt}");
+    assert_eq!(scene.works()[..3], ["plan 1 1", "plan 1 2", "implement 1 1"]);
+}
+
+#[test]
 fn conflicts_with_the_base_are_the_implementers() {
     let scene = Scene::with_parallel(Style::Records, 2, &lanes());
-    let first = Cut { after_rounds: vec!["round-002"], ..scene.cut("round-001", "m-1") };
-    let second = scene.cut("round-002", "m-2");
+    let first = scene.cut("round-001", "m-1");
+    let second = Cut { after_rounds: vec!["round-001"], ..scene.cut("round-002", "m-2") };
     let notes = |cut: &Cut| write(&cut.file("implementation-notes.md"), NOTES);
+    let mut approved = writes(&second.review(&DONE));
+    approved.push(shell("touch {script_dir}/approved.txt"));
+    let built = [wait_for("approved.txt"), write("src/main.txt", "one\nleft\nthree\n"), notes(&first)];
     let play = Play::default()
         .plans(&first)
         .plans(&second)
-        .step(Work("implement", 1, Some(1)), &[write("src/main.txt", "one\nleft\nthree\n"), notes(&first)])
+        .step(Work("implement", 1, None), &built)
+        .step(Work("implement", 2, Some(1)), &[write("src/main.txt", "one\nright\nthree\n"), notes(&second)])
         .step(
-            Work("implement", 1, None),
+            Work("implement", 2, None),
             &[
                 shell("grep -q '<<<<<<<' src/main.txt"),
                 write("src/main.txt", "one\nboth\nthree\n"),
-                notes(&first),
+                notes(&second),
             ],
         )
-        .step(Work("implement", 2, None), &[write("src/main.txt", "one\nright\nthree\n"), notes(&second)])
         .reviews(&first, None, &DONE)
-        .reviews(&second, None, &DONE);
+        .step(Work("review", 2, None), &approved);
     scene.completes(&play);
     assert_eq!(scene.merged("src/main.txt"), "one\nboth\nthree");
-    assert_eq!(scene.merged_rounds(), ["round-002", "round-001"]);
-    assert!(scene.works().contains(&"implement 1 2".to_owned()), "{:?}", scene.works());
-    assert!(scene.prompt("implement-1-2").contains("src/main.txt"), "{}", scene.prompt("implement-1-2"));
+    assert_eq!(scene.merged_rounds(), ["round-001", "round-002"]);
+    assert!(scene.works().contains(&"implement 2 2".to_owned()), "{:?}", scene.works());
+    assert!(scene.prompt("implement-2-2").contains("src/main.txt"), "{}", scene.prompt("implement-2-2"));
 }
 
 #[test]

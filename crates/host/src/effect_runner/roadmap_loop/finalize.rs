@@ -9,9 +9,10 @@ use super::site::{Site, Step, Stop, held, stale};
 use crate::control_plane::ROUND_TRAILER;
 use crate::fault::bug;
 use windlass_artifact_formats::roadmap_loop::closeout::{Closeout, CloseoutMode};
+use windlass_artifact_formats::roadmap_loop::lineage::Lineage;
 use windlass_artifact_formats::roadmap_loop::plane::names::PLANE_DIR;
 use windlass_artifact_formats::roadmap_loop::plane::{
-    STATE_FILE, apply_closeout, closeout_matches, closeout_matches_in_words,
+    STATE_FILE, apply_closeout, closeout_faults, closeout_matches, closeout_matches_in_words,
 };
 use windlass_artifact_formats::roadmap_loop::round::{
     BaseRefresh, CloseoutRecord, CloseoutStatus, CloseoutVerification, Evidence, MergeNotes, ReviewDecision,
@@ -56,6 +57,7 @@ fn squash(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, ground: &Ground
     let approved = approved(site, asked, plane, &ground.head)?;
     let active = revision(plane, &plane.revision);
     let bundle = Bundle::of(site, &ground.base.tree, plane.generation, active)?;
+    is_still_asked_for(site, ground, (&approved, &bundle), plane)?;
     let content = content(site, asked, ground, (&approved, &bundle), plane)?;
     let applied = match apply_closeout(&bundle.texts(), &approved.closeout) {
         Ok(applied) => applied,
@@ -124,6 +126,30 @@ fn approved(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, head: &Commit
         }
         _ => stale("what approved it is not there any more, or is another"),
     }
+}
+
+/// The roadmap has what the round was planned for, in the words it was judged by, and lets it note what was approved.
+fn is_still_asked_for(
+    site: &Site<'_>,
+    ground: &Ground,
+    (approved, bundle): (&Approved, &Bundle),
+    plane: &Plane,
+) -> Step<()> {
+    let Lineage { milestone_id, direction_id, .. } = &approved.selection.lineage;
+    let roadmap = match bundle.texts().roadmap() {
+        Ok(roadmap) => roadmap,
+        Err(problems) => return stale(problems.to_string()),
+    };
+    if roadmap.direction(direction_id).is_none_or(|found| found.milestone != *milestone_id) {
+        return stale(format!("the roadmap has no milestone {milestone_id} with a direction {direction_id}"));
+    }
+    let faults = closeout_faults(&roadmap, &approved.closeout, milestone_id);
+    if !faults.is_empty() {
+        return stale(faults.join("; "));
+    }
+    let then = Bundle::of(site, &ground.fork.tree, plane.generation, bundle.active.clone())?;
+    let words = |bundle: &Bundle| bundle.texts().words_about(milestone_id, direction_id);
+    if words(&then) == words(bundle) { Ok(()) } else { held(Held::BaseMoved) }
 }
 
 /// The base with the round's difference since it left it: code, and the round's own folder of the control plane.

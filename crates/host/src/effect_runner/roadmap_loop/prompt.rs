@@ -181,10 +181,29 @@ impl Told<'_> {
 
     fn lineage(&self) -> Result<Lineage, Fault> {
         let (_, evidence) = self.round()?;
-        if let Some(selection) = &evidence.selection {
-            return Ok(selection.lineage.clone());
+        match &evidence.selection {
+            Some(selection) => Ok(selection.lineage.clone()),
+            None => self.lineage_to_plan(),
         }
-        let bundle = &self.looked.bundle;
+    }
+
+    /// What a planner is to name: the active bundle, and what it chose before where the roadmap still has that.
+    fn lineage_to_plan(&self) -> Result<Lineage, Fault> {
+        let (_, evidence) = self.round()?;
+        let (bundle, roadmap) = (&self.looked.bundle, &self.looked.roadmap);
+        let chosen = evidence.selection.as_ref().map(|selection| &selection.lineage).filter(|chosen| {
+            roadmap
+                .direction(&chosen.direction_id)
+                .is_some_and(|found| found.milestone == chosen.milestone_id)
+        });
+        if let Some(chosen) = chosen {
+            return Ok(Lineage {
+                roadmap_id: bundle.roadmap_id.clone(),
+                roadmap_revision: bundle.revision.clone(),
+                roadmap_dir: bundle.dir.clone(),
+                ..chosen.clone()
+            });
+        }
         let first = self.looked.roadmap.candidate_directions().next();
         Ok(Lineage {
             roadmap_id: bundle.roadmap_id.clone(),
@@ -233,7 +252,7 @@ impl Told<'_> {
             .collect();
         Ok(PlannerPrompt {
             assignment: self.assignment(),
-            lineage: &self.lineage()?,
+            lineage: &self.lineage_to_plan()?,
             ready: &ready,
             others: &self.others(),
             again: self.again(self.was_rejected()?),
@@ -419,7 +438,7 @@ impl Told<'_> {
             RepairPrompt { expected, place, faults: &[], remarks: faults }.render()
         };
         Ok(match &self.asked.work.kind {
-            WorkKind::Plan => render(Expected::Plan { round_id, form, lineage: &self.lineage()? }),
+            WorkKind::Plan => render(Expected::Plan { round_id, form, lineage: &self.lineage_to_plan()? }),
             WorkKind::Implement => render(Expected::Notes { round_id }),
             WorkKind::Worker { worker } => render(Expected::Handoff { round_id, worker_id: worker }),
             WorkKind::Integrate => {

@@ -6,7 +6,7 @@ use super::committed_state;
 use super::landing::{bring_home, earlier, fork_of};
 use super::site::{Site, Step, held, refused, stale};
 use super::written_by::{About, WriteSet};
-use windlass_artifact_formats::roadmap_loop::plane::names;
+use windlass_artifact_formats::roadmap_loop::plane::{Roadmap, names, states_not_carried_over};
 use windlass_artifact_formats::roadmap_loop::round::{
     ExpectedUpdate, RoadmapUpdate, RoundForm, StatedDecision, UpdateReview, UpdateTrigger, files, sha256_hex,
 };
@@ -42,8 +42,9 @@ fn squash(
     let update = approved(site, asked, plane, (recorded, head))?;
     let content = own_paths(site, asked, plane, (fork, head))?;
     let bundle = Bundle::of(site, &content, plane.generation, revision(plane, &asked.revision))?;
-    if let Err(problems) = bundle.texts().roadmap() {
-        return stale(problems.to_string());
+    match bundle.texts().roadmap() {
+        Ok(proposed) => carries_over(site, plane, (recorded, base), &proposed)?,
+        Err(problems) => return stale(problems.to_string()),
     }
     let verification = format!("{}/verification.md", bundle.active.dir);
     if site.text_at(&content, &verification)?.is_none() {
@@ -67,6 +68,21 @@ fn squash(
     let tree = site.repository.overlay_to_show(&parts)?;
     let message = message(site, asked, plane, &update);
     site.make(&tree, &[base], (&message, asked.decided_at))
+}
+
+/// States are the rounds' to change, so those that the base has stand in the next revision too.
+fn carries_over(
+    site: &Site<'_>,
+    plane: &Plane,
+    (recorded, base): (&UpdateSeen, &Commit),
+    proposed: &Roadmap,
+) -> Step<()> {
+    let prior = Bundle::of(site, &base.tree, plane.generation, revision(plane, &recorded.prior_revision))?;
+    let lost = match prior.texts().roadmap() {
+        Ok(prior) => states_not_carried_over(&prior, proposed),
+        Err(problems) => vec![problems.to_string()],
+    };
+    if lost.is_empty() { Ok(()) } else { stale(lost.join("; ")) }
 }
 
 /// The update as it was approved, held against what is recorded about it.

@@ -70,6 +70,7 @@ fn apply(state: &StateFile, edit: &StateEdit) -> Result<StateFile, Faults> {
         StateEdit::OpenUpdate(_)
         | StateEdit::UpdateStatus { .. }
         | StateEdit::UpdateRejected { .. }
+        | StateEdit::LastRejection { .. }
         | StateEdit::UpdateError { .. } => edit_update(state, edit),
         StateEdit::Activate { revision } => activate(state, revision),
         StateEdit::ControllerError { error } => match state.controller_error() {
@@ -132,6 +133,10 @@ fn edit_update(state: &StateFile, edit: &StateEdit) -> Result<StateFile, Faults>
                 update.last_rejection_artifact = Some(update.review_artifact.clone());
                 update.last_rejection_summary = Some(summary.clone());
             }
+        }
+        StateEdit::LastRejection { summary } => {
+            update.last_rejection_artifact = Some(update.review_artifact.clone());
+            update.last_rejection_summary = Some(summary.clone());
         }
         StateEdit::UpdateError { error } => update.resume_error.clone_from(error),
         _ => {}

@@ -90,7 +90,8 @@ pub(super) fn ask(draft: &Draft, plane: &Plane, work: &RoundWork) -> Asked {
 }
 
 pub(super) fn given_up(work: &RoundWork, why: String) -> RoadmapFact {
-    RoadmapFact::Blocked { round: Some(work.round.clone()), update: work.kind.is_of_update(), why }
+    let (round, update) = (Some(work.round.clone()), work.kind.is_of_update());
+    RoadmapFact::Blocked { round, update, rejection: None, why }
 }
 
 /// Whatever the round, the work and a person have to say.
@@ -100,8 +101,17 @@ fn told(state: &State, known: &Work, work: &RoundWork) -> Vec<String> {
         (_, Some(round)) => round.told.clone(),
         _ => Vec::new(),
     };
+    let open = state.book.rounds.get(&work.round).and_then(|round| unresolved(&round.conflicts, work));
+    let open = open.filter(|open| !of_round.iter().any(|told| told.contains(open.as_str())));
     let notes = state.notes.iter().map(|note| format!("a person says: {note}"));
-    of_round.into_iter().chain(known.told.iter().cloned()).chain(notes).collect()
+    of_round.into_iter().chain(open).chain(known.told.iter().cloned()).chain(notes).collect()
+}
+
+/// Marks that a merge left in files, for whoever may write there.
+fn unresolved(conflicts: &[String], work: &RoundWork) -> Option<String> {
+    let writes = matches!(work.kind, WorkKind::Plan | WorkKind::Implement | WorkKind::Integrate);
+    (writes && !conflicts.is_empty())
+        .then(|| format!("left conflicts to resolve in {}", conflicts.join(", ")))
 }
 
 /// The number in a round's id; rounds are free strings, and one without a number is as good as the first.

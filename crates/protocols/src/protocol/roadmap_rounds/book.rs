@@ -252,6 +252,17 @@ impl Book {
         }
     }
 
+    /// The branch was moved by the controller: whoever is asked next is shown what it holds now.
+    pub(super) fn show_anew(&mut self, round: &str) {
+        let own = |work: &RoundWork| {
+            let elsewhere = matches!(work.kind, WorkKind::Worker { .. }) || work.kind.is_of_update();
+            work.round == round && !elsewhere
+        };
+        for (_, known) in self.works.iter_mut().filter(|(work, known)| own(work) && !known.is_under_way()) {
+            known.shown = None;
+        }
+    }
+
     /// Somebody saw how the merge that was asked for ended; there is one at a time.
     pub(super) fn forget_merges(&mut self) {
         self.rounds.values_mut().for_each(|book| book.finalizing = None);

@@ -171,15 +171,19 @@ fn give_up(draft: &mut Draft, work: &RoundWork, why: String) {
     if let WorkKind::Investigate { .. } = work.kind {
         return record(draft, RoadmapFact::Diagnosed { work: work.clone(), diagnosis: None });
     }
-    record(draft, RoadmapFact::Blocked { round: Some(work.round.clone()), update, why });
+    record(draft, blocked(Some(work.round.clone()), update, why));
+}
+
+const fn blocked(round: Option<String>, update: bool, why: String) -> RoadmapFact {
+    RoadmapFact::Blocked { round, update, rejection: None, why }
 }
 
 fn block_round(draft: &mut Draft, round: &str, why: String) {
-    record(draft, RoadmapFact::Blocked { round: Some(round.to_string()), update: false, why });
+    record(draft, blocked(Some(round.to_string()), false, why));
 }
 
 fn block_update(draft: &mut Draft, asked: &PublishUpdate, why: String) {
-    record(draft, RoadmapFact::Blocked { round: Some(asked.source_round.clone()), update: true, why });
+    record(draft, blocked(Some(asked.source_round.clone()), true, why));
 }
 
 fn opened(draft: &mut Draft, asked: &OpenWorktree, head: &CommitId) {
@@ -210,7 +214,7 @@ fn not_opened(draft: &mut Draft, asked: &OpenWorktree, reason: &str) {
         WorktreePurpose::Reopen { round } => {
             let of_update = state(draft).book.update.as_ref().is_some_and(|(source, _)| source == round);
             let update = of_update && !state(draft).book.rounds.contains_key(round);
-            record(draft, RoadmapFact::Blocked { round: Some(round.clone()), update, why });
+            record(draft, blocked(Some(round.clone()), update, why));
         }
     }
 }

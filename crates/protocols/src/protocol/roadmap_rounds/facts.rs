@@ -141,6 +141,9 @@ pub enum Fact {
         round: Option<String>,
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         update: bool,
+        /// Of an update: what its reviewer said last, where that is what it was given up for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rejection: Option<String>,
         why: String,
     },
     Concluded {
@@ -183,6 +186,10 @@ pub enum Why {
     /// The roadmap was revised since it was planned.
     RoadmapRevised {
         revision: String,
+    },
+    /// What it was planned on is gone: its direction, or what it waits for.
+    PlanOutdated {
+        why: String,
     },
     /// The artifacts that are there prove it.
     Proven,
@@ -275,6 +282,7 @@ impl Why {
             Self::RoadmapRevised { revision } => {
                 format!("the roadmap was revised to {revision} since this round was planned")
             }
+            Self::PlanOutdated { why } => format!("its plan cannot be kept any more: {why}"),
             Self::Proven => "its artifacts prove it".to_string(),
             Self::PutBack => "the stage in the state file is not one it has reached".to_string(),
         }

@@ -144,6 +144,10 @@ impl<'a> Watch<'a> {
             if self.seen.update_approval != exactly {
                 self.say("an update is published without an approval of exactly that");
             }
+            let update = self.seen.plane.and_then(|plane| plane.update.as_ref());
+            if update.is_some_and(|update| !update.author_faults.is_empty()) {
+                self.say("an update is published that breaks a rule");
+            }
         }
         if let Effect::RunAgent(RunAgent { work: Some(place), .. }) = request {
             self.seen.found.remove(&place.work.round);
@@ -173,6 +177,18 @@ impl<'a> Watch<'a> {
         let ahead = plan.depends_on_rounds.iter().any(|id| !merged(id))
             || plan.merge_after_items.iter().any(|id| !plane.merged_items.contains(id));
         let other_revision = plan.revision != plane.revision;
+        let unseen = plane
+            .round(&asked.round)
+            .is_some_and(|round| round.roadmap_drifted && round.fork.as_ref() != Some(&plane.base));
+        if unseen {
+            self.say(&format!(
+                "{} is merged under words of the roadmap that nobody held it against",
+                asked.round
+            ));
+        }
+        if !plane.has_lineage(&plan.milestone, &plan.direction) {
+            self.say(&format!("{} is merged for a direction that the roadmap does not have", asked.round));
+        }
         if ahead {
             self.say(&format!("{} is merged ahead of its declared order", asked.round));
         }

@@ -3,6 +3,7 @@
 use super::book::RoundBook;
 use super::facts::Why;
 use super::next::{Next, Waiting, control, state};
+use super::ordering;
 use super::plane::{PlanSeen, Plane, RoundSeen, RoundStage};
 use super::rounds::{approving, give_up, to_stage, waits};
 use super::steps::{CombineWork, FinalizeRound, PlaneStep};
@@ -44,6 +45,9 @@ pub(super) fn finalize(
         let why = Why::RoadmapRevised { revision: plane.revision.clone() };
         return Some(to_stage(round, HERE, RoundStage::Plan, why));
     }
+    if let Some(why) = outdated(draft, plane, round, plan) {
+        return Some(to_stage(round, HERE, RoundStage::Plan, Why::PlanOutdated { why }));
+    }
     if plane.update.is_some() || state(draft).book.update.is_some() {
         waiting.reason(format!("{} waits for the roadmap update to be over", round.id));
         return None;
@@ -54,15 +58,9 @@ pub(super) fn finalize(
     }
     let head = round.head.clone()?;
     let moved = round.fork.as_ref() != Some(&plane.base);
-    if (moved && round.code_drifted) || book.must_combine {
-        return Some(control(PlaneStep::CombineWork(CombineWork {
-            round: round.id.clone(),
-            branch: round.branch.clone(),
-            worktree: round.worktree.clone(),
-            head,
-            with: alloc::vec![plane.base.clone()],
-            decided_at: draft.now(),
-        })));
+    // Nobody has looked at the two together: code, or what its milestone asks for.
+    if (moved && (round.code_drifted || round.roadmap_drifted)) || book.must_combine {
+        return bring_base(draft, plane, round);
     }
     Some(control(PlaneStep::FinalizeRound(FinalizeRound {
         round: round.id.clone(),
@@ -74,6 +72,28 @@ pub(super) fn finalize(
         approval,
         decided_at: draft.now(),
     })))
+}
+
+/// Merges the base into the round's branch, so that whoever is asked next sees it.
+pub(super) fn bring_base(draft: &Draft, plane: &Plane, round: &RoundSeen) -> Option<Next> {
+    Some(control(PlaneStep::CombineWork(CombineWork {
+        round: round.id.clone(),
+        branch: round.branch.clone(),
+        worktree: round.worktree.clone(),
+        head: round.head.clone()?,
+        with: alloc::vec![plane.base.clone()],
+        decided_at: draft.now(),
+    })))
+}
+
+/// Why its plan is none any more, whoever approved what was made of it.
+fn outdated(draft: &Draft, plane: &Plane, round: &RoundSeen, plan: &PlanSeen) -> Option<String> {
+    let PlanSeen { milestone, direction, .. } = plan;
+    if !plane.has_lineage(milestone, direction) {
+        return Some(format!("the active roadmap has no milestone {milestone} with a direction {direction}"));
+    }
+    let faults = ordering::faults(state(draft), plane, round, plan);
+    (!faults.is_empty()).then(|| faults.join("; "))
 }
 
 /// The approving file, if it is still the one that was agreed on.

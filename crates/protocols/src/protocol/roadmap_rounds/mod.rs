@@ -13,6 +13,7 @@ mod ladder;
 mod merging;
 pub(crate) mod next;
 pub mod opening;
+mod ordering;
 pub mod outlook;
 pub(crate) mod person;
 pub mod plane;

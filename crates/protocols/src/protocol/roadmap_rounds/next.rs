@@ -250,7 +250,7 @@ fn nothing_moves(draft: &Draft, plane: &Plane, waiting: Waiting) -> Next {
     } else {
         reasons.join("; ")
     };
-    decided(RoadmapFact::Blocked { round: None, update: false, why })
+    decided(RoadmapFact::Blocked { round: None, update: false, rejection: None, why })
 }
 
 fn wind_up(state: &State, end: &End) -> Next {

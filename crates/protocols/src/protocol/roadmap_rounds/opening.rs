@@ -2,6 +2,7 @@
 //! live. The controller never chooses itself.
 
 use super::next::{Next, Waiting, control, state};
+use super::ordering;
 use super::plane::{Direction, Milestone, ParallelHint, PlanSeen, Plane, RoundSeen};
 use super::state::State;
 use super::steps::{OpenWorktree, PlaneStep, WorktreePurpose};
@@ -114,6 +115,7 @@ pub(super) fn faults_of_selection(
         faults.push(format!("the item {} is merged already", plan.item));
     }
     faults.extend(taken_places(plane, plan));
+    faults.extend(ordering::faults(state, plane, round, plan));
     for other in plane.rounds.iter().filter(|other| other.id != round.id) {
         let planned =
             state.book.rounds.get(&other.id).is_some_and(|book| book.stage > super::plane::RoundStage::Plan);

@@ -125,7 +125,9 @@ fn told(fact: &RoadmapFact) -> Option<String> {
             "note that every milestone is done, and stop".to_string()
         }
         RoadmapFact::ControllerSet { stage, why } => format!("set the stage to {}: {why}", stage.word()),
-        RoadmapFact::Blocked { round: Some(round), update: false, why } => format!("give up {round}: {why}"),
+        RoadmapFact::Blocked { round: Some(round), update: false, why, .. } => {
+            format!("give up {round}: {why}")
+        }
         RoadmapFact::Blocked { update: true, why, .. } => format!("give up the roadmap update: {why}"),
         RoadmapFact::Blocked { why, .. } => format!("block: {why}"),
         RoadmapFact::RoundClosed { round, how } => {

@@ -152,6 +152,10 @@ pub struct RoundSeen {
     /// Somebody changed code on the base branch since `fork`; otherwise only the control plane moved.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub code_drifted: bool,
+    /// What the roadmap says about its milestone and direction is another on the base branch than at `fork`, or the active
+    /// revision is not in its branch at all.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub roadmap_drifted: bool,
     pub worktree_stands: bool,
     pub evidence: Evidence,
 }
@@ -358,6 +362,12 @@ impl Plane {
     /// Nothing of it is left to do, and nothing stands in the way of saying so.
     pub fn is_complete(&self) -> bool {
         self.is_terminal() && self.rounds.is_empty() && self.update.is_none() && self.errors.is_empty()
+    }
+
+    /// Whether the active roadmap has this direction, in this milestone.
+    pub fn has_lineage(&self, milestone: &str, direction: &str) -> bool {
+        self.milestone(milestone).is_some()
+            && self.direction(direction).is_some_and(|found| found.milestone == milestone)
     }
 
     fn is_done(&self, milestone: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use super::book::Phase;
 use super::facts::{Fact as RoadmapFact, RetryKind};
-use super::plane::{ControllerStage, RoundStage, UpdateStatus};
+use super::plane::{ControllerStage, ReviewSeen, RoundStage, UpdateStatus};
 use super::reconcile;
 use super::state::State;
 use super::steps::{Mechanism, RetryNote, RoundWork, StateEdit, WorkKind};
@@ -144,30 +144,42 @@ impl State {
         self.write(StateEdit::Stage { stage });
     }
 
-    pub(super) fn block(&mut self, round: Option<&String>, update: bool, why: &str) {
-        match round {
-            Some(round) if !update => {
-                if let Some(book) = self.book.rounds.get_mut(round) {
-                    book.blocked_at = Some(book.stage);
-                    book.stage = RoundStage::Blocked;
-                }
-                self.given_up.insert(Some(round.clone()), why.to_string());
-                self.write(StateEdit::RoundStage { round: round.clone(), stage: RoundStage::Blocked });
-                self.write(StateEdit::RoundError { round: round.clone(), error: Some(why.to_string()) });
+    pub(super) fn block(&mut self, round: Option<&String>, why: &str) {
+        let Some(round) = round else {
+            self.stuck = Some(why.to_string());
+            self.write(StateEdit::ControllerError { error: why.to_string() });
+            return self.write(StateEdit::Stage { stage: ControllerStage::Blocked });
+        };
+        let seen = self.plane.as_ref().and_then(|plane| plane.round(round));
+        let rejected = seen.and_then(|seen| match &seen.evidence.review {
+            Some(ReviewSeen::Rejected { changes, .. }) => Some(changes.clone()),
+            _ => None,
+        });
+        if let Some(book) = self.book.rounds.get_mut(round) {
+            // Whoever goes on with it hears what its last review said, not what one before it did.
+            if let (RoundStage::Review, Some(changes)) = (book.stage, rejected) {
+                book.told = changes;
             }
-            _ if update => {
-                if let Some((_, book)) = &mut self.book.update {
-                    book.status = Some(UpdateStatus::Blocked);
-                }
-                self.given_up.insert(None, why.to_string());
-                self.write(StateEdit::UpdateStatus { status: UpdateStatus::Blocked });
-                self.write(StateEdit::UpdateError { error: Some(why.to_string()) });
-            }
-            _ => {
-                self.stuck = Some(why.to_string());
-                self.write(StateEdit::ControllerError { error: why.to_string() });
-                self.write(StateEdit::Stage { stage: ControllerStage::Blocked });
+            book.blocked_at = Some(book.stage);
+            book.stage = RoundStage::Blocked;
+        }
+        self.given_up.insert(Some(round.clone()), why.to_string());
+        self.write(StateEdit::RoundStage { round: round.clone(), stage: RoundStage::Blocked });
+        self.write(StateEdit::RoundError { round: round.clone(), error: Some(why.to_string()) });
+    }
+
+    pub(super) fn block_update(&mut self, rejection: Option<&String>, why: &str) {
+        if let Some((_, book)) = &mut self.book.update {
+            book.status = Some(UpdateStatus::Blocked);
+            if let Some(summary) = rejection {
+                book.told = alloc::vec![summary.clone()];
             }
         }
+        self.given_up.insert(None, why.to_string());
+        if let Some(summary) = rejection {
+            self.write(StateEdit::LastRejection { summary: summary.clone() });
+        }
+        self.write(StateEdit::UpdateStatus { status: UpdateStatus::Blocked });
+        self.write(StateEdit::UpdateError { error: Some(why.to_string()) });
     }
 }

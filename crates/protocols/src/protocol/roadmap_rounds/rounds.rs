@@ -87,7 +87,8 @@ pub(super) fn give_up(state: &State, round: &RoundSeen, why: String) -> Option<N
     if state.given_up.contains_key(&Some(round.id.clone())) {
         return None;
     }
-    Some(decided(RoadmapFact::Blocked { round: Some(round.id.clone()), update: false, why }))
+    let round = Some(round.id.clone());
+    Some(decided(RoadmapFact::Blocked { round, update: false, rejection: None, why }))
 }
 
 pub(super) fn reopen(draft: &Draft, plane: &Plane, round: &str, (branch, worktree): (&str, &str)) -> Next {
@@ -142,6 +143,9 @@ pub(super) fn failed(draft: &Draft, work: &RoundWork, why: &str, faults: &[Strin
 fn plan(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &mut Waiting) -> Option<Next> {
     let work = work(round, WorkKind::Plan);
     let evidence = &round.evidence;
+    if is_behind(draft, plane, round, &work) {
+        return merging::bring_base(draft, plane, round);
+    }
     if let Err(next) = asked_or(draft, plane, &work, waiting, || ()) {
         return next;
     }
@@ -172,6 +176,16 @@ fn plan(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &mut Waiting) 
             Some(to_stage(round, RoundStage::Plan, RoundStage::Implement, why))
         }
     }
+}
+
+/// Its branch does not have the roadmap that is active: that comes first, so that its planner sees what it is held to.
+fn is_behind(draft: &Draft, plane: &Plane, round: &RoundSeen, work: &RoundWork) -> bool {
+    let book = &state(draft).book;
+    // Commits of a planner that was interrupted are not the round's: they are taken down first.
+    let shown = book.works.get(work).and_then(|known| known.shown.as_ref());
+    let settled = shown.is_none_or(|shown| Some(shown) == round.head.as_ref());
+    let drifted = round.roadmap_drifted && round.fork.as_ref() != Some(&plane.base);
+    drifted && settled && !book.is_busy(&round.id, false) && word_of(draft, work) == Ok(false)
 }
 
 /// Only a request was left: the round goes, and the roadmap is updated first.

@@ -405,6 +405,7 @@ impl State {
                     book.gathered.clone_from(with);
                     book.must_combine = false;
                 }
+                self.book.show_anew(round);
             }
             RoadmapFact::MergeConflicted { round, .. } => {
                 if let Some(book) = self.book.rounds.get_mut(round) {
@@ -448,7 +449,10 @@ impl State {
             | RoadmapFact::AgentOut { .. } => self.try_again(fact),
             RoadmapFact::Recovered { rounds, update } => self.recover(rounds, *update),
             RoadmapFact::ControllerSet { stage, .. } => self.write(StateEdit::Stage { stage: *stage }),
-            RoadmapFact::Blocked { round, update, why } => self.block(round.as_ref(), *update, why),
+            RoadmapFact::Blocked { update: true, rejection, why, .. } => {
+                self.block_update(rejection.as_ref(), why);
+            }
+            RoadmapFact::Blocked { round, why, .. } => self.block(round.as_ref(), why),
             RoadmapFact::Concluded { end } => self.end = Some(end.clone()),
         }
     }
@@ -480,11 +484,15 @@ impl State {
                 book.approval = None;
                 book.told = alloc::vec![why.words()];
             }
-            Why::RoadmapRevised { .. } => {
+            Why::RoadmapRevised { .. } | Why::PlanOutdated { .. } => {
                 book.approval = None;
                 book.told = alloc::vec![why.words()];
             }
-            Why::Planned { .. } | Why::Implemented | Why::Proven | Why::PutBack => book.told.clear(),
+            Why::Implemented => {
+                book.told.clear();
+                book.conflicts.clear();
+            }
+            Why::Planned { .. } | Why::Proven | Why::PutBack => book.told.clear(),
         }
         self.book.begin_stage(round, false);
         if matches!(why, Why::Planned { .. } | Why::Implemented) && self.is_untouched(round) {

@@ -256,6 +256,10 @@ pub enum StateEdit {
     UpdateRejected {
         summary: String,
     },
+    /// What the reviewer said last, where no attempt follows it.
+    LastRejection {
+        summary: String,
+    },
     UpdateError {
         error: Option<String>,
     },

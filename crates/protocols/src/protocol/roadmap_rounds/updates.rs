@@ -5,7 +5,7 @@ use super::ladder::{self, Failure};
 use super::next::{Next, Waiting, control, decided, state};
 use super::plane::{Plane, UpdateReview, UpdateSeen, UpdateStatus};
 use super::reviewing::{Lies, to_set_aside};
-use super::rounds::{MAX_REOPENED, asked_or, does_not_stay, reopen};
+use super::rounds::{MAX_REOPENED, asked_or, does_not_stay, reopen, word_of};
 use super::steps::{PlaneStep, PublishUpdate, RoundWork, WorkKind};
 use crate::draft::Draft;
 use alloc::format;
@@ -52,7 +52,8 @@ fn step(update: &UpdateSeen, decided_step: UpdateStep) -> Next {
 }
 
 fn give_up(update: &UpdateSeen, why: String) -> Next {
-    decided(RoadmapFact::Blocked { round: Some(update.source_round.clone()), update: true, why })
+    let round = Some(update.source_round.clone());
+    decided(RoadmapFact::Blocked { round, update: true, rejection: None, why })
 }
 
 fn work(update: &UpdateSeen, kind: WorkKind) -> RoundWork {
@@ -74,6 +75,11 @@ fn author(draft: &Draft, plane: &Plane, update: &UpdateSeen, waiting: &mut Waiti
 
 fn review(draft: &Draft, plane: &Plane, update: &UpdateSeen, waiting: &mut Waiting) -> Option<Next> {
     let work = work(update, WorkKind::ReviewUpdate);
+    if word_of(draft, &work) == Ok(false)
+        && let Some(next) = unsound(draft, update)
+    {
+        return Some(next);
+    }
     let lies = Lies::of(update.review.as_ref(), &update.review_faults);
     if let Some(next) = to_set_aside(draft, plane, &work, lies) {
         return Some(next);
@@ -91,10 +97,10 @@ fn review(draft: &Draft, plane: &Plane, update: &UpdateSeen, waiting: &mut Waiti
         )),
         Some(UpdateReview::Rejected { summary }) if update.review_faults.is_empty() => {
             if update.attempt >= state(draft).limits().update_rejections {
-                return Some(give_up(
-                    update,
-                    format!("its draft was rejected {} times, last: {summary}", update.attempt),
-                ));
+                let round = Some(update.source_round.clone());
+                let why = format!("its draft was rejected {} times, last: {summary}", update.attempt);
+                let rejection = Some(summary.clone());
+                return Some(decided(RoadmapFact::Blocked { round, update: true, rejection, why }));
             }
             Some(step(update, UpdateStep::Rejected { summary: summary.clone() }))
         }
@@ -107,7 +113,27 @@ fn review(draft: &Draft, plane: &Plane, update: &UpdateSeen, waiting: &mut Waiti
     }
 }
 
+/// Whatever its reviewer says, a revision that breaks a rule goes back to its author.
+fn unsound(draft: &Draft, update: &UpdateSeen) -> Option<Next> {
+    if update.author_faults.is_empty() {
+        return None;
+    }
+    let why = format!("it breaks a rule: {}", update.author_faults.join("; "));
+    Some(sent_back(draft, update, why))
+}
+
+fn sent_back(draft: &Draft, update: &UpdateSeen, why: String) -> Next {
+    let times = state(draft).book.update.as_ref().map_or(0, |(_, book)| book.sent_back);
+    if times >= state(draft).limits().update_rejections {
+        return give_up(update, why);
+    }
+    step(update, UpdateStep::SentBack { why })
+}
+
 fn publish(draft: &Draft, plane: &Plane, update: &UpdateSeen) -> Option<Next> {
+    if let Some(next) = unsound(draft, update) {
+        return Some(next);
+    }
     let (_, book) = state(draft).book.update.as_ref()?;
     let head = update.head.clone()?;
     let approval = match (&update.review, &book.approval) {
@@ -118,10 +144,7 @@ fn publish(draft: &Draft, plane: &Plane, update: &UpdateSeen) -> Option<Next> {
         }
         _ => {
             let why = "what was approved is not what is there any more".to_string();
-            if book.sent_back >= state(draft).limits().update_rejections {
-                return Some(give_up(update, why));
-            }
-            return Some(step(update, UpdateStep::SentBack { why }));
+            return Some(sent_back(draft, update, why));
         }
     };
     Some(control(PlaneStep::PublishUpdate(PublishUpdate {

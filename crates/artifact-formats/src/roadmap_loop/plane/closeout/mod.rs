@@ -1,6 +1,7 @@
 //! The status-only closeout (section 12): an approved set of edits applied to the bundle's texts, exactly, or refused.
 //! It knows texts before and after; the record of it, the commit and the merge are made elsewhere.
 
+mod admissible;
 mod anchored;
 mod apply;
 mod compare;
@@ -9,6 +10,7 @@ pub(super) use anchored::resolve;
 
 use super::bundle::BundleTexts;
 use super::problem::Problems;
+use super::roadmap::Roadmap;
 use crate::roadmap_loop::closeout::Closeout;
 
 /// The texts that changed and what was done, one line per approved edit.
@@ -33,6 +35,11 @@ pub enum Standing {
 /// Makes every approved edit, or none. Edits that are there already are stale and refused.
 pub fn apply_closeout(bundle: &BundleTexts<'_>, closeout: &Closeout) -> Result<Applied, Problems> {
     apply::apply(bundle, closeout)
+}
+
+/// Why a closeout of a round about this milestone may not be made, whoever approved it.
+pub fn closeout_faults(roadmap: &Roadmap, closeout: &Closeout, own: &str) -> Vec<String> {
+    admissible::faults(roadmap, closeout, own)
 }
 
 /// Rows 15 and 16 of section 14: whether the edits are there.

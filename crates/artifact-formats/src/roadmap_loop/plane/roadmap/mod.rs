@@ -5,12 +5,16 @@ mod labels;
 mod markdown;
 mod rules;
 mod structured;
+mod succession;
 mod view;
+mod words;
 
 use crate::roadmap_loop::closeout::MilestoneStatus;
 
 pub use markdown::RoadmapText;
+pub use succession::states_not_carried_over;
 pub use view::{Anchor, RoadmapView};
+pub use words::Words;
 
 pub(super) use labels::{DIRECTION_LABELS, MILESTONE_LABELS, is_none, label_line};
 pub(super) use markdown::Block;

@@ -296,3 +296,23 @@ fn the_rounds_branch_and_worktree_stay() {
     assert_eq!(world.at(BRANCH), asked.head);
     world.is_settled(WORKTREE, BRANCH);
 }
+
+#[test]
+fn words_that_changed_on_the_base_hold_the_merge_back_and_so_does_a_lineage_that_is_gone() {
+    for generation in BOTH {
+        let world = World::approved(generation, &Closeout::Done);
+        world.write(&roadmap_path(), &world.read(&roadmap_path()).replace("it works", "it works on Sundays"));
+        world.commit_all("other words");
+        assert_eq!(world.finalize(&world.to_finalize()), Err(Held::BaseMoved), "{generation:?}");
+        for path in [roadmap_path(), format!("{}/roadmap-view.json", texts::dir("rev-001"))] {
+            if world.repo.join(&path).exists() {
+                world.write(&path, &world.read(&path).replace("d-1", "d-2"));
+            }
+        }
+        world.commit_all("another direction");
+        let before = untouched(&world);
+        let Err(Held::Stale { why }) = world.finalize(&world.to_finalize()) else { panic!("it was merged") };
+        assert!(why.contains("no milestone m-1 with a direction d-1"), "{why}");
+        assert_eq!(untouched(&world), before);
+    }
+}

@@ -121,3 +121,13 @@ fn a_committed_state_that_is_not_ours_to_write_is_left_as_it_is() {
     world.publish(&world.to_publish()).unwrap();
     assert_eq!(world.file_at("main", STATE), "{\"name\": \"another program\"}");
 }
+
+#[test]
+fn a_state_that_the_base_has_and_the_next_revision_does_not_goes_back_to_its_author() {
+    let world = approved();
+    let prior = format!("{}/roadmap.md", texts::dir("rev-001"));
+    world.write(&prior, &world.read(&prior).replace("[pending]", "[done]"));
+    world.commit_all("finished meanwhile");
+    let Err(Held::Stale { why }) = world.publish(&world.to_publish()) else { panic!("it was published") };
+    assert!(why.contains("m-1 is done, and the proposed revision calls it in-progress"), "{why}");
+}

@@ -134,6 +134,7 @@ impl World {
                 head: head(BRANCH),
                 fork: None,
                 code_drifted: false,
+                roadmap_drifted: false,
                 worktree_stands: true,
                 evidence: Evidence::default(),
             }],
