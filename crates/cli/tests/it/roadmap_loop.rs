@@ -7,6 +7,7 @@ mod crashes;
 mod fan_out;
 mod ladder;
 mod looking;
+mod overtaking;
 mod parallel;
 mod people;
 pub(crate) mod plane;

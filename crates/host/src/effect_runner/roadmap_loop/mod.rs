@@ -22,6 +22,8 @@ mod tests;
 mod worktrees;
 mod written_by;
 
+pub(crate) use read::LAST_GOOD_STATE;
+
 use crate::context::RunContext;
 use crate::control_plane;
 use crate::fault::bug;
