@@ -10,7 +10,7 @@ use crate::blockers::blockers_outside;
 use crate::confined_dir::ConfinedDir;
 use crate::durable_file::{read_plain, replace};
 use crate::error::GitError;
-use crate::ids::{Commit, Oid};
+use crate::ids::{Commit, Oid, TreeId};
 use crate::index_file::Index;
 use crate::index_lock::IndexLock;
 use crate::references::ReferenceUpdate;
@@ -182,23 +182,23 @@ impl Repository {
         if self.says_exactly(index, from)? {
             return Ok(Ok(()));
         }
-        let staged = |tree: &Commit| {
-            self.call_in(self.checkout.work_tree(), index)
-                .args([
-                    "diff-index",
-                    "--cached",
-                    "--name-only",
-                    "--ignore-submodules=all",
-                    tree.tree.as_str(),
-                ])
-                .run()
-        };
-        let against_from = staged(from)?;
-        if against_from.is_empty() || staged(to)?.is_empty() {
+        let against_from = self.staged(index, &from.tree)?;
+        if against_from.is_empty() || self.staged(index, &to.tree)?.is_empty() {
             return Ok(Ok(()));
         }
-        let names = String::from_utf8_lossy(&against_from).trim_end().replace('\n', ", ");
-        Ok(Err(format!("staged changes: {names}")))
+        Ok(Err(format!("staged changes: {}", against_from.join(", "))))
+    }
+
+    /// Paths that are staged in the user's checkout with other content than this tree has. The tree must be here.
+    pub fn staged_changes(&self, tree: &TreeId) -> Result<Vec<String>, GitError> {
+        let index = self.checkout.git_dir().join("index");
+        if index.exists() { self.staged(&index, tree) } else { Ok(Vec::new()) }
+    }
+
+    fn staged(&self, index: &Path, tree: &TreeId) -> Result<Vec<String>, GitError> {
+        let words = ["diff-index", "--cached", "--name-only", "--ignore-submodules=all", tree.as_str()];
+        let printed = self.call_in(self.checkout.work_tree(), index).args(words).run()?;
+        Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
     }
 
     /// Whether the index has exactly the entries of that commit. "No" may also mean that only git can tell: entries with

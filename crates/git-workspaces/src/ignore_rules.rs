@@ -8,14 +8,27 @@ impl Repository {
     /// The ignore file inside the checkout, from its top, whose rule keeps this path out. Whether the file is committed is
     /// not looked at.
     pub fn ignoring_file(&self, path: &str) -> Result<Option<String>, GitError> {
+        let found = self.ignoring_files(&[path.to_owned()])?;
+        Ok(found.into_iter().next().map(|(_, source)| source))
+    }
+
+    /// Those of the paths that are kept out, each with the ignore file whose rule does it.
+    pub fn ignoring_files(&self, paths: &[String]) -> Result<Vec<(String, String)>, GitError> {
         let index = self.control.indexes().join("none");
         let call = self.call_in(self.checkout().work_tree(), &index);
         let call = call.args(["check-ignore", "--no-index", "--verbose", "-z", "--stdin"]);
-        let printed = call.stdin([path.as_bytes(), b"\0"].concat()).run_accepting(&[0, 1])?.stdout;
+        let asked: Vec<u8> = paths.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
+        let printed = call.stdin(asked).run_accepting(&[0, 1])?.stdout;
         // Source, line, pattern and path, each with a zero behind it.
-        let mut fields = printed.split(|byte| *byte == 0).map(String::from_utf8_lossy);
-        let (source, pattern) = (fields.next().unwrap_or_default(), fields.nth(1).unwrap_or_default());
-        let is_inside = !source.is_empty() && !source.starts_with('/') && !source.starts_with(".git/");
-        Ok((is_inside && !pattern.starts_with('!')).then(|| source.into_owned()))
+        let fields: Vec<_> = printed.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+        let ignored = fields.chunks_exact(4).filter_map(|entry| match entry {
+            [source, _, pattern, path] => {
+                let is_inside =
+                    !source.is_empty() && !source.starts_with('/') && !source.starts_with(".git/");
+                (is_inside && !pattern.starts_with('!')).then(|| (path.to_string(), source.to_string()))
+            }
+            _ => None,
+        });
+        Ok(ignored.collect())
     }
 }

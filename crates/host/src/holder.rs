@@ -98,10 +98,7 @@ pub(crate) async fn hold(
     while let LeaseAnswer::Held(holder) = &answer {
         match Owner::of(holder) {
             Some(gone) if !gone.lives() => {
-                notice = Some(format!(
-                    "process {} ({}) held this and is gone; taken over",
-                    gone.process.pid, gone.doing
-                ));
+                notice = Some(taken_over(&gone, owner));
                 answer = journal.take_over(holder, &text, now()).await.map_err(journal_fault)?;
             }
             _ => break,
@@ -111,6 +108,17 @@ pub(crate) async fn hold(
         LeaseAnswer::Granted(lease) => Ok((lease, notice)),
         LeaseAnswer::Held(holder) => Err(holder),
     })
+}
+
+/// Names the run that was cut off, unless it is the one that goes on now.
+fn taken_over(gone: &Owner, by: &Owner) -> String {
+    let Owner { process, run, doing } = gone;
+    let its_run = if run.is_empty() || *run == by.run {
+        String::new()
+    } else {
+        format!("; its run {run} was cut off: `windlass explain {run}` says how it can go on")
+    };
+    format!("process {} ({doing}) held this and is gone; taken over{its_run}", process.pid)
 }
 
 /// Takes the repository, or says who has it. A dead holder's place is taken, and that is said.

@@ -272,7 +272,7 @@ impl Control for Host {
     }
 
     fn inspect_roadmap<'a>(&'a self, directory: &'a Path) -> Reply<'a, RoadmapInspection> {
-        Box::pin(async move { control::roadmap_loop::inspect::inspect(self, directory) })
+        Box::pin(async move { control::roadmap_loop::inspect::inspect(self, directory).await })
     }
 
     fn migrate_roadmap(&self, command: MigrateRoadmap) -> Reply<'_, RoadmapMigration> {

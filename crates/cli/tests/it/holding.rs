@@ -105,6 +105,7 @@ fn a_killed_holder_is_recognised_and_said() {
     let output = run_in(&played, played.repository.text(), &[]).exits_with(0);
     let said = format!("process {pid} (windlass run {TASK}) held this and is gone; taken over");
     assert!(output.stderr.contains(&said), "{}", output.stderr);
+    assert!(output.stderr.contains("was cut off: `windlass explain "), "{}", output.stderr);
     let _ = played.world.windlass(&["resume", "--all"]).exits_with(0);
     assert!(played.repository.git_succeeds(&["rev-parse", "--verify", &format!("windlass/{TASK}")]));
     played.world.assert_no_processes();

@@ -8,6 +8,7 @@ mod fan_out;
 mod held_to;
 mod ladder;
 mod looking;
+mod overtaking;
 mod parallel;
 mod people;
 pub(crate) mod plane;

@@ -74,7 +74,7 @@ pub(crate) async fn skip(host: &Host, command: SkipRun) -> Result<RunLine, Fault
 /// As `resume`, but nobody drives: the word is kept for whoever does.
 pub(crate) async fn leave_answer(host: &Host, command: ResumeRun) -> Result<RunLine, Fault> {
     let (head, past) = find::past(host, &command.run).await?;
-    superseded::refuse(host, &head, &past.run).await?;
+    superseded::refuse(host, &head).await?;
     let Some((by, reopened)) = reopening(host, &command, &past.run)? else {
         return Err(Fault::new(Code::NotAllowedNow, "the run has not ended, so it waits for no answer")
             .kept("nothing was changed")

@@ -54,8 +54,16 @@ pub(crate) async fn list(host: &Host, repository: Option<&Path>) -> Result<Vec<R
 }
 
 pub(crate) async fn interrupted(host: &Host) -> Result<Vec<RunLine>, Fault> {
-    let lines = list(host, None).await?;
-    Ok(lines.into_iter().filter(|line| line.status == Status::Interrupted).collect())
+    let heads = host.journal.runs().await.map_err(journal_fault)?;
+    let mut lines = Vec::new();
+    for head in &heads {
+        let line = find::line(host, head).await?;
+        // What another run went on with is not to be gone on with.
+        if line.status == Status::Interrupted && superseded::by(host, &heads, head).await?.is_none() {
+            lines.push(line);
+        }
+    }
+    Ok(lines)
 }
 
 pub(crate) async fn show(host: &Host, name: &str, iteration: Option<&str>) -> Result<RunView, Fault> {

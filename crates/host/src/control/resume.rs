@@ -1,6 +1,6 @@
 //! The ways back into a run: go on where it stopped, take an ended one up again, stop it, land what it made.
 
-use super::roadmap_loop::superseded;
+use super::roadmap_loop::{overtake, superseded};
 use super::start::{drive, hold_run, may_wait, released};
 use super::task_spec::free_branch;
 use super::{control_loop, find, legacy};
@@ -20,6 +20,7 @@ use windlass_control_api::views::{RunLine, RunOutcome};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Clock, EngineError, Journal};
 use windlass_protocols::kernel::budget::CapChange;
+use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::judged_task::spec::Landing;
 use windlass_protocols::{Actor, Effect, Millis, Observation, Run, Stamped, decide};
@@ -37,7 +38,7 @@ pub(crate) async fn resume(
         known => known?,
     };
     let protocol = find::protocol(&past.run)?;
-    superseded::refuse(host, &head, &past.run).await?;
+    superseded::refuse(host, &head).await?;
     let context = find::context(host, &head.run, protocol)?;
     let first = reopening(host, &command, &past.run)?;
     refuse_early(&past.run, first.as_ref())?;
@@ -50,7 +51,14 @@ pub(crate) async fn resume(
         task: protocol.task().to_string(),
         run_dir: protocol.place().run_dir.clone(),
     });
-    let outcome = match restore_worktrees(&context, protocol) {
+    let ready = match protocol {
+        Protocol::RoadmapRounds(_) => {
+            let place = (protocol.place().repository.as_str(), &head.run);
+            overtake::stop_the_others(host, place, &repository, watcher).await
+        }
+        Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::GoalContract(_) => Ok(()),
+    };
+    let outcome = match ready.and_then(|()| restore_worktrees(&context, protocol)) {
         Ok(()) => drive(host, context, &repository, watcher, (past, first)).await,
         Err(fault) => Err(fault),
     };
@@ -138,7 +146,7 @@ fn is_landing(run: &Run) -> bool {
     run.unsettled.values().any(|request| matches!(request, Effect::LandChange(_)))
 }
 
-async fn stop_undriven(
+pub(super) async fn stop_undriven(
     host: &Host,
     context: RunContext,
     (owner, repository): (&Owner, Option<&HeldRepository>),

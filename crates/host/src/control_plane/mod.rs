@@ -3,7 +3,9 @@
 
 mod archive;
 pub(crate) mod folder;
+mod kept_out;
 mod later;
+mod not_committed;
 mod places;
 mod roadmap_drift;
 mod rounds;
@@ -11,6 +13,7 @@ mod trouble;
 mod update;
 mod words;
 
+pub(crate) use kept_out::kept_out;
 pub(crate) use rounds::ROUND_TRAILER;
 pub(crate) use trouble::{Trouble, TroubleKind};
 pub(crate) use words::{form, round_stage_to_file, stage_to_file, trigger_to_file, update_status_to_file};
@@ -182,14 +185,19 @@ impl<'a> Reading<'a> {
         let roadmap = roadmap_path.as_ref().and_then(|path| folder::read(&top, path).text());
         let names: Vec<&str> = files.iter().map(String::as_str).collect();
         let kind = PlaneKind::of(&Recognised::Ours(state.clone()), &names, roadmap.as_deref());
+        let whole_here = || not_committed::whole_here(&top, &state, (&files, roadmap.as_deref()));
         let PlaneFiles { generation, bundle, missing, mixed } = match kind {
             PlaneKind::Runs(files) => files,
             PlaneKind::NotAnOrchestrator(why) => return Ok(Err(Trouble::foreign(&why))),
             PlaneKind::Unreadable(faults) => {
                 return Ok(Err(Trouble::of_faults(TroubleKind::Unreadable, None, &faults)));
             }
-            PlaneKind::Legacy { why } => return Ok(Err(Trouble::legacy(&why))),
-            PlaneKind::MigrationNeeded { why } => return Ok(Err(Trouble::migration_needed(&why))),
+            PlaneKind::Legacy { why } => {
+                return Ok(Err(whole_here().unwrap_or_else(|| Trouble::legacy(&why))));
+            }
+            PlaneKind::MigrationNeeded { why } => {
+                return Ok(Err(whole_here().unwrap_or_else(|| Trouble::migration_needed(&why))));
+            }
         };
         let invalid = |problems: &[Problem]| Trouble::of_problems(generation, problems);
         if let Err(faults) = state.sound() {
@@ -310,12 +318,23 @@ fn base_of(repository: &Repository, state: &StateFile) -> Result<Result<Commit, 
     }
     if current.as_deref() != Some(reference.as_str()) {
         let stands = current.as_deref().map_or("no branch", |name| name.trim_start_matches("refs/heads/"));
-        return Ok(Err(Trouble::wrong_branch(branch, stands)));
+        let trouble = Trouble::wrong_branch(branch, stands);
+        return Ok(Err(match checkout_around(repository.checkout().work_tree()) {
+            Some(around) => trouble.in_a_worktree(&around),
+            None => trouble,
+        }));
     }
     match tip {
         Some(id) => Ok(Ok(repository.commit_of(&id).map_err(git_fault)?)),
         None => Ok(Err(Trouble::wrong_branch(branch, "a branch without any commit"))),
     }
+}
+
+/// The checkout whose round works here.
+fn checkout_around(top: &Path) -> Option<PathBuf> {
+    let folder = top.parent()?;
+    let around = folder.parent()?.parent()?;
+    (folder == around.join(names::PLANE_DIR).join("worktrees")).then(|| around.to_owned())
 }
 
 /// What is missing from the base branch; what lies in the checkout all the same is only not committed.

@@ -85,6 +85,23 @@ impl Trouble {
         Self::new(TroubleKind::Uncommitted, Some(generation), files.iter().map(sentence).collect(), hint)
     }
 
+    pub(super) fn not_committed(generation: Generation, files: &[String]) -> Self {
+        let sentence =
+            |file: &String| format!("{file}: it lies here and is not committed on the base branch");
+        let hint = "if `windlass roadmap init` or `migrate` was interrupted, run it again: it finishes what it began; \
+            otherwise commit these files";
+        Self::new(TroubleKind::Uncommitted, Some(generation), files.iter().map(sentence).collect(), hint)
+    }
+
+    pub(super) fn kept_out(generation: Generation, found: &[(String, String)]) -> Self {
+        let sentence = |(path, source): &(String, String)| {
+            format!("{source}: a rule in it keeps {path} out of git, so no round could be committed")
+        };
+        let hint = "take the rule away, or let the plane in again: `!orchestrator` in a line below it; only \
+            `orchestrator/worktrees` is to be ignored";
+        Self::new(TroubleKind::Invalid, Some(generation), found.iter().map(sentence).collect(), hint)
+    }
+
     pub(super) fn strange_places(generation: Generation, sentences: Vec<String>) -> Self {
         let hint = "name a place in that folder, or make the worktree known with `git worktree add`";
         Self::new(TroubleKind::Invalid, Some(generation), sentences, hint)
@@ -102,6 +119,14 @@ impl Trouble {
         let why = format!("{STATE_FILE}: rounds are merged into {base}, but {stands} is checked out");
         let hint = format!("`git switch {base}`");
         Self::new(TroubleKind::WrongBranch, None, vec![why], &hint)
+    }
+
+    /// The base branch cannot be checked out in a round's worktree as long as the checkout around it has it.
+    pub(super) fn in_a_worktree(self, around: &std::path::Path) -> Self {
+        let around = around.display();
+        let hint =
+            format!("this is the worktree of a round; the control plane is in {around}: `cd {around}`");
+        Self { hint, ..self }
     }
 
     pub(super) fn no_such_branch(base: &str) -> Self {

@@ -26,7 +26,7 @@ pub(crate) use goal_loop::plant as goal_plant;
 pub(crate) use land::{author, in_the_way};
 pub(crate) use prepare::{exclude as exclude_run_directory, restore as restore_worktrees};
 pub(crate) use prompt::{dry_run_prompts, ending, file_name as prompt_file_name};
-pub(crate) use roadmap_loop::index_key as round_index_key;
+pub(crate) use roadmap_loop::{LAST_GOOD_STATE, index_key as round_index_key};
 
 use crate::clock::Stopwatch;
 use crate::context::RunContext;

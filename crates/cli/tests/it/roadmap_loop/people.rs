@@ -209,7 +209,21 @@ fn a_state_that_breaks_in_the_middle_is_kept_and_the_run_goes_on_once_it_is_mend
     let waits = scene.world.windlass(&["inbox", "--json"]).exits_with(0).stdout;
     assert!(waits.contains("state.json") && waits.contains("windlass retry"), "{waits}");
 
-    std::fs::copy(&kept, scene.repository.path().join(STATE)).unwrap();
+    // The last good one is kept with the run, and whoever looks is told how to go back to it.
+    assert_because(&outcome(&output), "state.json.last-good");
+    let found =
+        scene.world.windlass(&["roadmap", "inspect", scene.repository.text(), "--json"]).exits_with(2);
+    let back = found.json()["next_steps"][0].as_str().unwrap().to_owned();
+    assert!(back.starts_with("cp .orchestrator/roadmap/") && back.ends_with(STATE), "{back}");
+    let refused = scene.run(&play, &[]).exits_with(2);
+    assert!(format!("{}{}", refused.stdout, refused.stderr).contains(&back), "{}", refused.stderr);
+    let copied = scene.world.run(std::path::Path::new("sh"), scene.repository.path(), &["-c", &back], "");
+    assert_eq!(copied.code, Some(0), "{}", copied.stderr);
+    let lived = |text: &str| {
+        let state: Value = serde_json::from_str(text).unwrap();
+        state["active_rounds"][0]["round_id"].clone()
+    };
+    assert_eq!(lived(&scene.repository.read(STATE)), lived(&std::fs::read_to_string(&kept).unwrap()));
     scene.completes(&play);
     let rounds = scene.works().iter().filter(|work| work.starts_with("plan")).count();
     assert!(rounds <= 2, "{:?}", scene.works());
@@ -231,4 +245,25 @@ fn a_file_of_the_users_in_the_way_of_a_merge_is_never_written_over() {
     scene.assert_complete();
     let asked: Value = json!(scene.works());
     assert_eq!(asked, json!(["plan 1 1", "implement 1 1", "review 1 1"]), "nobody is asked again");
+}
+
+#[test]
+fn a_round_without_its_branch_blocks_with_what_to_do_and_goes_when_it_is_taken_out() {
+    let scene = Scene::small(Style::Markdown);
+    scene.edit_state(|state| {
+        state["active_rounds"] =
+            json!([super::plane::round_record("round-001", "plan", "orchestrator/round-001-gone")]);
+    });
+    let play = Play::default().well(&scene.cut("round-001", "m-1")).well(&scene.cut("round-002", "m-1"));
+    let _ = scene.run(&play, &[]).exits_with(NOT_READY);
+    let waits = scene.world.windlass(&["inbox", "--json"]).exits_with(0).json();
+    let suggestion = waits[0]["suggestion"].as_str().unwrap();
+    assert!(suggestion.contains("take round-001 out of `active_rounds`"), "{suggestion}");
+    let words = ["roadmap", "inspect", scene.repository.text(), "--json"];
+    let found = scene.world.windlass(&words).exits_with(0).json();
+    assert!(found["next"].as_str().unwrap().contains("its branch is gone"), "{found:#}");
+    assert_eq!(found["next_steps"][0], format!("windlass resume {}", scene.run_id()));
+    scene.edit_state(|state| state["active_rounds"] = json!([]));
+    let _ = scene.about("resume", &[]).exits_with(0);
+    scene.assert_complete();
 }

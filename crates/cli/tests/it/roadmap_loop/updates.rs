@@ -36,6 +36,12 @@ fn a_planners_request_becomes_the_next_revision_and_its_round_is_never_merged() 
         ];
         assert_eq!(works[..6], began, "{style:?}");
         assert!(scene.prompt("author-update-1-2").contains("split it once more"));
+        // Nobody is asked for what would be sent back.
+        let asked = scene.prompt("review-update-1-1");
+        assert!(
+            asked.contains("stays in its roadmap's family") && !asked.contains("Family migration"),
+            "{asked}"
+        );
         let state = scene.state();
         assert_eq!(
             (&state["roadmap_revision"], &state["roadmap_dir"]),

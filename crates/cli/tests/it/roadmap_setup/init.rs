@@ -120,12 +120,58 @@ fn folders_that_are_not_ours_and_staged_files_are_left_alone() {
     staged.repository.write("half.txt", "half");
     staged.repository.git(&["add", "half.txt"]);
     let refused = staged.init(ANSWERS, &[]).exits_with(14);
-    assert_refused(&refused, "WL-RUN-002", &["staged changes: half.txt", "it finishes what it began"]);
+    assert_refused(&refused, "WL-RUN-002", &["staged changes: half.txt", "nothing was written"]);
     assert_eq!(staged.commits(), 1);
+    assert!(!staged.repository.path().join("orchestrator").exists());
+    assert_eq!(staged.inspect().exits_with(2).json()["kind"], "absent");
     staged.repository.git(&["reset", "-q"]);
-    let finished = staged.init(ANSWERS, &[]).exits_with(0).stdout;
-    assert!(finished.contains("an earlier set-up was interrupted and is finished now"), "{finished}");
+    let _ = staged.init(ANSWERS, &[]).exits_with(0);
     assert_eq!((staged.commits(), staged.inspect().code), (2, Some(0)));
+}
+
+#[test]
+fn ignore_rules_that_keep_rounds_out_of_git_are_refused_before_anything_is_written() {
+    for (more, rules) in
+        [(&[][..], "orchestrator\n"), (&[][..], "rounds/\n"), (&["--records"][..], "*.json\n")]
+    {
+        let place = Place::bare();
+        place.repository.write(".gitignore", rules).commit("rules");
+        for dry in [&["--dry-run"][..], &[][..]] {
+            let refused = place.init(ANSWERS, &[more, dry].concat()).exits_with(2);
+            assert_refused(
+                &refused,
+                "WL-ROADMAP-001",
+                &[".gitignore: a rule in it keeps orchestrator/", "out of git"],
+            );
+        }
+        assert!(!place.repository.path().join("orchestrator").exists());
+        place.repository.write(".gitignore", "").commit("no rules");
+        let _ = place.init(ANSWERS, more).exits_with(0);
+        place.repository.write(".gitignore", rules).commit("rules again");
+        let found = place.inspect().exits_with(2);
+        assert!(found.stdout.contains("out of git"), "{}", found.stdout);
+        let words = ["roadmap", "run", "--repo", place.repository.text(), "--agent", "shell:true"];
+        let refused = place.world.windlass(&words).exits_with(2);
+        assert_refused(&refused, "WL-ROADMAP-001", &["out of git", "nothing was begun"]);
+        assert_eq!(place.world.windlass(&["ls", "--json"]).exits_with(0).json(), serde_json::json!([]));
+    }
+}
+
+#[test]
+fn something_else_of_the_planes_name_is_left_alone() {
+    let place = Place::bare();
+    place.repository.write("orchestrator", "a file\n");
+    let found = place.inspect().exits_with(2).json();
+    assert_eq!(
+        (&found["kind"], &found["next_steps"]),
+        (&"not-an-orchestrator".into(), &serde_json::json!([]))
+    );
+    assert_refused(&place.init(ANSWERS, &[]).exits_with(2), "WL-ROADMAP-001", &["is no folder"]);
+
+    let odd = Place::bare();
+    std::fs::create_dir_all(odd.repository.path().join(STATE)).unwrap();
+    assert_eq!(odd.inspect().exits_with(2).json()["kind"], "unreadable");
+    assert_refused(&odd.init(ANSWERS, &[]).exits_with(2), "WL-ROADMAP-001", &["is no plain file"]);
 }
 
 #[test]

@@ -222,3 +222,42 @@ fn a_round_whose_branch_is_gone_is_told_as_the_run_decides_it() {
     let found = place.inspect().exits_with(0).json();
     assert_eq!(found["next"], "give up round-001: its branch orchestrator/round-001 is gone");
 }
+
+#[test]
+fn a_blocked_round_whose_branch_is_gone_is_not_said_to_go_on() {
+    let place = Place::set_up(&[]);
+    let round = json!({"round_id": "round-001", "stage": "blocked", "branch": "orchestrator/round-001",
+        "worktree_path": "orchestrator/worktrees/round-001", "resume_error": "nobody answered"});
+    place.edit_state(&[
+        ("active_rounds", json!([round])),
+        ("controller_stage", json!("blocked")),
+        ("resume_errors", json!({"controller": "nobody answered"})),
+    ]);
+    let found = place.inspect().exits_with(0).json();
+    let next = found["next"].as_str().unwrap();
+    assert!(next.contains("its branch is gone") && !next.contains("(at "), "{next}");
+    let faults = found["rounds"][0]["faults"].to_string();
+    assert!(faults.contains("take round-001 out of `active_rounds`"), "{found:#}");
+}
+
+#[test]
+fn a_plane_that_lies_here_and_is_not_committed_is_no_old_one() {
+    let place = Place::set_up(&[]);
+    place.repository.git(&["reset", "-q", "HEAD~1"]);
+    let found = place.inspect().exits_with(2);
+    let text = &found.stdout;
+    assert!(text.contains("is not committed on the base branch") && text.contains("run it again"), "{text}");
+    assert!(!text.contains("migration needed") && !text.contains("migrate --dry-run"), "{text}");
+    assert!(text.contains("active-roadmap-bundle.md"), "{text}");
+}
+
+#[test]
+fn in_a_rounds_worktree_the_way_to_the_plane_is_named() {
+    let place = Place::set_up(&[]);
+    let worktree = "orchestrator/worktrees/round-001";
+    place.repository.git(&["worktree", "add", "-q", "-b", "orchestrator/round-001", worktree]);
+    let inside = place.repository.path().join(worktree);
+    let found = place.world.windlass(&["roadmap", "inspect", inside.to_str().unwrap()]).exits_with(2).stdout;
+    assert!(found.contains("this is the worktree of a round"), "{found}");
+    assert!(!found.contains("git switch"), "{found}");
+}

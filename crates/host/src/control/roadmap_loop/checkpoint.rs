@@ -61,6 +61,7 @@ impl<'a> Checkpoints<'a> {
             Some(head) => head.tree.clone(),
             None => self.repository.empty_tree().map_err(git_fault)?,
         };
+        self.nothing_staged(&base, files)?;
         let content: Vec<(String, Vec<u8>)> =
             files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
         let parts = Overlay { content: &base, replaced: &[], removed: &[], files: &content };
@@ -88,6 +89,20 @@ impl<'a> Checkpoints<'a> {
         self.write_files(&begun)?;
         self.move_branch(&begun)?;
         Ok(begun.to)
+    }
+
+    /// What is staged beside our files would keep the branch from moving, after everything was written.
+    fn nothing_staged(&self, base: &TreeId, files: &[(String, String)]) -> Result<(), Fault> {
+        let staged = self.repository.staged_changes(base).map_err(git_fault)?;
+        let others: Vec<String> =
+            staged.into_iter().filter(|path| !files.iter().any(|(ours, _)| ours == path)).collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        let message = format!("no commit was made: staged changes: {}", others.join(", "));
+        Err(Fault::new(Code::NotAllowedNow, message)
+            .kept("nothing was written")
+            .hint("commit them, or take them out of the index with `git restore --staged`; then run the same command again"))
     }
 
     fn write_files(&self, begun: &Begun) -> Result<(), Fault> {

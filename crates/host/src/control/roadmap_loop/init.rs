@@ -4,6 +4,7 @@
 use super::checkpoint::Checkpoints;
 use super::on_disk::OnDisk;
 use super::{hold_briefly, unusable};
+use crate::control_plane::kept_out;
 use crate::fault::git_fault;
 use crate::host::Host;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,9 @@ pub(crate) async fn init(host: &Host, command: &InitRoadmap) -> Result<RoadmapIn
             None => "main".to_owned(),
         };
         let plan = Plan::of(&top, command, family, &branch)?;
+        if let Some(checkout) = &checkout {
+            plan.can_be_committed(&host.repository(checkout.clone())?)?;
+        }
         return Ok(plan.report(&top, checkout.is_none(), None));
     }
     let begins = checkout.is_none();
@@ -60,6 +64,7 @@ pub(crate) async fn init(host: &Host, command: &InitRoadmap) -> Result<RoadmapIn
             return Ok(finished(&top, commit));
         }
         let plan = Plan::of(&top, command, family, &branch_of(&repository)?)?;
+        plan.can_be_committed(&repository)?;
         let commit = checkpoints.make(&plan.files, &plan.message())?;
         Ok(plan.report(&top, begins, Some(commit)))
     })
@@ -164,8 +169,11 @@ impl Mode {
 
 /// Section 21: decided by what is there.
 fn mode(disk: &OnDisk) -> Result<Mode, Fault> {
-    if !disk.exists || disk.files.is_empty() {
+    if disk.is_free() {
         return Ok(Mode::Bootstrap);
+    }
+    if let Some(why) = disk.no_folder() {
+        return Err(unusable(why).kept(NOTHING));
     }
     let unreadable = |why: String| unusable(why).kept(NOTHING);
     let Some(state) = disk.state().map_err(unreadable)? else {
@@ -291,6 +299,16 @@ impl Plan {
         files.push((STATE_FILE.to_owned(), state.text().to_owned()));
         unchanged.retain(|path| disk.has(path));
         Ok(Self { mode, generation, family, bundle, files, unchanged, notices })
+    }
+
+    /// Rounds whose files git never sees would come to nothing, after everybody was asked.
+    fn can_be_committed(&self, repository: &Repository) -> Result<(), Fault> {
+        match kept_out(repository, self.generation, &self.bundle.roadmap_id)? {
+            Some(trouble) => Err(Fault::new(Code::PlaneUnusable, trouble.sentences.join("\n"))
+                .kept("no file of the control plane was written")
+                .hint(trouble.hint)),
+            None => Ok(()),
+        }
     }
 
     fn message(&self) -> String {

@@ -1,9 +1,11 @@
 //! `windlass roadmap inspect`: what the control plane is, everything that is wrong with it at once, and what a run would do
 //! first. Nothing of the repository is written, not even a lock.
 
+use super::earlier::{self, Earlier};
 use super::init::word;
+use super::last_good;
 use super::on_disk::OnDisk;
-use crate::control_plane::{self, Looked, Trouble, TroubleKind};
+use crate::control_plane::{self, Looked, Trouble, TroubleKind, kept_out};
 use crate::fault::git_fault;
 use crate::host::Host;
 use std::path::Path;
@@ -20,17 +22,22 @@ use windlass_control_api::roadmap_setup::{
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::Role;
 use windlass_protocols::protocol::roadmap_rounds::book::proven;
-use windlass_protocols::protocol::roadmap_rounds::outlook::outlook;
+use windlass_protocols::protocol::roadmap_rounds::outlook::without_branch;
 use windlass_protocols::protocol::roadmap_rounds::plane::{Plane, RoundSeen};
 
-pub(crate) fn inspect(host: &Host, directory: &Path) -> Result<RoadmapInspection, Fault> {
+pub(crate) async fn inspect(host: &Host, directory: &Path) -> Result<RoadmapInspection, Fault> {
     let checkout = Checkout::discover(directory).map_err(git_fault)?;
     let disk = OnDisk::look(checkout.work_tree());
     let mut view = RoadmapInspection {
         repository: checkout.work_tree().to_string_lossy().into_owned(),
         ..RoadmapInspection::default()
     };
-    if !disk.exists || disk.files.is_empty() {
+    if let Some(why) = disk.no_folder() {
+        view.kind = PlaneKindView::NotAnOrchestrator;
+        view.why.push(why);
+        return Ok(view);
+    }
+    if disk.is_free() {
         view.why.push(format!("there is no {PLANE_DIR}/ here"));
         view.next_steps.push("windlass roadmap init".to_owned());
         return Ok(view);
@@ -45,29 +52,43 @@ pub(crate) fn inspect(host: &Host, directory: &Path) -> Result<RoadmapInspection
         Err(why) => {
             view.kind = PlaneKindView::Unreadable;
             view.why.push(why);
+            view.next_steps.extend(last_good::command(host, checkout.work_tree()).await?);
             return Ok(view);
         }
     };
     let kind = disk.kind(&state);
     let Recognised::Ours(state) = state else {
         refused(&mut view, kind);
+        if view.kind == PlaneKindView::Unreadable {
+            view.next_steps.extend(last_good::command(host, checkout.work_tree()).await?);
+        }
         return Ok(view);
     };
     // Whether it can be run is what a run finds, which reads more of the base branch than of the checkout.
     let top = checkout.work_tree().to_owned();
-    let run = run_command(host, &top)?;
-    let looked = control_plane::look(&host.repository(checkout)?)?;
+    let next = match earlier::newest(host, &top).await? {
+        Some(earlier) => earlier,
+        None => Earlier::none(run_command(host, &top)?),
+    };
+    let repository = host.repository(checkout)?;
+    let looked = match control_plane::look(&repository)? {
+        Ok(looked) => match kept_out(&repository, looked.generation, &looked.plane.roadmap_id)? {
+            Some(trouble) => Err(trouble),
+            None => Ok(looked),
+        },
+        Err(trouble) => Err(trouble),
+    };
     match (kind, looked) {
         (PlaneKind::Runs(files), looked) => {
             of_plane(&mut view, &disk, &state, files);
-            add_what_was_seen(&mut view, (&top, run), looked);
+            add_what_was_seen(&mut view, (&top, &next), looked);
         }
         (PlaneKind::Legacy { why } | PlaneKind::MigrationNeeded { why }, Ok(looked)) => {
             let (generation, bundle) = (looked.generation, looked.bundle.clone());
             let files = PlaneFiles { generation, bundle, missing: Vec::new(), mixed: Vec::new() };
             of_plane(&mut view, &disk, &state, files);
             view.oddities.extend(why.iter().map(|why| in_checkout(why)));
-            add_what_was_seen(&mut view, (&top, run), Ok(looked));
+            add_what_was_seen(&mut view, (&top, &next), Ok(looked));
         }
         (kind, _) => refused(&mut view, kind),
     }
@@ -219,17 +240,17 @@ fn recorded(round: &windlass_artifact_formats::roadmap_loop::plane::RoundRecord)
 /// What git and the worktrees tell besides.
 fn add_what_was_seen(
     view: &mut RoadmapInspection,
-    (top, run): (&Path, &str),
+    (top, earlier): (&Path, &Earlier),
     looked: Result<Looked, Trouble>,
 ) {
     match looked {
         Ok(Looked { plane, .. }) => {
             view.valid = true;
             only_here(view);
-            view.next = Some(outlook(&plane));
+            view.next = Some(earlier.outlook(&plane));
             view.rounds = plane.rounds.iter().map(|round| seen(top, round)).collect();
             add_oddities(view, &plane);
-            let next = if view.complete { "windlass roadmap init" } else { run };
+            let next = if view.complete { "windlass roadmap init" } else { &earlier.command };
             view.next_steps.push(next.to_owned());
         }
         Err(trouble) => {
@@ -271,6 +292,7 @@ fn seen(top: &Path, round: &RoundSeen) -> LiveRound {
         evidence => proven(evidence).word(),
     };
     let faults = [&evidence.plan_faults, &evidence.notes_faults, &evidence.review_faults];
+    let gone = (round.head.is_none() && !evidence.merged).then(|| without_branch(round));
     LiveRound {
         id: round.id.clone(),
         stage: round.stage.word().to_owned(),
@@ -279,6 +301,6 @@ fn seen(top: &Path, round: &RoundSeen) -> LiveRound {
         worktree: round.worktree.clone(),
         worktree_stands: round.worktree_stands || linked,
         resume_error: round.resume_error.clone(),
-        faults: faults.into_iter().flatten().cloned().collect(),
+        faults: faults.into_iter().flatten().cloned().chain(gone).collect(),
     }
 }

@@ -2,11 +2,14 @@
 
 mod checkpoint;
 pub(crate) mod closeout;
+mod earlier;
 pub(crate) mod init;
 pub(crate) mod inspect;
+mod last_good;
 pub(crate) mod look;
 pub(crate) mod migrate;
 mod on_disk;
+pub(crate) mod overtake;
 pub(crate) mod report;
 pub(crate) mod start;
 pub(crate) mod superseded;

@@ -51,6 +51,18 @@ impl OnDisk {
         Self { top: top.to_owned(), files, exists }
     }
 
+    /// Whether there is room for a plane: nothing is there under its name, or an empty folder.
+    pub(crate) fn is_free(&self) -> bool {
+        !self.exists || (self.files.is_empty() && self.no_folder().is_none() && !self.has(STATE_FILE))
+    }
+
+    /// Something else has the plane's name.
+    pub(crate) fn no_folder(&self) -> Option<String> {
+        let plane = self.top.join(PLANE_DIR).symlink_metadata();
+        let other = plane.is_ok_and(|found| !found.is_dir());
+        other.then(|| format!("{PLANE_DIR} is there and is no folder, so no control plane can be in it"))
+    }
+
     /// The text of a file, or why it cannot be read; nothing where there is no such file.
     pub(crate) fn text(&self, path: &str) -> Result<Option<String>, String> {
         let full = self.top.join(path);

@@ -1,13 +1,14 @@
 //! Starts a roadmap loop: control plane, trust and agents are looked at before the first fact, so that a refusal leaves
 //! nothing behind.
 
+use super::{last_good, overtake};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
 use crate::control::task_spec::{Agents, caps, chosen_agents, patience};
 use crate::control::{agents, trust};
-use crate::control_plane::{self, Looked, Trouble, TroubleKind};
+use crate::control_plane::{self, Looked, Trouble, TroubleKind, kept_out};
 use crate::fault::git_fault;
-use crate::holder::{IfHeld, Owner, hold_repository};
+use crate::holder::{HeldRepository, IfHeld, Owner, hold_repository};
 use crate::host::Host;
 use crate::settings::Settings;
 use std::collections::BTreeMap;
@@ -36,7 +37,7 @@ pub(crate) async fn start(
     let repository = host.repository(checkout.clone())?;
     let wanted =
         Wanted { host, command: &command, settings: &settings, checkout: &checkout, repository: &repository };
-    let looked = wanted.look()?;
+    let looked = wanted.first_look().await?;
     let spec = wanted.spec(&looked)?;
     for text in settings.warnings.iter().chain(&looked.plane.oddities) {
         watcher.hear(&Event::Notice { text: text.clone() });
@@ -53,11 +54,20 @@ pub(crate) async fn start(
     let if_held = IfHeld::waiting(command.wait);
     let held = hold_repository(host, &spec.place.common_dir, &owner, if_held, watcher);
     let held = held.await.map_err(may_wait)?;
-    let outcome = match wanted.placed(run) {
-        Ok(context) => begin(host, context, &held, watcher).await,
-        Err(fault) => Err(fault),
-    };
+    let outcome = begin_alone(&wanted, run, &held, watcher).await;
     held.release(host, outcome).await
+}
+
+/// Begins when nobody of an earlier run is left who could write into the rounds' worktrees.
+async fn begin_alone(
+    wanted: &Wanted<'_>,
+    run: RunId,
+    held: &HeldRepository,
+    watcher: &dyn Watcher,
+) -> Result<RunOutcome, Fault> {
+    let top = wanted.checkout.work_tree().to_string_lossy();
+    overtake::stop_the_others(wanted.host, (&top, &run), held, watcher).await?;
+    begin(wanted.host, wanted.placed(run)?, held, watcher).await
 }
 
 struct Wanted<'a> {
@@ -71,6 +81,29 @@ struct Wanted<'a> {
 impl Wanted<'_> {
     fn look(&self) -> Result<Looked, Fault> {
         control_plane::look(self.repository)?.map_err(|trouble| refusal(&trouble))
+    }
+
+    /// With what need not be asked again: whether git takes what rounds write, and what helps a state that cannot be read.
+    async fn first_look(&self) -> Result<Looked, Fault> {
+        let looked = match control_plane::look(self.repository)? {
+            Ok(looked) => looked,
+            Err(trouble) => {
+                let fault = refusal(&trouble);
+                let unreadable = trouble.kind == TroubleKind::Unreadable;
+                let top = self.checkout.work_tree();
+                let back = if unreadable { last_good::command(self.host, top).await? } else { None };
+                return Err(match back {
+                    Some(back) => {
+                        fault.hint(format!("`{back}` goes back to the last state a run could read"))
+                    }
+                    None => fault,
+                });
+            }
+        };
+        match kept_out(self.repository, looked.generation, &looked.plane.roadmap_id)? {
+            Some(trouble) => Err(refusal(&trouble)),
+            None => Ok(looked),
+        }
     }
 
     /// Looks at everything once more, now that no other run of this repository can begin.

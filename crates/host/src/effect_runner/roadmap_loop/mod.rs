@@ -22,6 +22,8 @@ mod tests;
 mod worktrees;
 mod written_by;
 
+pub(crate) use read::LAST_GOOD_STATE;
+
 use crate::context::RunContext;
 use crate::control_plane;
 use crate::fault::bug;
@@ -61,11 +63,8 @@ pub(super) fn run(
 fn and_look(context: &RunContext, ended: Outcome) -> Outcome {
     match ended {
         Outcome::Plane(did) if did.is_a_deed() => {
-            match control_plane::look_again(&context.repository, &context.planes) {
-                Ok(Ok(looked)) => Outcome::Plane(PlaneOutcome::Looked {
-                    after: Box::new(did),
-                    plane: Box::new(looked.plane),
-                }),
+            match read::look(context) {
+                Ok(Ok(plane)) => Outcome::Plane(PlaneOutcome::Looked { after: Box::new(did), plane }),
                 Ok(Err(_)) | Err(_) => Outcome::Plane(did),
             }
         }

@@ -2,6 +2,7 @@
 
 use super::end::End;
 use super::explain::resume_command;
+use super::outlook::without_branch;
 use super::state::State;
 use crate::inbox::{Question, Waiting, room};
 use crate::run::Run;
@@ -47,6 +48,9 @@ pub(crate) fn waiting(run: &Run, state: &State, id: &str) -> Option<Waiting> {
 fn suggestion(state: &State) -> String {
     let given_up = state.given_up.keys().next().and_then(Clone::clone);
     match given_up.and_then(|round| state.plane.as_ref()?.round(&round).cloned()) {
+        Some(round) if round.head.is_none() && !round.evidence.merged => {
+            format!("{}; then retry", without_branch(&round))
+        }
         Some(round) => format!(
             "look at {} and its artifacts, mend what keeps it, then retry; it goes on from there",
             round.worktree

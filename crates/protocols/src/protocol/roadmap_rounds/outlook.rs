@@ -3,7 +3,7 @@
 
 use super::end::End;
 use super::facts::{Fact as RoadmapFact, UpdateStep};
-use super::plane::{ControllerStage, Plane};
+use super::plane::{ControllerStage, Plane, RoundSeen};
 use super::spec::{RoadmapSpec, RoundLimits};
 use super::steps::{PlaneOutcome, PlaneStep, RoundWork, WorktreePurpose};
 use crate::draft::decide;
@@ -30,9 +30,20 @@ pub fn outlook(plane: &Plane) -> String {
 
 /// For the run that would be started with this.
 pub fn outlook_of(spec: &RoadmapSpec, plane: &Plane) -> String {
-    let decided = first_decisions(spec, plane).unwrap_or_default();
+    in_words(plane, &first_decisions(spec, plane).unwrap_or_default())
+}
+
+/// For an ended run that would be taken up again like this, with all it remembers. Nothing where it cannot be.
+pub fn outlook_of_run(run: &Run, again: Observation, plane: &Plane) -> Option<String> {
+    let mut run = run.clone();
+    observe(&mut run, again)?;
+    let decided = answer(&mut run, Outcome::Plane(PlaneOutcome::Read(Box::new(plane.clone()))))?;
+    Some(in_words(plane, &decided))
+}
+
+fn in_words(plane: &Plane, decided: &[Fact]) -> String {
     let facts = decided.iter().filter_map(|fact| match fact {
-        Fact::RoadmapRounds(fact) => told(fact),
+        Fact::RoadmapRounds(fact) => told(plane, fact),
         _ => None,
     });
     let asked = decided.iter().filter_map(|fact| match fact {
@@ -43,6 +54,15 @@ pub fn outlook_of(spec: &RoadmapSpec, plane: &Plane) -> String {
     let first: Vec<String> = facts.take(1).collect();
     let said: Vec<String> = if first.is_empty() { asked.collect() } else { first };
     if said.is_empty() { "wait: nothing can go on".to_string() } else { said.join("; ") }
+}
+
+/// What a person can do about a live round without a branch.
+pub fn without_branch(round: &RoundSeen) -> String {
+    format!(
+        "its branch {} is gone: bring it back, or take {} out of `active_rounds` in orchestrator/state.json, and its \
+         milestone is planned anew",
+        round.branch, round.id
+    )
 }
 
 /// The facts that follow from the first look at the plane.
@@ -105,7 +125,7 @@ fn anybody(plane: &Plane) -> RoadmapSpec {
 }
 
 /// Nothing for what only tells that the plane was looked at.
-fn told(fact: &RoadmapFact) -> Option<String> {
+fn told(plane: &Plane, fact: &RoadmapFact) -> Option<String> {
     Some(match fact {
         RoadmapFact::BaseFixed { .. } | RoadmapFact::PlaneTaken { .. } => return None,
         RoadmapFact::Concluded { end: End::Complete } => "stop: every milestone is done".to_string(),
@@ -117,8 +137,17 @@ fn told(fact: &RoadmapFact) -> Option<String> {
             "leave the blockage of the controller and go on from what the artifacts prove".to_string()
         }
         RoadmapFact::Recovered { rounds, .. } => {
-            let names: Vec<String> =
-                rounds.iter().map(|(round, stage)| format!("{round} (at {})", stage.word())).collect();
+            let gone = |round: &str| plane.round(round).is_some_and(|seen| seen.head.is_none());
+            let names: Vec<String> = rounds
+                .iter()
+                .map(|(round, stage)| {
+                    if gone(round) {
+                        format!("{round} (which is given up again: its branch is gone)")
+                    } else {
+                        format!("{round} (at {})", stage.word())
+                    }
+                })
+                .collect();
             format!("leave the blockage and go on from what the artifacts prove: {}", names.join(", "))
         }
         RoadmapFact::ControllerSet { stage: ControllerStage::Done, .. } => {
