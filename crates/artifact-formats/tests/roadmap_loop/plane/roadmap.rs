@@ -303,7 +303,7 @@ fn the_next_revision_carries_states_over() {
     );
     assert!(faults(&PLAIN.replacen("[in-progress]", "[done]", 1)).contains("lazy is in-progress, and"));
     assert!(faults(&PLAIN.replacen("[done]", "[pending]", 1)).contains("measure is done, and"));
-    let renamed = PLAIN.replace("id: measure\n", "id: gauge\n").replace(": measure\n", ": gauge\n");
+    let renamed = PLAIN.replace("id: measure\n", "id: gauge\n").replace("on: measure", "on: gauge");
     let found = faults(&renamed);
     assert!(found.contains("gauge is new, and") && found.contains("does not have it"), "{found}");
 }
