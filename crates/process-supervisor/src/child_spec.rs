@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::os_text;
+use crate::sandbox::Sandbox;
 
 /// The variable that marks every process of an effect, so that one that escaped its keeper can still be found.
 pub const COOKIE_VARIABLE: &str = "WINDLASS_COOKIE";
@@ -31,6 +32,9 @@ pub struct ChildSpec {
     pub secret_names: Vec<OsString>,
     pub stdin: ChildStdin,
     pub limits: Limits,
+    /// `None` for a child that may write wherever its user may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Sandbox>,
     /// Must be unique to the effect; it is given to the child as `WINDLASS_COOKIE`.
     pub cookie: String,
 }
@@ -96,8 +100,12 @@ mod tests {
             directory: "/".into(),
             environment: BTreeMap::from([(odd.clone(), odd.clone()), ("A".into(), "b".into())]),
             secret_names: vec!["KEY".into()],
-            stdin: ChildStdin::File { path: PathBuf::from(odd) },
+            stdin: ChildStdin::File { path: PathBuf::from(odd.clone()) },
             limits: Limits::default(),
+            sandbox: Some(Sandbox {
+                kind: crate::SandboxKind::Landlock,
+                writable: vec!["/w".into(), PathBuf::from(odd.clone())],
+            }),
             cookie: "c".into(),
         };
         let stored = serde_json::to_string(&spec).unwrap();

@@ -70,6 +70,7 @@ fn bury(directory: &EffectDir) -> Result<ChildEnd, SupervisorError> {
         stderr_bytes: written[1],
         leaked_processes: swept.killed,
         surviving_processes: swept.surviving,
+        sandbox: spec.sandbox.as_ref().map(|sandbox| sandbox.kind),
         ..ChildEnd::without_run(HowEnded::Lost { reason: "its keeper was killed".into() })
     })
 }

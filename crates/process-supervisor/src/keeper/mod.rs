@@ -2,6 +2,7 @@
 //! its effect directory and nothing of engines, and stays small because there is one of it for every running agent.
 
 mod descendants;
+mod fenced;
 mod ladder;
 mod output;
 mod watch;
@@ -19,7 +20,7 @@ use crate::effect_dir::{ChildRecord, EffectDir};
 use crate::error::SupervisorError;
 use crate::identity::ProcessIdentity;
 use crate::inherited_descriptors;
-use crate::launch::{self, Group, Launch, NotLaunchable};
+use crate::launch::{Group, Launch, NotLaunchable};
 use crate::process_table;
 use crate::redaction::{Redaction, Secrets};
 use crate::sweep;
@@ -108,10 +109,8 @@ fn spawn(spec: &ChildSpec, secrets: &Secrets) -> Result<Child, NotLaunchable> {
         environment: &environment,
         group: Group::Own,
     };
-    let mut command = launch.command()?;
-    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     windlass_crash_points::reach("child.before");
-    let child = command.spawn().map_err(|error| launch::spawn_failure(&spec.program, &error))?;
+    let child = fenced::spawn(&launch, stdin, spec.sandbox.as_ref())?;
     windlass_crash_points::reach("child.after");
     Ok(child)
 }

@@ -103,6 +103,7 @@ pub(super) async fn until_the_end(
         stderr_bytes,
         leaked_processes: swept.killed,
         surviving_processes: swept.surviving,
+        sandbox: spec.sandbox.as_ref().map(|sandbox| sandbox.kind),
     })
 }
 
