@@ -201,6 +201,7 @@ impl RunContext {
                 output_bytes: limits.output_bytes,
                 ..Limits::default()
             },
+            sandbox: None,
             cookie: self.cookie(effect),
         }
     }

@@ -74,8 +74,10 @@ fn outside_of_them_nothing_can_be_written() {
             is_done(&end, &world);
             assert_eq!(world.stdout(), "refused\n", "{kind:?}: {attack}");
             assert_eq!(std::fs::read_to_string(world.file("outside/there")).unwrap(), "there", "{attack}");
-            let left: Vec<PathBuf> =
-                std::fs::read_dir(world.file("outside")).unwrap().map(|entry| entry.unwrap().path()).collect();
+            let left: Vec<PathBuf> = std::fs::read_dir(world.file("outside"))
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+                .collect();
             assert_eq!(left, [world.file("outside/there")], "{kind:?}: {attack}");
         }
     }
@@ -86,7 +88,8 @@ fn no_descendant_gets_out_however_it_was_detached() {
     for kind in kinds() {
         let world = World::new();
         let write = "echo x > $T/outside/there; : > $T/inside/tried";
-        let script = format!("setsid sh -c '({write}) &' ; while ! [ -e $T/inside/tried ]; do sleep 0.01; done");
+        let script =
+            format!("setsid sh -c '({write}) &' ; while ! [ -e $T/inside/tried ]; do sleep 0.01; done");
         let end = fenced(&world, kind, &script);
         is_done(&end, &world);
         assert_eq!(std::fs::read_to_string(world.file("outside/there")).unwrap(), "there", "{kind:?}");
@@ -99,7 +102,8 @@ fn a_namespace_made_inside_does_not_undo_it() {
         let world = World::new();
         let remount = "mount -o remount,rw,bind / ; umount -l $T/inside; mount --bind $T/outside $T/inside; \
                        echo x > $T/outside/there; echo x > $T/inside/there";
-        let script = format!("unshare -rm sh -c '{remount}' 2>/dev/null; sh -c '{remount}' 2>/dev/null; true");
+        let script =
+            format!("unshare -rm sh -c '{remount}' 2>/dev/null; sh -c '{remount}' 2>/dev/null; true");
         let end = fenced(&world, kind, &script);
         is_done(&end, &world);
         assert_eq!(std::fs::read_to_string(world.file("outside/there")).unwrap(), "there", "{kind:?}");

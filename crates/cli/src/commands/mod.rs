@@ -14,6 +14,7 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod explain_error;
+mod fence_flags;
 pub(crate) mod goal;
 pub(crate) mod inbox;
 pub(crate) mod land;

@@ -9,6 +9,7 @@ pub(crate) mod cost;
 pub(crate) mod diagnose;
 pub(crate) mod find;
 pub(crate) mod goal_loop;
+mod held;
 pub(crate) mod inbox;
 pub(crate) mod legacy;
 pub(crate) mod notify;

@@ -29,7 +29,7 @@ pub(super) struct Ended {
 
 /// Where a program leaves its usage that tells it nowhere else.
 pub(super) fn usage_file(directory: &Path) -> PathBuf {
-    directory.join("usage.json")
+    directory.join("told").join("usage.json")
 }
 
 /// The id of a conversation that has to be known even if the agent is killed before it says one.

@@ -174,6 +174,12 @@ pub(super) fn usage(end: &ChildEnd, limits: StepLimits) -> Usage {
     Usage {
         duration: Millis(duration),
         output_bytes: end.stdout_bytes.saturating_add(end.stderr_bytes),
+        held_by: match end.how {
+            HowEnded::NotStarted { .. } => None,
+            HowEnded::Exited { .. } | HowEnded::Signaled { .. } | HowEnded::Lost { .. } => {
+                Some(crate::fence::held_by(end.sandbox))
+            }
+        },
         ..Usage::default()
     }
 }

@@ -92,6 +92,7 @@ fn spec(
         secret_names: secrets.keys().cloned().collect(),
         stdin: ChildStdin::File { path: input },
         limits: Limits { total_ms: LIMIT_MS, output_bytes: Some(OUTPUT_BYTES), ..Limits::default() },
+        sandbox: None,
         cookie: format!("notify/{}", message.id),
     };
     (spec, secrets)

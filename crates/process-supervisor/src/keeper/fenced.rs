@@ -27,7 +27,8 @@ pub(super) fn spawn(
             std::thread::scope(|scope| {
                 let fenced = || {
                     let places = sandbox.writable.iter().map(PathBuf::as_path);
-                    landlock::restrict_this_thread(places.chain(devices)).map_err(|error| no_fence(&error))?;
+                    landlock::restrict_this_thread(places.chain(devices))
+                        .map_err(|error| no_fence(&error))?;
                     started(&mut command, stdin, launch.program)
                 };
                 scope.spawn(fenced).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -99,8 +99,7 @@ fn mount(source: Option<&CStr>, target: &CStr, flags: libc::c_ulong) -> io::Resu
     let source = source.map_or(std::ptr::null(), CStr::as_ptr);
     // SAFETY: both texts end with a zero and live until the call returns; the other two are allowed to be null.
     #[expect(unsafe_code, reason = "the wrapper we have leaves this call out")]
-    let answer =
-        unsafe { libc::mount(source, target.as_ptr(), std::ptr::null(), flags, std::ptr::null()) };
+    let answer = unsafe { libc::mount(source, target.as_ptr(), std::ptr::null(), flags, std::ptr::null()) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

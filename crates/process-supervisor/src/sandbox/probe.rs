@@ -39,15 +39,24 @@ pub fn sandbox_means(program: &Path) -> SandboxMeans {
 /// As [`sandbox_means`], without a process where Landlock is there.
 pub fn landlock_version() -> Result<u32, String> {
     match landlock::abi() {
-        Ok(abi) if abi >= landlock::OLDEST_ABI => Ok(abi),
+        Ok(abi) if abi >= landlock::OLDEST_ABI => tried().map(|()| abi),
         Ok(abi) => Err(format!("Landlock version {abi} is too old, {} is needed", landlock::OLDEST_ABI)),
         Err(error) => Err(format!("the kernel has no Landlock, or it is switched off: {error}")),
     }
 }
 
+/// On a thread that ends with its fence: there can be no more than a few around each other.
+fn tried() -> Result<(), String> {
+    let trial = std::thread::spawn(|| landlock::restrict_this_thread(std::iter::empty()));
+    match trial.join() {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(format!("Landlock refuses: {error}")),
+        Err(_) => Err("Landlock could not be tried".to_owned()),
+    }
+}
+
 fn try_namespaces(program: &Path) -> Result<(), String> {
-    let command =
-        QuickCommand::new(program, "/").arg(LAUNCH_COMMAND).deadline(Duration::from_secs(10));
+    let command = QuickCommand::new(program, "/").arg(LAUNCH_COMMAND).deadline(Duration::from_secs(10));
     match command.run() {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),

@@ -3,7 +3,7 @@
 
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
-use crate::control::task_spec::{Agents, caps, chosen_agents, patience};
+use crate::control::task_spec::{Agents, caps, chosen_agents, fence, patience};
 use crate::control::{agents, trust};
 use crate::control_plane::{self, Looked, Trouble, TroubleKind};
 use crate::fault::git_fault;
@@ -118,6 +118,7 @@ impl Wanted<'_> {
                 fallbacks,
                 prompts: BTreeMap::new(),
                 author: settings.text("author").map(str::to_owned),
+                fence: fence(settings, &self.command.directory),
             },
         })
     }
