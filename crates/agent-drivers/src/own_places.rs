@@ -48,7 +48,6 @@ fn places_of(program: AgentProgram, variable: &impl Fn(&str) -> Option<String>) 
             base("XDG_DATA_HOME", ".local/share", "opencode"),
             base("XDG_CONFIG_HOME", ".config", "opencode"),
             base("XDG_STATE_HOME", ".local/state", "opencode"),
-            at_home(".opencode"),
         ],
         AgentProgram::Copilot => vec![
             moved("COPILOT_HOME", ".copilot"),

@@ -256,11 +256,10 @@ fn ambient(context: &RunContext, who: Who<'_>) -> BTreeSet<PathBuf> {
     places.extend(home.iter().flat_map(|home| CACHES.iter().map(|cache| home.join(cache))));
     if let Who::Maker(choice) | Who::Reader(choice) = who {
         for place in own_places(choice, variable) {
-            // A program that was never started has no place yet; only its own directory is made for it.
-            let names_a_directory = place.extension().is_none();
-            if names_a_directory && home.as_deref().is_some_and(|home| place.parent() == Some(home)) {
+            // A program that was never started has no place yet. Of a command nobody knows which one it will start.
+            if matches!(choice, AgentChoice::Known { .. }) && place.extension().is_none() {
                 // Where it cannot be made it cannot be used either, and the program will say so itself.
-                let _ = std::fs::create_dir(&place);
+                let _ = std::fs::create_dir_all(&place);
             }
             places.push(place);
         }

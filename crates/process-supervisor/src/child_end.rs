@@ -68,6 +68,8 @@ pub enum EndedBy {
     TotalLimit,
     IdleLimit,
     OutputLimit,
+    MemoryLimit,
+    ProcessLimit,
     StopRequest,
 }
 

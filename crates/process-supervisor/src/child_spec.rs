@@ -69,6 +69,12 @@ pub struct Limits {
     pub tail_bytes: u64,
     /// How long pipes that a leaked descendant holds open may delay the end.
     pub leak_ms: u64,
+    /// What the child and everything it started may have of memory together, file pages not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// How many processes they may be at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u64>,
 }
 
 impl Default for Limits {
@@ -81,6 +87,8 @@ impl Default for Limits {
             head_bytes: 1024 * 1024,
             tail_bytes: 256 * 1024,
             leak_ms: 200,
+            memory_bytes: None,
+            processes: None,
         }
     }
 }

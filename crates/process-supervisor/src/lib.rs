@@ -4,12 +4,14 @@
 //! See the README beside this crate for the files of an effect directory and the states of a kept child.
 
 mod bounded_log;
+mod cgroup;
 mod child_end;
 mod child_spec;
 mod clock;
 mod detached;
 mod effect_dir;
 mod error;
+mod family_size;
 mod identity;
 mod inherited_descriptors;
 mod keeper;

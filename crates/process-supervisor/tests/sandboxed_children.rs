@@ -1,6 +1,8 @@
 //! Children inside a fence: what they may write, what they may not, and that nothing else about them changes. Each test runs
 //! with every means this machine has.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
 mod support;
 
 use std::path::{Path, PathBuf};

@@ -280,6 +280,10 @@ pub enum StepEnd {
     TotalLimit,
     IdleLimit,
     OutputLimit,
+    /// It had, with all it started, more memory than a step may have.
+    MemoryLimit,
+    /// The same for processes.
+    ProcessLimit,
     /// The program is not there or may not be started: asking again will not help.
     NotStarted {
         reason: String,

@@ -182,6 +182,8 @@ fn how_it_ended(end: &ChildEnd) -> HowItEnded {
                 EndedBy::TotalLimit => Limit::TotalTime,
                 EndedBy::IdleLimit => Limit::IdleTime,
                 EndedBy::OutputLimit => Limit::OutputBytes,
+                EndedBy::MemoryLimit => Limit::Memory,
+                EndedBy::ProcessLimit => Limit::Processes,
                 EndedBy::StopRequest => Limit::StopRequest,
             },
         },

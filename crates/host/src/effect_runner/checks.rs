@@ -269,7 +269,11 @@ const fn exit_code(end: &StepEnd) -> i32 {
     match end {
         StepEnd::Exited { code } => *code,
         StepEnd::Signaled { signal } => SIGNAL_BASE + *signal,
-        StepEnd::TotalLimit | StepEnd::IdleLimit | StepEnd::OutputLimit => 124,
+        StepEnd::TotalLimit
+        | StepEnd::IdleLimit
+        | StepEnd::OutputLimit
+        | StepEnd::MemoryLimit
+        | StepEnd::ProcessLimit => 124,
         StepEnd::NotStarted { .. } => 127,
     }
 }

@@ -158,6 +158,8 @@ pub(super) fn count(end: &ChildEnd, directory: &Path) -> Counted {
         (_, Some(EndedBy::TotalLimit)) => Counted::Ended(StepEnd::TotalLimit),
         (_, Some(EndedBy::IdleLimit)) => Counted::Ended(StepEnd::IdleLimit),
         (_, Some(EndedBy::OutputLimit)) => Counted::Ended(StepEnd::OutputLimit),
+        (_, Some(EndedBy::MemoryLimit)) => Counted::Ended(StepEnd::MemoryLimit),
+        (_, Some(EndedBy::ProcessLimit)) => Counted::Ended(StepEnd::ProcessLimit),
         (HowEnded::Exited { code }, None) => Counted::Ended(StepEnd::Exited { code: *code }),
         (HowEnded::Signaled { signal }, None) => Counted::Ended(StepEnd::Signaled { signal: *signal }),
     }

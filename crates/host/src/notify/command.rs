@@ -104,6 +104,7 @@ fn words(end: &ChildEnd, kept: &Path) -> String {
             format!("it took longer than {} s", LIMIT_MS / 1000)
         }
         (Some(EndedBy::OutputLimit), _) => "it printed too much".to_owned(),
+        (Some(EndedBy::MemoryLimit | EndedBy::ProcessLimit), _) => "it grew too large".to_owned(),
         (Some(EndedBy::StopRequest), _) => "it was stopped".to_owned(),
         (None, HowEnded::Exited { code }) => format!("exit code {code}"),
         (None, HowEnded::Signaled { signal }) => format!("ended by signal {signal}"),

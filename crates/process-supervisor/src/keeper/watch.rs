@@ -14,14 +14,18 @@ use super::descendants::{self, Reaped};
 use super::ladder::{Ladder, Step};
 use super::output::Output;
 use crate::child_end::{ChildEnd, HowEnded};
-use crate::child_spec::ChildSpec;
+use crate::child_spec::{ChildSpec, Limits};
 use crate::clock;
 use crate::effect_dir::{ChildRecord, EffectDir};
 use crate::error::SupervisorError;
+use crate::family_size;
 use crate::redaction::Redaction;
 
 /// With no limit in sight the loop still wakes now and then; it costs nothing.
 const FAR_AWAY: Duration = Duration::from_hours(1);
+
+/// How often the number of processes and their memory are looked at, where they are limited.
+const BETWEEN_SIZES: Duration = Duration::from_millis(100);
 
 pub(super) struct Signals {
     stop: SignalStream,
@@ -89,7 +93,7 @@ pub(super) async fn until_the_end(
         }));
     };
     let mut ladder = Ladder::new(&spec.limits, started);
-    watched.run(&mut ladder, &mut output, &mut signals).await;
+    watched.run((&mut ladder, &spec.limits), &mut output, &mut signals).await;
     let duration = clock::now().saturating_duration_since(started);
     drain(&mut output, Duration::from_millis(spec.limits.leak_ms)).await;
     let swept = descendants::end_all(watched.leaked, &mut signals.child_ended).await;
@@ -109,12 +113,20 @@ pub(super) async fn until_the_end(
 
 impl Watched {
     /// Until the child has exited, or does not even die of SIGKILL.
-    async fn run(&mut self, ladder: &mut Ladder, output: &mut Output, signals: &mut Signals) {
+    async fn run(
+        &mut self,
+        (ladder, limits): (&mut Ladder, &Limits),
+        output: &mut Output,
+        signals: &mut Signals,
+    ) {
+        let watches_size = limits.memory_bytes.is_some() || limits.processes.is_some();
+        let mut next_look = clock::now();
         // It may have exited before this loop looks for the first time, and its signal is sent only once.
         self.reap();
         while self.status.is_none() {
             let far_away = clock::after(FAR_AWAY);
-            let wake_at = ladder.next_at().map_or(far_away, |at| at.min(far_away));
+            let look_at = if watches_size { next_look } else { far_away };
+            let wake_at = ladder.next_at().map_or(far_away, |at| at.min(far_away)).min(look_at);
             let event = next_event(output, signals, wake_at).await;
             let now = clock::now();
             let step = match event {
@@ -123,9 +135,16 @@ impl Watched {
                 Event::Output(bytes) if bytes > 0 => ladder.heard(bytes, now),
                 Event::SomeChildEnded | Event::Output(_) | Event::TimePassed => Step::Nothing,
             };
+            let mut size = Step::Nothing;
+            if watches_size && now >= next_look {
+                if let Some(why) = family_size::passed(limits) {
+                    size = ladder.exceeded(why, now);
+                }
+                next_look = clock::after(BETWEEN_SIZES);
+            }
             self.reap();
             // Limits are looked at after every event: a child that floods us must not keep the timer from its turn.
-            for step in [step, ladder.time_passed(now)] {
+            for step in [step, size, ladder.time_passed(now)] {
                 match step {
                     Step::Nothing => {}
                     Step::AskToEnd => {

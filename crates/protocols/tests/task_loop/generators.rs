@@ -127,7 +127,13 @@ pub(crate) fn step_end() -> BoxedStrategy<StepEnd> {
         4 => Just(StepEnd::Exited { code: 0 }),
         1 => any::<i32>().prop_map(|code| StepEnd::Exited { code }),
         1 => any::<i32>().prop_map(|signal| StepEnd::Signaled { signal }),
-        1 => select(vec![StepEnd::TotalLimit, StepEnd::IdleLimit, StepEnd::OutputLimit]),
+        1 => select(vec![
+            StepEnd::TotalLimit,
+            StepEnd::IdleLimit,
+            StepEnd::OutputLimit,
+            StepEnd::MemoryLimit,
+            StepEnd::ProcessLimit,
+        ]),
         1 => text().prop_map(|reason| StepEnd::NotStarted { reason }),
     ]
     .boxed()

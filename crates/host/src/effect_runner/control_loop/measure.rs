@@ -215,6 +215,8 @@ fn judge(end: &StepEnd) -> (ReadingStatus, Option<i32>, Option<String>) {
         StepEnd::TotalLimit => failed(None, "time limit"),
         StepEnd::IdleLimit => failed(None, "idle limit"),
         StepEnd::OutputLimit => failed(None, "output limit"),
+        StepEnd::MemoryLimit => failed(None, "memory limit"),
+        StepEnd::ProcessLimit => failed(None, "process limit"),
         StepEnd::NotStarted { .. } => failed(None, "not-runnable"),
     }
 }
