@@ -12,6 +12,8 @@ use crate::os_text;
 
 /// The kernel counts threads; the supervisor counts processes and is exact, this only stops what is too fast for it.
 const THREADS_A_PROCESS: u64 = 64;
+/// For the same reason the kernel steps in later: it takes one member away, the supervisor ends the step.
+const MEMORY_ROOM: u64 = 2;
 
 /// The directories that make up the group: one in the unified hierarchy, or one in each of the older ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,8 +94,8 @@ fn unified(own: &str, mounts: &str, limits: &Limits, name: &str) -> Option<Cgrou
     beside.into_iter().chain([here]).find_map(|parent| {
         let directory = parent.join(name);
         fs::create_dir(&directory).ok()?;
-        let limited = limit(&directory, "memory.max", limits.memory_bytes)
-            && limit(&directory, "pids.max", threads(limits));
+        let limited =
+            limit(&directory, "memory.max", memory(limits)) && limit(&directory, "pids.max", threads(limits));
         if !limited {
             let _ = fs::remove_dir(&directory);
         }
@@ -102,8 +104,7 @@ fn unified(own: &str, mounts: &str, limits: &Limits, name: &str) -> Option<Cgrou
 }
 
 fn older(own: &str, mounts: &str, limits: &Limits, name: &str) -> Option<Cgroup> {
-    let wanted =
-        [("memory", "memory.limit_in_bytes", limits.memory_bytes), ("pids", "pids.max", threads(limits))];
+    let wanted = [("memory", "memory.limit_in_bytes", memory(limits)), ("pids", "pids.max", threads(limits))];
     let mut group = Cgroup { directories: Vec::new() };
     for (controller, file, value) in wanted.into_iter().filter(|(.., value)| value.is_some()) {
         let made = older_directory(own, mounts, controller).map(|here| here.join(name)).filter(|directory| {
@@ -152,6 +153,10 @@ fn mounted(mounts: &str, wanted: impl Fn(&str, &str) -> bool) -> Option<PathBuf>
 
 fn limit(directory: &Path, file: &str, value: Option<u64>) -> bool {
     value.is_none_or(|value| fs::write(directory.join(file), value.to_string()).is_ok())
+}
+
+fn memory(limits: &Limits) -> Option<u64> {
+    limits.memory_bytes.map(|bytes| bytes.saturating_mul(MEMORY_ROOM))
 }
 
 fn threads(limits: &Limits) -> Option<u64> {

@@ -78,7 +78,9 @@ async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
     let end = match spawn_in(group.as_ref(), &spec, &secrets) {
         Ok(child) => {
             let record = record(&child);
-            let end = watch::until_the_end(&directory, (&spec, &redaction), child, record, signals).await?;
+            let end =
+                watch::until_the_end(&directory, (&spec, &redaction, group.as_ref()), child, record, signals)
+                    .await?;
             let starved = group.as_ref().is_some_and(Cgroup::ran_out_of_memory);
             ChildEnd { ended_by: end.ended_by.or(starved.then_some(EndedBy::MemoryLimit)), ..end }
         }

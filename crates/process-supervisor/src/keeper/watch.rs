@@ -13,7 +13,8 @@ use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use super::descendants::{self, Reaped};
 use super::ladder::{Ladder, Step};
 use super::output::Output;
-use crate::child_end::{ChildEnd, HowEnded};
+use crate::cgroup::Cgroup;
+use crate::child_end::{ChildEnd, EndedBy, HowEnded};
 use crate::child_spec::{ChildSpec, Limits};
 use crate::clock;
 use crate::effect_dir::{ChildRecord, EffectDir};
@@ -67,7 +68,7 @@ struct Watched {
 
 pub(super) async fn until_the_end(
     directory: &EffectDir,
-    (spec, redaction): (&ChildSpec, &Redaction),
+    (spec, redaction, group): (&ChildSpec, &Redaction, Option<&Cgroup>),
     mut child: Child,
     record: Option<ChildRecord>,
     mut signals: Signals,
@@ -93,7 +94,7 @@ pub(super) async fn until_the_end(
         }));
     };
     let mut ladder = Ladder::new(&spec.limits, started);
-    watched.run((&mut ladder, &spec.limits), &mut output, &mut signals).await;
+    watched.run((&mut ladder, &spec.limits, group), &mut output, &mut signals).await;
     let duration = clock::now().saturating_duration_since(started);
     drain(&mut output, Duration::from_millis(spec.limits.leak_ms)).await;
     let swept = descendants::end_all(watched.leaked, &mut signals.child_ended).await;
@@ -115,7 +116,7 @@ impl Watched {
     /// Until the child has exited, or does not even die of SIGKILL.
     async fn run(
         &mut self,
-        (ladder, limits): (&mut Ladder, &Limits),
+        (ladder, limits, group): (&mut Ladder, &Limits, Option<&Cgroup>),
         output: &mut Output,
         signals: &mut Signals,
     ) {
@@ -137,7 +138,9 @@ impl Watched {
             };
             let mut size = Step::Nothing;
             if watches_size && now >= next_look {
-                if let Some(why) = family_size::passed(limits) {
+                // What the kernel took a member of from the group for is no less a limit that was passed.
+                let starved = group.is_some_and(Cgroup::ran_out_of_memory).then_some(EndedBy::MemoryLimit);
+                if let Some(why) = starved.or_else(|| family_size::passed(limits)) {
                     size = ladder.exceeded(why, now);
                 }
                 next_look = clock::after(BETWEEN_SIZES);
