@@ -32,6 +32,8 @@ pub enum Limit {
     TotalTime,
     IdleTime,
     OutputBytes,
+    Memory,
+    Processes,
     StopRequest,
 }
 

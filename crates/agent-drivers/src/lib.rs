@@ -18,6 +18,7 @@ mod invocation;
 mod login;
 mod model_wish;
 mod nearest;
+mod own_places;
 mod plain;
 mod probe;
 mod program;
@@ -43,6 +44,7 @@ pub use invocation::{
     Session, Stdin, UnknownRole,
 };
 pub use login::{Login, LoginFile};
+pub use own_places::{brings_own_sandbox, own_places};
 pub use probe::{
     KnownVersions, Probe, Version, VersionVerdict, judge_version, probe, read_version, version_advice,
 };

@@ -1,5 +1,5 @@
-//! Commands Windlass gives to itself: the keeper of a child, the scripted agent, the client of agents that speak the
-//! Agent Client Protocol. They are recognised before anything else is set up and appear in no help text.
+//! Commands Windlass gives to itself: the keeper of a child, its launcher into a sandbox, the scripted agent, the client of
+//! agents that speak the Agent Client Protocol. They are recognised before anything else is set up and appear in no help text.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,6 +13,7 @@ pub(crate) fn play(words: &[OsString]) -> Option<u8> {
             [directory] => windlass_process_supervisor::keep(Path::new(directory)),
             _ => exit_codes::USAGE,
         }),
+        "__launch" => Some(windlass_process_supervisor::launch(arguments)),
         "__play" => Some(windlass_scripted_actor::play_from_environment(arguments.iter().cloned())),
         "__acp" => Some(windlass_acp_client::converse_from_environment(arguments.iter().cloned())),
         _ => None,

@@ -40,6 +40,7 @@ codes! {
     FileSystem = "WL-FILES-001", FAULT;
     RunDirectory = "WL-FILES-002", FAULT;
     Supervisor = "WL-PROCESS-001", FAULT;
+    NoSandbox = "WL-SANDBOX-001", REFUSED;
     UnknownRun = "WL-RUN-001", USAGE;
     NotAllowedNow = "WL-RUN-002", REFUSED;
     RepositoryHeld = "WL-RUN-003", REFUSED;

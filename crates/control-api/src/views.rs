@@ -130,6 +130,7 @@ pub struct RunView {
     pub stand_ins: Vec<(String, String)>,
     pub used: Used,
     pub spent: Spent,
+    pub sandbox: SandboxView,
     pub explanation: ExplanationView,
     /// Of a control loop.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,6 +146,43 @@ pub struct RunView {
     /// Notifications about it that have not arrived.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notifications: Vec<crate::notify::DeliveryView>,
+}
+
+/// What was asked for, and what was in force.
+#[derive(Clone, Debug, Serialize)]
+pub struct SandboxView {
+    /// `required`, `auto` or `off`.
+    pub asked: String,
+    /// Every agent and check that ended, in their order.
+    pub steps: Vec<HeldStep>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct HeldStep {
+    pub step: String,
+    /// `landlock`, `namespaces`, `none`; empty in records of versions that did not tell.
+    pub held_by: String,
+}
+
+impl SandboxView {
+    /// In few words: `landlock`, or how many steps each.
+    pub fn words(&self) -> String {
+        let mut kinds: Vec<(&str, usize)> = Vec::new();
+        for step in self.steps.iter().filter(|step| !step.held_by.is_empty()) {
+            match kinds.iter_mut().find(|(kind, _)| *kind == step.held_by) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((&step.held_by, 1)),
+            }
+        }
+        match kinds.as_slice() {
+            [] => String::new(),
+            [(kind, _)] => (*kind).to_owned(),
+            several => {
+                let each = |(kind, count): &(&str, usize)| format!("{kind} for {count} of the steps");
+                several.iter().map(each).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -46,6 +46,7 @@ mod repo_path;
 mod repository;
 mod scan;
 mod selection;
+mod set_apart;
 mod snapshot;
 mod tree_builder;
 mod tree_memory;

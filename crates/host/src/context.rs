@@ -202,8 +202,11 @@ impl RunContext {
                 total_ms: limits.total.0.max(1),
                 idle_ms: limits.idle.map(|idle| idle.0),
                 output_bytes: limits.output_bytes,
+                memory_bytes: self.spec.place().fence.memory_bytes,
+                processes: self.spec.place().fence.processes,
                 ..Limits::default()
             },
+            sandbox: None,
             cookie: self.cookie(effect),
         }
     }

@@ -12,6 +12,7 @@ mod effect_runner;
 mod engine_word;
 mod evidence;
 mod fault;
+mod fence;
 mod foreign;
 mod goal_queue;
 mod headline;

@@ -247,6 +247,8 @@ fn ended(end: &StepEnd) -> String {
         StepEnd::TotalLimit => "ran into its time limit".to_owned(),
         StepEnd::IdleLimit => "was silent too long".to_owned(),
         StepEnd::OutputLimit => "printed too much".to_owned(),
+        StepEnd::MemoryLimit => "used too much memory".to_owned(),
+        StepEnd::ProcessLimit => "started too many processes".to_owned(),
         StepEnd::NotStarted { reason } => format!("could not be started: {reason}"),
     }
 }

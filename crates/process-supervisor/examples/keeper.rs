@@ -1,11 +1,16 @@
-//! A keeper as the tests start it: the effect directory is the only argument.
+//! A keeper as the tests start it: the effect directory is the only argument. It is also the launcher of what it keeps.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
+use windlass_process_supervisor::{keep, launch};
+
 fn main() -> ExitCode {
-    let Some(directory) = std::env::args_os().nth(1) else {
-        return ExitCode::from(2);
-    };
-    ExitCode::from(windlass_process_supervisor::keep(&PathBuf::from(directory)))
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    ExitCode::from(match words.split_first() {
+        Some((word, rest)) if word == "__launch" => launch(rest),
+        Some((directory, [])) => keep(Path::new(directory)),
+        _ => 2,
+    })
 }

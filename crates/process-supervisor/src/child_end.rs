@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::sandbox::SandboxKind;
+
 /// The end of one kept child. Once it is stored, the effect is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildEnd {
@@ -27,6 +29,9 @@ pub struct ChildEnd {
     /// Descendants that could not be killed (another user's, or stuck in the kernel); 0 unless something is very odd.
     #[serde(default)]
     pub surviving_processes: u32,
+    /// What held it to its places; `None` where nothing did, and where nobody knows any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxKind>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +68,8 @@ pub enum EndedBy {
     TotalLimit,
     IdleLimit,
     OutputLimit,
+    MemoryLimit,
+    ProcessLimit,
     StopRequest,
 }
 
@@ -78,6 +85,7 @@ impl ChildEnd {
             stderr_bytes: 0,
             leaked_processes: 0,
             surviving_processes: 0,
+            sandbox: None,
         }
     }
 

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::os_text;
+use crate::sandbox::Sandbox;
 
 /// The variable that marks every process of an effect, so that one that escaped its keeper can still be found.
 pub const COOKIE_VARIABLE: &str = "WINDLASS_COOKIE";
@@ -31,6 +32,9 @@ pub struct ChildSpec {
     pub secret_names: Vec<OsString>,
     pub stdin: ChildStdin,
     pub limits: Limits,
+    /// `None` for a child that may write wherever its user may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Sandbox>,
     /// Must be unique to the effect; it is given to the child as `WINDLASS_COOKIE`.
     pub cookie: String,
 }
@@ -65,6 +69,12 @@ pub struct Limits {
     pub tail_bytes: u64,
     /// How long pipes that a leaked descendant holds open may delay the end.
     pub leak_ms: u64,
+    /// What the child and everything it started may have of memory together, file pages not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// How many processes they may be at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u64>,
 }
 
 impl Default for Limits {
@@ -77,6 +87,8 @@ impl Default for Limits {
             head_bytes: 1024 * 1024,
             tail_bytes: 256 * 1024,
             leak_ms: 200,
+            memory_bytes: None,
+            processes: None,
         }
     }
 }
@@ -96,8 +108,12 @@ mod tests {
             directory: "/".into(),
             environment: BTreeMap::from([(odd.clone(), odd.clone()), ("A".into(), "b".into())]),
             secret_names: vec!["KEY".into()],
-            stdin: ChildStdin::File { path: PathBuf::from(odd) },
+            stdin: ChildStdin::File { path: PathBuf::from(odd.clone()) },
             limits: Limits::default(),
+            sandbox: Some(Sandbox {
+                kind: crate::SandboxKind::Landlock,
+                writable: vec!["/w".into(), PathBuf::from(odd.clone())],
+            }),
             cookie: "c".into(),
         };
         let stored = serde_json::to_string(&spec).unwrap();

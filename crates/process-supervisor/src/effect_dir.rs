@@ -9,6 +9,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::cgroup::Cgroup;
 use crate::child_end::ChildEnd;
 use crate::child_spec::ChildSpec;
 use crate::error::SupervisorError;
@@ -105,6 +106,14 @@ impl EffectDir {
         self.write_json("child.json", child, Survives::TheProcess)
     }
 
+    pub(crate) fn read_group(&self) -> Result<Option<Cgroup>, SupervisorError> {
+        read_json(&self.0.join("group.json"))
+    }
+
+    pub(crate) fn write_group(&self, group: &Cgroup) -> Result<(), SupervisorError> {
+        self.write_json("group.json", group, Survives::TheProcess)
+    }
+
     /// An end that cannot be read is no end: whoever wrote it was not the keeper, which renames a whole file.
     pub(crate) fn read_end(&self) -> Result<Option<ChildEnd>, SupervisorError> {
         match read_json(&self.0.join("exit.json")) {
@@ -139,7 +148,7 @@ impl EffectDir {
         // What cannot be removed is litter, not a fault.
         for entry in std::fs::read_dir(&self.0).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            let of_a_keeper = [".keeper.json.", ".child.json.", ".exit.json."];
+            let of_a_keeper = [".keeper.json.", ".child.json.", ".exit.json.", ".group.json."];
             if of_a_keeper.iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes())) {
                 let _ = std::fs::remove_file(entry.path());
             }

@@ -39,20 +39,24 @@ impl Launch<'_> {
     /// A command that inherits nothing but what the caller then adds as standard streams.
     #[expect(clippy::disallowed_methods, reason = "this is the one place where children are made")]
     pub(crate) fn command(&self) -> Result<Command, NotLaunchable> {
-        if !self.directory.is_dir() {
-            return Err(NotLaunchable {
-                kind: NotStartedKind::Other,
-                reason: format!("working directory {} does not exist", self.directory.display()),
-            });
-        }
-        let program = resolve(self.program, self.directory, self.environment.get(OsStr::new("PATH")))?;
-        let mut command = Command::new(program);
+        let mut command = Command::new(self.resolved()?);
         command.arg0(self.program).args(self.args).current_dir(self.directory);
         command.env_clear().envs(self.environment);
         if self.group == Group::Own {
             command.process_group(0);
         }
         Ok(command)
+    }
+
+    /// The file that would be executed.
+    pub(crate) fn resolved(&self) -> Result<PathBuf, NotLaunchable> {
+        if !self.directory.is_dir() {
+            return Err(NotLaunchable {
+                kind: NotStartedKind::Other,
+                reason: format!("working directory {} does not exist", self.directory.display()),
+            });
+        }
+        resolve(self.program, self.directory, self.environment.get(OsStr::new("PATH")))
     }
 }
 

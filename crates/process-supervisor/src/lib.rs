@@ -4,18 +4,21 @@
 //! See the README beside this crate for the files of an effect directory and the states of a kept child.
 
 mod bounded_log;
+mod cgroup;
 mod child_end;
 mod child_spec;
 mod clock;
 mod detached;
 mod effect_dir;
 mod error;
+mod family_size;
 mod identity;
 mod inherited_descriptors;
 mod keeper;
 mod kept_child;
 mod last_line;
 mod launch;
+mod launcher;
 mod leftovers;
 mod os_signals;
 mod os_text;
@@ -24,6 +27,7 @@ mod process_exit;
 mod process_table;
 mod quick_command;
 mod redaction;
+mod sandbox;
 mod sweep;
 
 pub use child_end::{ChildEnd, EndedBy, HowEnded, NotStartedKind};
@@ -34,10 +38,12 @@ pub use identity::ProcessIdentity;
 pub use keeper::keep;
 pub use kept_child::{Found, KeeperProgram, KeptChild, find, start};
 pub use last_line::last_line;
+pub use launcher::launch;
 pub use leftovers::remove_leftovers;
 pub use os_signals::{Shutdown, ShutdownRequests, on_shutdown_request};
 pub use piped_child::{ExitWatch, PipedChild, PipedCommand, Pipes};
 pub use process_table::escapees;
 pub use quick_command::{QuickCommand, QuickError, QuickOutput};
 pub use redaction::{Redaction, Secrets};
+pub use sandbox::{Sandbox, SandboxKind, SandboxMeans, landlock_version, sandbox_means};
 pub use sweep::sweep;

@@ -57,6 +57,19 @@ pub(crate) mod list {
     }
 }
 
+pub(crate) mod paths {
+    use super::{Deserialize, Deserializer, OsString, OsText, PathBuf, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(value: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(value.iter().map(|entry| OsText::from(entry.as_os_str())))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+        let entries = Vec::<OsText>::deserialize(deserializer)?;
+        Ok(entries.into_iter().map(|entry| PathBuf::from(OsString::from(entry))).collect())
+    }
+}
+
 /// Stored as a list of pairs, because a JSON key can only be text.
 pub(crate) mod map {
     use super::{BTreeMap, Deserialize, Deserializer, OsString, OsText, Serializer};

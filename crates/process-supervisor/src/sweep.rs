@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::bounded_log::{LogFiles, Written};
+use crate::cgroup::Cgroup;
 use crate::child_end::{ChildEnd, HowEnded};
 use crate::clock;
 use crate::effect_dir::{ChildRecord, EffectDir, Stream};
@@ -57,7 +58,11 @@ fn bury(directory: &EffectDir) -> Result<ChildEnd, SupervisorError> {
         return Ok(ChildEnd::without_run(HowEnded::Lost { reason: "the machine went down".into() }));
     };
     let child = directory.read_child()?;
-    let swept = kill_until_gone(|| remains(child.as_ref(), &spec.cookie))?;
+    let group = directory.read_group()?;
+    let swept = kill_until_gone(|| remains(child.as_ref(), (&spec.cookie, group.as_ref())))?;
+    if let Some(group) = &group {
+        group.remove();
+    }
     let mut written = [0; 2];
     for (stream, bytes) in Stream::BOTH.into_iter().zip(&mut written) {
         // The log is for people; that it cannot be put together must not keep the effect from being settled.
@@ -70,12 +75,18 @@ fn bury(directory: &EffectDir) -> Result<ChildEnd, SupervisorError> {
         stderr_bytes: written[1],
         leaked_processes: swept.killed,
         surviving_processes: swept.surviving,
+        sandbox: spec.sandbox.as_ref().map(|sandbox| sandbox.kind),
         ..ChildEnd::without_run(HowEnded::Lost { reason: "its keeper was killed".into() })
     })
 }
 
-/// Everything that provably belongs to the child: itself, its group, whoever carries the cookie, and their families.
-fn remains(child: Option<&ChildRecord>, cookie: &str) -> Result<Vec<ProcessEntry>, SupervisorError> {
+/// Everything that provably belongs to the child: itself, its group, whoever carries the cookie or is a member of its control
+/// group, and their families.
+fn remains(
+    child: Option<&ChildRecord>,
+    (cookie, group): (&str, Option<&Cgroup>),
+) -> Result<Vec<ProcessEntry>, SupervisorError> {
+    let members = group.map(Cgroup::members).unwrap_or_default();
     let table = process_table::all()?;
     let me = std::process::id();
     // The number of the child means the child only in its own boot, and while no later process has it.
@@ -92,7 +103,8 @@ fn remains(child: Option<&ChildRecord>, cookie: &str) -> Result<Vec<ProcessEntry
             let in_group = entry.group == leader.pid && entry.session == record.session;
             entry.pid == leader.pid || (in_group && entry.start_ticks >= leader.start_ticks)
         });
-        entry.pid != me && (recorded || process_table::carries(entry.pid, cookie))
+        let listed = members.contains(&entry.pid);
+        entry.pid != me && (recorded || listed || process_table::carries(entry.pid, cookie))
     };
     let mut found: Vec<ProcessEntry> = table.iter().filter(|entry| belongs(entry)).cloned().collect();
     let roots: Vec<u32> = found.iter().map(|entry| entry.pid).collect();

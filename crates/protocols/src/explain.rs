@@ -83,8 +83,8 @@ pub(crate) fn waiting(run: &Run) -> Option<String> {
     })
 }
 
-/// What is waited for.
-fn describe(request: &Effect) -> String {
+/// What is waited for, or was.
+pub fn describe(request: &Effect) -> String {
     match request {
         Effect::RunAgent(RunAgent { role, node: Some(node), .. }) => match &node.sensor {
             Some(sensor) => format!("the sensor {sensor} of iteration {}", node.label),

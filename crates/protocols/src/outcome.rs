@@ -2,6 +2,7 @@
 
 use crate::effect::{Effect, Purpose, RunAgent};
 use crate::kernel::budget::Dimension;
+use crate::kernel::fence::SandboxKind;
 use crate::protocol::goal_contract::queue::Queue;
 pub use crate::protocol::goal_contract::reports::{
     BuildReport, DesignReport, Evaluation, Finding, FindingKind, RootCause, SuiteReport,
@@ -160,6 +161,10 @@ pub struct Usage {
     /// What the figures above leave open.
     #[serde(default, skip_serializing_if = "Told::is_usual")]
     pub told: Told,
+    /// What held the step to its own places while it used all this; absent where nothing was started, and in records of
+    /// older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<SandboxKind>,
 }
 
 /// How far the figures of a step can be trusted to be all of it. What is usual is not stored.
@@ -275,6 +280,10 @@ pub enum StepEnd {
     TotalLimit,
     IdleLimit,
     OutputLimit,
+    /// It had, with all it started, more memory than a step may have.
+    MemoryLimit,
+    /// The same for processes.
+    ProcessLimit,
     /// The program is not there or may not be started: asking again will not help.
     NotStarted {
         reason: String,

@@ -98,6 +98,7 @@ impl Answering<'_> {
             cost_micros: u64::from(self.choices.below(500)) * much,
             kinds: TokenKinds::default(),
             told: Told::default(),
+            held_by: None,
         }
     }
 

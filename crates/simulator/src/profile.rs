@@ -9,6 +9,7 @@ use crate::roadmap;
 use std::collections::BTreeMap;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
+use windlass_protocols::kernel::fence::Fence;
 use windlass_protocols::outcome::{Audit, Handoff, Verdict, VerdictWord};
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::spec::{
@@ -125,6 +126,7 @@ fn task(choices: &mut Choices) -> TaskSpec {
             fallbacks: fallbacks(choices),
             prompts: BTreeMap::new(),
             author: None,
+            fence: Fence::default(),
         },
         adopted: if choices.once_in(6) { Some(adopted(choices)) } else { None },
     }

@@ -60,6 +60,12 @@ impl World {
         self
     }
 
+    /// From now on agents and checks are held to their own places. Else a script may do what it likes and keep its notes
+    /// anywhere in the world: what it does must come to nothing without a sandbox too.
+    pub fn fence(&mut self) -> &mut Self {
+        self.unset("WINDLASS_SANDBOX")
+    }
+
     pub fn unset(&mut self, name: &str) -> &mut Self {
         self.environment.remove(OsStr::new(name));
         self
@@ -154,6 +160,7 @@ fn clean_environment(root: &Path) -> BTreeMap<OsString, OsString> {
         ("TZ", "UTC".into()),
         ("USER", "tester".into()),
         ("GIT_CONFIG_NOSYSTEM", "1".into()),
+        ("WINDLASS_SANDBOX", "off".into()),
     ];
     fixed.map(|(name, value)| (name.into(), value)).into()
 }

@@ -16,6 +16,7 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod explain_error;
 pub(crate) mod export;
+mod fence_flags;
 pub(crate) mod goal;
 pub(crate) mod inbox;
 pub(crate) mod land;

@@ -56,6 +56,11 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
     fields.add("updated", ago(view.line.updated_at_ms, now));
     fields.add("cost", cost(&view.spent));
     fields.add("used", used(&view.used));
+    let held = view.sandbox.words();
+    fields.add(
+        "sandbox",
+        if held.is_empty() { view.sandbox.asked.clone() } else { format!("{}: {held}", view.sandbox.asked) },
+    );
     fields.add("repository", view.line.repository.clone());
     fields.add("files", view.line.run_dir.clone());
     fields.add("base", format!("{} ({})", short(&view.base), printable(&view.base_ref)));

@@ -1,6 +1,7 @@
 //! The flags that say how a run works. They are settings: what is not given here comes from the settings files, and
 //! `windlass settings --origin` names the same keys.
 
+use super::fence_flags::FenceFlags;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use windlass_control_api::commands::SettingValue;
@@ -89,6 +90,9 @@ pub(crate) struct WorkFlags {
     /// How much one agent may cost in one step
     #[arg(long, value_name = "AMOUNT", help_heading = "Money", value_parser = amount)]
     step_cost: Option<String>,
+
+    #[command(flatten)]
+    fence: FenceFlags,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -163,6 +167,7 @@ impl WorkFlags {
                 text(&mut given, key, amount);
             }
         }
+        self.fence.give(&mut given);
         given
     }
 }

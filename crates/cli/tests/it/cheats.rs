@@ -3,6 +3,7 @@
 mod doer_forges;
 mod doer_plants;
 mod doer_uses_git;
+mod fenced;
 mod readers;
 
 use crate::scene::{Played, Scene};

@@ -36,6 +36,13 @@ impl Scene {
         Self { world, repository }
     }
 
+    /// The same, with agents and checks held to their own places.
+    pub(crate) fn fenced() -> Self {
+        let mut scene = Self::new();
+        scene.world.fence();
+        scene
+    }
+
     /// Runs the task with this script for every role.
     #[track_caller]
     pub(crate) fn play(&self, script: &Script, flags: &[&str]) -> Played {

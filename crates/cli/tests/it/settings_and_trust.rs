@@ -93,6 +93,9 @@ fn every_key_can_be_set_by_its_variable() {
             "on-needs-human" => "continue",
             "author" => "Ann <ann@example.org>",
             "step-limit" | "idle-limit" => "7s",
+            "sandbox" => "auto",
+            "sandbox-means" => "landlock",
+            "max-memory" => "7G",
             _ => "7",
         };
         world.set(&variable, value);

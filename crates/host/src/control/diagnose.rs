@@ -11,6 +11,7 @@ use windlass_control_api::views::{Diagnosis, DiagnosisLine, Health, Status};
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::Checkout;
 use windlass_journal::Integrity;
+use windlass_process_supervisor::sandbox_means;
 
 /// Below this a run is likely to meet a full disk.
 const LITTLE_SPACE: u64 = 1024 * 1024 * 1024;
@@ -18,6 +19,7 @@ const NO_SPACE: u64 = 64 * 1024 * 1024;
 
 pub(crate) async fn diagnose(host: &Host, repository: Option<&Path>) -> Result<Diagnosis, Fault> {
     let mut lines = vec![git(&host.environment), state_directory(host), disk(host.state.path())];
+    lines.push(sandbox(&host.program));
     lines.push(journal(host).await);
     lines.push(runs(host).await?);
     lines.extend(repository.map(repository_line));
@@ -97,6 +99,30 @@ fn disk(path: &Path) -> DiagnosisLine {
             }
         }
         Err(error) => line("disk", Health::Warning, error.to_string(), "look at the file system"),
+    }
+}
+
+/// Which kind agents and checks are held by, and why not by the other.
+fn sandbox(program: &Path) -> DiagnosisLine {
+    let means = sandbox_means(program);
+    let landlock = match &means.landlock {
+        Ok(version) => format!("landlock, version {version}"),
+        Err(why) => format!("no landlock ({why})"),
+    };
+    let namespaces = match &means.namespaces {
+        Ok(()) => "namespaces".to_owned(),
+        Err(why) => format!("no namespaces ({why})"),
+    };
+    let details = format!("{landlock}; {namespaces}");
+    if means.first().is_some() {
+        line("sandbox", Health::Good, details, "")
+    } else {
+        line(
+            "sandbox",
+            Health::Warning,
+            details,
+            "agents and checks run with all your rights; `windlass explain-error WL-SANDBOX-001` says what a kernel needs",
+        )
     }
 }
 

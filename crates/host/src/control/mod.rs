@@ -12,6 +12,7 @@ mod disk_use;
 pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod goal_loop;
+mod held;
 pub(crate) mod inbox;
 pub(crate) mod legacy;
 pub(crate) mod notify;

@@ -2,6 +2,7 @@
 
 use super::control_loop::change;
 use super::find;
+use super::held;
 use super::roadmap_loop::superseded;
 use crate::fault::journal_fault;
 use crate::headline;
@@ -103,6 +104,7 @@ pub(crate) async fn show(host: &Host, name: &str, iteration: Option<&str>) -> Re
             facts: run.version,
         },
         spent: spending::of_stored(&head.run, &stored)?.map(|spent| spent.spent()).unwrap_or_default(),
+        sandbox: held::view(protocol, (&head.run, &stored))?,
         explanation: explanation(host, &run).await?,
         control: match protocol {
             Protocol::FeedbackControl(state) => Some(super::control_loop::report::of(&run, state)),
@@ -268,6 +270,7 @@ pub(crate) async fn explain(host: &Host, name: &str) -> Result<ExplanationView, 
     told.because.extend(
         stand_ins.iter().map(|(role, agent)| format!("the {role}'s word is its fallback's, {agent}")),
     );
+    told.because.extend(held::because(&held::view(find::protocol(&run)?, (&head.run, &stored))?));
     Ok(told)
 }
 

@@ -144,6 +144,7 @@ pub(crate) async fn drive(
     watcher: &dyn Watcher,
     known: (Past, Option<(Actor, Observation)>),
 ) -> Result<RunOutcome, Fault> {
+    crate::fence::require(&context)?;
     let run = context.run.clone();
     let lease = hold_run(host, &run, &held.owner).await?;
     // Boxed, because everything that drives a run would carry its whole state around otherwise.

@@ -13,6 +13,7 @@ use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Checkout, GitError, Repository};
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
+use windlass_protocols::kernel::fence::{Fence, SandboxKind, SandboxWish};
 use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec};
 use windlass_protocols::{CommitId, Millis, Role, TaskId};
 
@@ -75,6 +76,7 @@ impl Wanted<'_> {
                 fallbacks,
                 prompts: self.prompts()?,
                 author: settings.text("author").map(str::to_owned),
+                fence: fence(settings, &self.command.directory),
             },
             adopted: None,
             task,
@@ -238,6 +240,32 @@ pub(super) fn patience(settings: &Settings) -> Patience {
             .map_or(usual.first_delay, |seconds| Millis(seconds.saturating_mul(1000).max(1))),
         tries: settings.number("retries").and_then(|tries| u32::try_from(tries).ok()).unwrap_or(usual.tries),
         ..usual
+    }
+}
+
+/// How far agents and checks are held to their own places.
+pub(super) fn fence(settings: &Settings, directory: &Path) -> Fence {
+    let place = |place: String| match place.strip_prefix("~/") {
+        // As it stands: whose home is meant is known where the places are put together.
+        Some(_) => place,
+        None => anchor(settings, directory, "sandbox-write").join(place).to_string_lossy().into_owned(),
+    };
+    Fence {
+        sandbox: match settings.text("sandbox") {
+            Some("required") => SandboxWish::Required,
+            Some("off") => SandboxWish::Off,
+            _ => SandboxWish::Auto,
+        },
+        means: settings.origin("sandbox-means").map(|_| {
+            let means = settings.list("sandbox-means");
+            means
+                .iter()
+                .filter_map(|word| SandboxKind::ALL.into_iter().find(|kind| kind.word() == word))
+                .collect()
+        }),
+        writable: settings.list("sandbox-write").into_iter().map(place).collect(),
+        memory_bytes: settings.memory(),
+        processes: settings.number("max-processes"),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::clock::SystemClock;
 use crate::context::{RunContext, git_commit, git_tree};
 use crate::durable_file::ensure;
 use crate::fault::{bug, file_fault, git_fault, supervisor_fault};
+use crate::fence::{self, Step, Who};
 use crate::foreign::ForeignShelf;
 use crate::spending;
 use crate::state_dir::make_private;
@@ -106,6 +107,9 @@ fn begin(
         ForeignShelf::of(context).take(&outbox, &Path::new("outboxes").join(effect.to_string()))?;
     }
     make_private(&outbox)?;
+    if let Some(told) = agent_end::usage_file(&directory).parent() {
+        make_private(told)?;
+    }
     let worktree = place(context, asked);
     let before = match (&context.spec, &asked.tree) {
         (Spec::FeedbackControl(_), _) => control_loop::shown::to_agent(context, asked, run)?,
@@ -166,6 +170,12 @@ fn begin(
         Stdin::Prompt => ChildStdin::File { path: prompt_file },
         Stdin::None => ChildStdin::Nothing,
     };
+    let who = match access {
+        Access::ReadWrite => Who::Maker(&choice),
+        Access::ReadOnly => Who::Reader(&choice),
+    };
+    let worktree = spec.directory.clone();
+    fence::put_around(context, &mut spec, &Step { directory: &directory, worktree: &worktree, who })?;
     Ok(((spec, secrets), before))
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Ended {
 
 /// Where a program leaves its usage that tells it nowhere else.
 pub(super) fn usage_file(directory: &Path) -> PathBuf {
-    directory.join("usage.json")
+    directory.join("told").join("usage.json")
 }
 
 /// The id of a conversation that has to be known even if the agent is killed before it says one.
@@ -182,6 +182,8 @@ fn how_it_ended(end: &ChildEnd) -> HowItEnded {
                 EndedBy::TotalLimit => Limit::TotalTime,
                 EndedBy::IdleLimit => Limit::IdleTime,
                 EndedBy::OutputLimit => Limit::OutputBytes,
+                EndedBy::MemoryLimit => Limit::Memory,
+                EndedBy::ProcessLimit => Limit::Processes,
                 EndedBy::StopRequest => Limit::StopRequest,
             },
         },

@@ -3,6 +3,7 @@
 use super::step::{self, Counted, Told};
 use crate::context::{RunContext, git_tree};
 use crate::fault::{bug, file_fault, git_fault, supervisor_fault};
+use crate::fence::{self, Step, Who};
 use crate::foreign::{ForeignShelf, is_real_directory};
 use crate::host::Host;
 use std::path::{Path, PathBuf};
@@ -48,15 +49,23 @@ pub(super) async fn run(
             }
         };
         seen = look(&context, effect, part, &directory, seen)?;
-        let spec = command_spec(&context, effect, limits, command);
+        let mut spec = command_spec(&context, effect, limits, command);
         // Every check begins on exactly the tree: what the code under test did in the one before must not count.
         let (shown, run, tree) = (Arc::clone(&context), Arc::clone(&run), asked.tree.clone());
-        let prepare = move || show(&shown, &run, &tree).map(|_| (spec, Secrets::new()));
+        let records = directory.clone();
+        let prepare = move || {
+            show(&shown, &run, &tree)?;
+            let worktree = spec.directory.clone();
+            let step = Step { directory: &records, worktree: &worktree, who: Who::Command };
+            fence::put_around(&shown, &mut spec, &step)?;
+            Ok((spec, Secrets::new()))
+        };
         let end = step::child_in(&context, directory.clone(), (told.clone(), None), prepare).await?;
         let Some(end) = end else { return Ok(Outcome::Interrupted { usage: used }) };
         let usage = step::usage(&end, limits);
         used.duration = Millis(used.duration.0 + usage.duration.0);
         used.output_bytes += usage.output_bytes;
+        used.held_by = usage.held_by;
         match step::count(&end, &directory) {
             Counted::Lost(reason) => return Ok(Outcome::Lost { reason, usage: used }),
             Counted::Interrupted => return Ok(Outcome::Interrupted { usage: used }),
@@ -265,7 +274,11 @@ const fn exit_code(end: &StepEnd) -> i32 {
     match end {
         StepEnd::Exited { code } => *code,
         StepEnd::Signaled { signal } => SIGNAL_BASE + *signal,
-        StepEnd::TotalLimit | StepEnd::IdleLimit | StepEnd::OutputLimit => 124,
+        StepEnd::TotalLimit
+        | StepEnd::IdleLimit
+        | StepEnd::OutputLimit
+        | StepEnd::MemoryLimit
+        | StepEnd::ProcessLimit => 124,
         StepEnd::NotStarted { .. } => 127,
     }
 }

@@ -204,7 +204,11 @@ pub(crate) const fn ending(end: &StepEnd) -> CommandEnding {
     match end {
         StepEnd::Exited { code } => CommandEnding::ExitCode(*code),
         StepEnd::Signaled { signal } => CommandEnding::Signal(*signal),
-        StepEnd::TotalLimit | StepEnd::IdleLimit | StepEnd::OutputLimit => CommandEnding::TimedOut,
+        StepEnd::TotalLimit
+        | StepEnd::IdleLimit
+        | StepEnd::OutputLimit
+        | StepEnd::MemoryLimit
+        | StepEnd::ProcessLimit => CommandEnding::TimedOut,
         StepEnd::NotStarted { .. } => CommandEnding::NotStarted,
     }
 }

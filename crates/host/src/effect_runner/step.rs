@@ -158,6 +158,8 @@ pub(super) fn count(end: &ChildEnd, directory: &Path) -> Counted {
         (_, Some(EndedBy::TotalLimit)) => Counted::Ended(StepEnd::TotalLimit),
         (_, Some(EndedBy::IdleLimit)) => Counted::Ended(StepEnd::IdleLimit),
         (_, Some(EndedBy::OutputLimit)) => Counted::Ended(StepEnd::OutputLimit),
+        (_, Some(EndedBy::MemoryLimit)) => Counted::Ended(StepEnd::MemoryLimit),
+        (_, Some(EndedBy::ProcessLimit)) => Counted::Ended(StepEnd::ProcessLimit),
         (HowEnded::Exited { code }, None) => Counted::Ended(StepEnd::Exited { code: *code }),
         (HowEnded::Signaled { signal }, None) => Counted::Ended(StepEnd::Signaled { signal: *signal }),
     }
@@ -174,6 +176,12 @@ pub(super) fn usage(end: &ChildEnd, limits: StepLimits) -> Usage {
     Usage {
         duration: Millis(duration),
         output_bytes: end.stdout_bytes.saturating_add(end.stderr_bytes),
+        held_by: match end.how {
+            HowEnded::NotStarted { .. } => None,
+            HowEnded::Exited { .. } | HowEnded::Signaled { .. } | HowEnded::Lost { .. } => {
+                Some(crate::fence::held_by(end.sandbox))
+            }
+        },
         ..Usage::default()
     }
 }

@@ -92,6 +92,7 @@ fn spec(
         secret_names: secrets.keys().cloned().collect(),
         stdin: ChildStdin::File { path: input },
         limits: Limits { total_ms: LIMIT_MS, output_bytes: Some(OUTPUT_BYTES), ..Limits::default() },
+        sandbox: None,
         cookie: format!("notify/{}", message.id),
     };
     (spec, secrets)
@@ -103,6 +104,7 @@ fn words(end: &ChildEnd, kept: &Path) -> String {
             format!("it took longer than {} s", LIMIT_MS / 1000)
         }
         (Some(EndedBy::OutputLimit), _) => "it printed too much".to_owned(),
+        (Some(EndedBy::MemoryLimit | EndedBy::ProcessLimit), _) => "it grew too large".to_owned(),
         (Some(EndedBy::StopRequest), _) => "it was stopped".to_owned(),
         (None, HowEnded::Exited { code }) => format!("exit code {code}"),
         (None, HowEnded::Signaled { signal }) => format!("ended by signal {signal}"),

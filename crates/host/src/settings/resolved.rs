@@ -10,6 +10,8 @@ use windlass_control_api::{Code, Fault};
 use windlass_protocols::Millis;
 
 const MICROS_A_CENT: u64 = 10_000;
+/// `none` for whoever wants to see what happens without.
+const MEANS: [&str; 3] = ["landlock", "namespaces", "none"];
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -60,6 +62,11 @@ impl Settings {
         exact.or_else(|| self.number(&format!("{what}-minutes")).map(Millis::minutes))
     }
 
+    /// Bytes of memory that one step may have.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.text("max-memory").and_then(|text| bytes(text).ok())
+    }
+
     /// A cap on money in millionths, whichever of `STEM-cost` and `STEM-cents` says it.
     pub fn money(&self, stem: &str) -> Option<u64> {
         let amount = self.text(&format!("{stem}-cost")).and_then(micros);
@@ -103,13 +110,15 @@ impl Settings {
     pub(super) fn validate(&self) -> Result<(), Fault> {
         self.one_of("on-needs-human", &["stop", "continue"])?;
         self.one_of("land", &["none", "branch", "current"])?;
+        self.one_of("sandbox", &["required", "auto", "off"])?;
         self.one_of("goal.autonomy", &["L1", "L2", "L3"])?;
         self.one_of("goal.design", &["auto", "always", "never"])?;
         let author = self.text("author").map(crate::effect_runner::author);
         if let Some(Err(error)) = author {
             return Err(self.bad("author", &format!("cannot be used: {error}")));
         }
-        let counts = ["rounds", "max-minutes", "step-minutes", "idle-minutes", "max-output-mb"];
+        let counts =
+            ["rounds", "max-minutes", "step-minutes", "idle-minutes", "max-output-mb", "max-processes"];
         let of_goal = ["goal.iterations", "goal.commits", "goal.rework", "goal.minutes", "goal.tokens"];
         for name in counts.into_iter().chain(of_goal) {
             if self.number(name) == Some(0) {
@@ -120,6 +129,12 @@ impl Settings {
             if self.list(name).iter().any(|command| command.trim().is_empty()) {
                 return Err(self.bad(name, "holds an empty command"));
             }
+        }
+        if let Some(odd) = self.list("sandbox-means").iter().find(|word| !MEANS.contains(&word.as_str())) {
+            return Err(self.bad("sandbox-means", &format!("names `{odd}`; there are: {}", MEANS.join(", "))));
+        }
+        if let Some(Err(why)) = self.text("max-memory").map(bytes) {
+            return Err(self.bad("max-memory", &why));
         }
         for name in ["step-limit", "idle-limit"] {
             if let Some(Err(why)) = self.text(name).map(duration) {
@@ -187,6 +202,20 @@ fn duration(text: &str) -> Result<Millis, String> {
     Ok(Millis(count.saturating_mul(seconds).saturating_mul(1000)))
 }
 
+/// `512M` or `4G`: a whole number and its unit.
+fn bytes(text: &str) -> Result<u64, String> {
+    let wrong = || format!("is `{text}`; it must be a whole number from 1 on with a unit: 512M, 4G");
+    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+    let scale = match unit {
+        "M" => 1024_u64 * 1024,
+        "G" => 1024 * 1024 * 1024,
+        _ => return Err(wrong()),
+    };
+    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let count: u64 = number.parse().ok().filter(|count| digits && *count > 0).ok_or_else(wrong)?;
+    Ok(count.saturating_mul(scale))
+}
+
 fn show(value: &SettingValue) -> String {
     match value {
         SettingValue::Text(text) => text.clone(),
@@ -199,6 +228,14 @@ fn show(value: &SettingValue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_amount_of_memory_is_a_whole_number_with_a_unit() {
+        assert_eq!((bytes("512M"), bytes("4G")), (Ok(512 << 20), Ok(4 << 30)));
+        for wrong in ["", "M", "5", "0G", "-1G", "1.5G", "5 G", "5T", "5g"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_duration_is_a_whole_number_with_a_unit() {

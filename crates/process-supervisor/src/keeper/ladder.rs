@@ -91,6 +91,15 @@ impl Ladder {
         }
     }
 
+    /// The child has more than it may have of something that cannot be taken back politely: it goes at once.
+    pub(super) fn exceeded(&mut self, why: EndedBy, now: Instant) -> Step {
+        self.ended_by.get_or_insert(why);
+        match self.rung {
+            Rung::Free | Rung::Asked { .. } => self.kill(now),
+            Rung::Killed { .. } => Step::Nothing,
+        }
+    }
+
     pub(super) fn time_passed(&mut self, now: Instant) -> Step {
         let passed = |at: Option<Instant>| at.is_some_and(|at| now >= at);
         match self.rung {

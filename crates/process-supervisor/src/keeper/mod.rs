@@ -2,6 +2,7 @@
 //! its effect directory and nothing of engines, and stays small because there is one of it for every running agent.
 
 mod descendants;
+mod fenced;
 mod ladder;
 mod output;
 mod watch;
@@ -12,14 +13,15 @@ use std::time::Duration;
 
 use rustix::process::{getpid, set_child_subreaper};
 
-use crate::child_end::{ChildEnd, HowEnded, NotStartedKind};
+use crate::cgroup::Cgroup;
+use crate::child_end::{ChildEnd, EndedBy, HowEnded, NotStartedKind};
 use crate::child_spec::{COOKIE_VARIABLE, ChildSpec, ChildStdin};
 use crate::clock;
 use crate::effect_dir::{ChildRecord, EffectDir};
 use crate::error::SupervisorError;
 use crate::identity::ProcessIdentity;
 use crate::inherited_descriptors;
-use crate::launch::{self, Group, Launch, NotLaunchable};
+use crate::launch::{Group, Launch, NotLaunchable};
 use crate::process_table;
 use crate::redaction::{Redaction, Secrets};
 use crate::sweep;
@@ -66,17 +68,41 @@ async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
     directory.write_keeper(&ProcessIdentity::current()?)?;
     let secrets = secrets(&spec);
     let redaction = Redaction::new(secrets.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())));
-    let end = match spawn(&spec, &secrets) {
+    // Never the name of an earlier group: whoever buries that one's child ends all its members.
+    let name = format!("windlass-{}-{}", std::process::id(), clock::wall_ms());
+    let group = Cgroup::make(&spec.limits, &name);
+    if let Some(group) = &group {
+        // Before the child: whoever buries it must know where its members are listed.
+        directory.write_group(group)?;
+    }
+    let end = match spawn_in(group.as_ref(), &spec, &secrets) {
         Ok(child) => {
             let record = record(&child);
-            watch::until_the_end(&directory, (&spec, &redaction), child, record, signals).await?
+            let end =
+                watch::until_the_end(&directory, (&spec, &redaction, group.as_ref()), child, record, signals)
+                    .await?;
+            let starved = group.as_ref().is_some_and(Cgroup::ran_out_of_memory);
+            ChildEnd { ended_by: end.ended_by.or(starved.then_some(EndedBy::MemoryLimit)), ..end }
         }
         Err(refused) => {
             let how = HowEnded::NotStarted { reason: refused.reason, why: refused.kind };
             ChildEnd { started_ms: clock::wall_ms(), ..ChildEnd::without_run(how) }
         }
     };
+    if let Some(group) = &group {
+        group.remove();
+    }
     write_end(&directory, &end).await
+}
+
+/// The child is born in the group because its parent is there for that moment.
+fn spawn_in(group: Option<&Cgroup>, spec: &ChildSpec, secrets: &Secrets) -> Result<Child, NotLaunchable> {
+    let left = group.and_then(Cgroup::enter);
+    let spawned = spawn(spec, secrets);
+    if let Some(left) = left {
+        left.go_back();
+    }
+    spawned
 }
 
 /// The values the engine put into our environment for the child, and nowhere else.
@@ -108,10 +134,8 @@ fn spawn(spec: &ChildSpec, secrets: &Secrets) -> Result<Child, NotLaunchable> {
         environment: &environment,
         group: Group::Own,
     };
-    let mut command = launch.command()?;
-    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     windlass_crash_points::reach("child.before");
-    let child = command.spawn().map_err(|error| launch::spawn_failure(&spec.program, &error))?;
+    let child = fenced::spawn(&launch, stdin, spec.sandbox.as_ref())?;
     windlass_crash_points::reach("child.after");
     Ok(child)
 }

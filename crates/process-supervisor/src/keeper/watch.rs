@@ -13,15 +13,20 @@ use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use super::descendants::{self, Reaped};
 use super::ladder::{Ladder, Step};
 use super::output::Output;
-use crate::child_end::{ChildEnd, HowEnded};
-use crate::child_spec::ChildSpec;
+use crate::cgroup::Cgroup;
+use crate::child_end::{ChildEnd, EndedBy, HowEnded};
+use crate::child_spec::{ChildSpec, Limits};
 use crate::clock;
 use crate::effect_dir::{ChildRecord, EffectDir};
 use crate::error::SupervisorError;
+use crate::family_size;
 use crate::redaction::Redaction;
 
 /// With no limit in sight the loop still wakes now and then; it costs nothing.
 const FAR_AWAY: Duration = Duration::from_hours(1);
+
+/// How often the number of processes and their memory are looked at, where they are limited.
+const BETWEEN_SIZES: Duration = Duration::from_millis(100);
 
 pub(super) struct Signals {
     stop: SignalStream,
@@ -63,7 +68,7 @@ struct Watched {
 
 pub(super) async fn until_the_end(
     directory: &EffectDir,
-    (spec, redaction): (&ChildSpec, &Redaction),
+    (spec, redaction, group): (&ChildSpec, &Redaction, Option<&Cgroup>),
     mut child: Child,
     record: Option<ChildRecord>,
     mut signals: Signals,
@@ -89,7 +94,7 @@ pub(super) async fn until_the_end(
         }));
     };
     let mut ladder = Ladder::new(&spec.limits, started);
-    watched.run(&mut ladder, &mut output, &mut signals).await;
+    watched.run((&mut ladder, &spec.limits, group), &mut output, &mut signals).await;
     let duration = clock::now().saturating_duration_since(started);
     drain(&mut output, Duration::from_millis(spec.limits.leak_ms)).await;
     let swept = descendants::end_all(watched.leaked, &mut signals.child_ended).await;
@@ -103,17 +108,26 @@ pub(super) async fn until_the_end(
         stderr_bytes,
         leaked_processes: swept.killed,
         surviving_processes: swept.surviving,
+        sandbox: spec.sandbox.as_ref().map(|sandbox| sandbox.kind),
     })
 }
 
 impl Watched {
     /// Until the child has exited, or does not even die of SIGKILL.
-    async fn run(&mut self, ladder: &mut Ladder, output: &mut Output, signals: &mut Signals) {
+    async fn run(
+        &mut self,
+        (ladder, limits, group): (&mut Ladder, &Limits, Option<&Cgroup>),
+        output: &mut Output,
+        signals: &mut Signals,
+    ) {
+        let watches_size = limits.memory_bytes.is_some() || limits.processes.is_some();
+        let mut next_look = clock::now();
         // It may have exited before this loop looks for the first time, and its signal is sent only once.
         self.reap();
         while self.status.is_none() {
             let far_away = clock::after(FAR_AWAY);
-            let wake_at = ladder.next_at().map_or(far_away, |at| at.min(far_away));
+            let look_at = if watches_size { next_look } else { far_away };
+            let wake_at = ladder.next_at().map_or(far_away, |at| at.min(far_away)).min(look_at);
             let event = next_event(output, signals, wake_at).await;
             let now = clock::now();
             let step = match event {
@@ -122,9 +136,18 @@ impl Watched {
                 Event::Output(bytes) if bytes > 0 => ladder.heard(bytes, now),
                 Event::SomeChildEnded | Event::Output(_) | Event::TimePassed => Step::Nothing,
             };
+            let mut size = Step::Nothing;
+            if watches_size && now >= next_look {
+                // What the kernel took a member of from the group for is no less a limit that was passed.
+                let starved = group.is_some_and(Cgroup::ran_out_of_memory).then_some(EndedBy::MemoryLimit);
+                if let Some(why) = starved.or_else(|| family_size::passed(limits)) {
+                    size = ladder.exceeded(why, now);
+                }
+                next_look = clock::after(BETWEEN_SIZES);
+            }
             self.reap();
             // Limits are looked at after every event: a child that floods us must not keep the timer from its turn.
-            for step in [step, ladder.time_passed(now)] {
+            for step in [step, size, ladder.time_passed(now)] {
                 match step {
                     Step::Nothing => {}
                     Step::AskToEnd => {

@@ -46,6 +46,7 @@ impl World {
             secret_names: Vec::new(),
             stdin: ChildStdin::Nothing,
             limits: Limits { total_ms: 60_000, grace_ms: 5_000, ..Limits::default() },
+            sandbox: None,
             cookie: self.cookie.clone(),
         }
     }

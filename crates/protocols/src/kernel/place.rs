@@ -1,5 +1,6 @@
 //! Where a run lives and who plays in it. Fixed at the start, so that a restart finds the same places and people.
 
+use crate::kernel::fence::Fence;
 use crate::vocabulary::{CommitId, Role};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -28,6 +29,9 @@ pub struct Place {
     /// Who landed commits are by. Part of a commit's id, so a landing that is repeated must not look it up anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
+    /// How far agents and checks are held to their own places.
+    #[serde(default, skip_serializing_if = "Fence::is_usual")]
+    pub fence: Fence,
 }
 
 impl Place {

@@ -124,6 +124,8 @@ pub(crate) fn describe(end: &StepEnd) -> String {
         StepEnd::TotalLimit => "ran into its time limit".to_string(),
         StepEnd::IdleLimit => "was silent longer than its idle limit".to_string(),
         StepEnd::OutputLimit => "printed more than its output limit".to_string(),
+        StepEnd::MemoryLimit => "used more memory than it may".to_string(),
+        StepEnd::ProcessLimit => "started more processes than it may".to_string(),
         StepEnd::NotStarted { reason } => format!("could not be started: {reason}"),
     }
 }

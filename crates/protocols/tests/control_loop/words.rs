@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{CapChange, Caps, Spend};
+use windlass_protocols::kernel::fence::Fence;
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::outcome::{
     Action, AgentReport, Answer, Better, CapturedChange, Count, Decision, Metric, Price, Reading,
@@ -24,6 +25,7 @@ pub(crate) const STEP: Usage = Usage {
     cost_micros: 5,
     kinds: TokenKinds { input: 0, cached: 0, output: 0, reasoning: 0 },
     told: Told { count: Count::All, price: Price::AsAmount },
+    held_by: None,
 };
 
 pub(crate) const NO_MORE: CapChange = CapChange {
@@ -127,6 +129,7 @@ pub(crate) fn of(root: Node) -> ControlSpec {
             fallbacks: BTreeMap::new(),
             prompts: BTreeMap::new(),
             author: None,
+            fence: Fence::default(),
         },
     }
 }

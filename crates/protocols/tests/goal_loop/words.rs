@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use windlass_protocols::effect::SuitePurpose;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{CapChange, Caps, Spend};
+use windlass_protocols::kernel::fence::Fence;
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::outcome::{
     AgentReport, Answer, BuildReport, CapturedChange, Count, DesignReport, Evaluation, Finding, FindingKind,
@@ -24,6 +25,7 @@ pub(crate) const STEP: Usage = Usage {
     cost_micros: 5,
     kinds: TokenKinds { input: 0, cached: 0, output: 0, reasoning: 0 },
     told: Told { count: Count::All, price: Price::AsAmount },
+    held_by: None,
 };
 
 pub(crate) const NO_MORE: CapChange = CapChange {
@@ -87,6 +89,7 @@ pub(crate) fn spec() -> GoalSpec {
             fallbacks: BTreeMap::new(),
             prompts: BTreeMap::new(),
             author: None,
+            fence: Fence::default(),
         },
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use windlass_protocols::effect::Effect;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
+use windlass_protocols::kernel::fence::Fence;
 use windlass_protocols::outcome::{
     AgentReport, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Count, Handoff, Price, StepEnd,
     TokenKinds, Told, Usage, Verdict, VerdictWord, WorkspaceAfter,
@@ -42,6 +43,7 @@ pub(crate) fn spec() -> TaskSpec {
             fallbacks: BTreeMap::new(),
             prompts: BTreeMap::new(),
             author: None,
+            fence: Fence::default(),
         },
         adopted: None,
     }
@@ -97,6 +99,7 @@ pub(crate) const STEP: Usage = Usage {
     cost_micros: 5,
     kinds: UNTOLD,
     told: ALL,
+    held_by: None,
 };
 
 const ALL: Told = Told { price: Price::AsAmount, count: Count::All };

@@ -7,6 +7,7 @@ use windlass_protocols::effect::{Ask, Effect, RoundWork, RunAgent};
 use windlass_protocols::fact::Fact;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{CapChange, Caps, Spend};
+use windlass_protocols::kernel::fence::Fence;
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::outcome::{
     AgentReport, Answer, Diagnosis, Outcome, PlaneOutcome, StepEnd, Trouble, Usage, WorkspaceAfter,
@@ -77,6 +78,7 @@ pub(crate) fn spec() -> RoadmapSpec {
             fallbacks: BTreeMap::new(),
             prompts: BTreeMap::new(),
             author: None,
+            fence: Fence::default(),
         },
     }
 }

@@ -204,8 +204,15 @@ fn endless_usage_is_counted_without_overflow() {
     let most = u64::MAX;
     let kinds = TokenKinds { input: most, cached: most, output: most, reasoning: most };
     let told = Told { price: Price::AsAmount, count: Count::AtLeast };
-    let all =
-        Usage { duration: Millis(most), output_bytes: most, tokens: most, cost_micros: most, kinds, told };
+    let all = Usage {
+        duration: Millis(most),
+        output_bytes: most,
+        tokens: most,
+        cost_micros: most,
+        kinds,
+        told,
+        held_by: None,
+    };
     let script = Script::at_doer(spec())
         .answer(Outcome::Interrupted { usage: all })
         .answer(Outcome::Interrupted { usage: all });

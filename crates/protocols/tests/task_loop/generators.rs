@@ -11,6 +11,7 @@ use windlass_protocols::effect::{
     Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks, StepLimits, Wait,
 };
 use windlass_protocols::kernel::budget::{CapChange, Caps, Dimension};
+use windlass_protocols::kernel::fence::SandboxKind;
 use windlass_protocols::outcome::{
     AgentReport, AgentSession, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Count, Handoff,
     LandedCommit, Outcome, Price, StepEnd, TokenKinds, Told, Trouble, Usage, Verdict, VerdictWord,
@@ -104,8 +105,14 @@ pub(crate) fn usage() -> BoxedStrategy<Usage> {
             cost_micros,
             kinds: TokenKinds { input: tokens, cached: output_bytes, output: cost_micros, reasoning: 0 },
             told: told(tokens, cost_micros),
+            held_by: held_by(duration),
         })
         .boxed()
+}
+
+fn held_by(number: u64) -> Option<SandboxKind> {
+    let kinds = [SandboxKind::Landlock, SandboxKind::Namespaces, SandboxKind::None];
+    kinds.get(usize::try_from(number % 4).unwrap_or(3)).copied()
 }
 
 fn told(tokens: u64, cost_micros: u64) -> Told {
@@ -120,7 +127,13 @@ pub(crate) fn step_end() -> BoxedStrategy<StepEnd> {
         4 => Just(StepEnd::Exited { code: 0 }),
         1 => any::<i32>().prop_map(|code| StepEnd::Exited { code }),
         1 => any::<i32>().prop_map(|signal| StepEnd::Signaled { signal }),
-        1 => select(vec![StepEnd::TotalLimit, StepEnd::IdleLimit, StepEnd::OutputLimit]),
+        1 => select(vec![
+            StepEnd::TotalLimit,
+            StepEnd::IdleLimit,
+            StepEnd::OutputLimit,
+            StepEnd::MemoryLimit,
+            StepEnd::ProcessLimit,
+        ]),
         1 => text().prop_map(|reason| StepEnd::NotStarted { reason }),
     ]
     .boxed()

@@ -12,6 +12,7 @@ use windlass_protocols::effect::{
 };
 use windlass_protocols::fact::FACT_VERSION;
 use windlass_protocols::kernel::budget::{CapChange, Dimension};
+use windlass_protocols::kernel::fence::{Fence, SandboxKind, SandboxWish};
 use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
     AgentSession, Answer, CheckResult, ChecksReport, LandedCommit, Outcome, StepEnd, TokenKinds, Trouble,
@@ -66,7 +67,28 @@ fn examples() -> Vec<Fact> {
     facts.extend(people());
     facts.extend(goal_facts::examples());
     facts.extend(roadmap_facts::examples());
+    facts.extend(fenced());
     facts
+}
+
+/// What came with the sandbox: how far a run is to be held, and what held each step.
+fn fenced() -> Vec<Fact> {
+    let fence = Fence {
+        sandbox: SandboxWish::Required,
+        means: Some(vec![SandboxKind::Namespaces, SandboxKind::Landlock]),
+        writable: lines(&["/w"]),
+        memory_bytes: Some(1024 * 1024),
+        processes: Some(9),
+    };
+    let mut started = started();
+    if let Fact::RunStarted { spec, .. } = &mut started {
+        spec.place_mut().fence = fence;
+    }
+    let held = SandboxKind::ALL.into_iter().zip(0..).map(|(kind, effect)| Fact::EffectSettled {
+        effect: EffectId(effect),
+        outcome: Outcome::Interrupted { usage: Usage { held_by: Some(kind), ..STEP } },
+    });
+    std::iter::once(started).chain(held).collect()
 }
 
 /// What came with the inbox: every word a person can say.

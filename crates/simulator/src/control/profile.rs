@@ -5,6 +5,7 @@ use crate::profile::cap;
 use std::collections::BTreeMap;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
+use windlass_protocols::kernel::fence::Fence;
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::protocol::feedback_control::spec::{
     Actuator, AgentText, CapRule, ControlSpec, Dialect, Keep, Node, NodeBudget, OnError, Sensor, Workplace,
@@ -53,6 +54,7 @@ pub(crate) fn spec(choices: &mut Choices) -> ControlSpec {
             fallbacks: fallbacks(choices),
             prompts: BTreeMap::new(),
             author: None,
+            fence: Fence::default(),
         },
     }
 }

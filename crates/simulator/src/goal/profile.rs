@@ -5,6 +5,7 @@ use crate::profile::cap;
 use std::collections::BTreeMap;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
+use windlass_protocols::kernel::fence::Fence;
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::protocol::goal_contract::queue::Autonomy;
 use windlass_protocols::protocol::goal_contract::spec::{Claimed, DesignRule, GoalSpec, Home, Tightened};
@@ -52,6 +53,7 @@ pub(crate) fn spec(choices: &mut Choices) -> GoalSpec {
             fallbacks: fallbacks(choices),
             prompts: BTreeMap::new(),
             author: None,
+            fence: Fence::default(),
         },
     }
 }

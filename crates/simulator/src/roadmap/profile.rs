@@ -5,6 +5,7 @@ use crate::profile::cap;
 use std::collections::BTreeMap;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
+use windlass_protocols::kernel::fence::Fence;
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::protocol::roadmap_rounds::spec::{RoadmapSpec, RoundLimits};
 use windlass_protocols::{CommitId, Millis, Role, TaskId};
@@ -48,6 +49,7 @@ pub(crate) fn spec(choices: &mut Choices) -> RoadmapSpec {
             fallbacks,
             prompts: BTreeMap::new(),
             author: None,
+            fence: Fence::default(),
         },
     }
 }

@@ -1,5 +1,6 @@
 //! `windlass control run`: a task, worked on until its sensors pass and the controller says so.
 
+use crate::commands::fence_flags::FenceFlags;
 use crate::commands::work_flags::{Given, amount, list, number, texts};
 use crate::commands::{absolute, outcome, task_text};
 use crate::output::{LiveView, Output, Story};
@@ -98,6 +99,9 @@ pub(crate) struct ControlRunArgs {
     /// How much the run may cost, such as 1.50
     #[arg(long, value_name = "AMOUNT", help_heading = "Money", value_parser = amount)]
     max_cost: Option<String>,
+
+    #[command(flatten)]
+    fence: FenceFlags,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -164,6 +168,7 @@ fn given(args: &ControlRunArgs) -> Given {
     }
     number(&mut given, "max-minutes", args.max_minutes);
     number(&mut given, "max-tokens", args.max_tokens);
+    args.fence.give(&mut given);
     given
 }
 

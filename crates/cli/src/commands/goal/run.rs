@@ -2,6 +2,7 @@
 
 use super::ask;
 use super::flags::GoalFlags;
+use crate::commands::fence_flags::FenceFlags;
 use crate::commands::work_flags::{Given, list, texts};
 use crate::commands::{absolute, outcome};
 use crate::output::{LiveView, Output, Story};
@@ -75,6 +76,9 @@ pub(super) struct GoalRunArgs {
     /// How long one agent or command may be silent
     #[arg(long, value_name = "TIME", help_heading = "Agents")]
     idle_limit: Option<String>,
+
+    #[command(flatten)]
+    fence: FenceFlags,
 }
 
 pub(super) async fn run(args: GoalRunArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
@@ -116,5 +120,6 @@ fn given(args: &GoalRunArgs) -> Given {
     if args.distinct_vendors {
         given.push(("distinct-vendors".into(), SettingValue::Switch(true)));
     }
+    args.fence.give(&mut given);
     given
 }

@@ -1,5 +1,6 @@
 //! `windlass roadmap run`: rounds opened, worked on, reviewed and merged until every milestone is done.
 
+use crate::commands::fence_flags::FenceFlags;
 use crate::commands::work_flags::{Given, amount, list, number, texts};
 use crate::commands::{absolute, outcome};
 use crate::output::{LiveView, Output, Story};
@@ -86,6 +87,9 @@ pub(super) struct RoadmapRunArgs {
     /// How much it may cost, such as 1.50
     #[arg(long, value_name = "AMOUNT", help_heading = "Caps", value_parser = amount)]
     max_cost: Option<String>,
+
+    #[command(flatten)]
+    fence: FenceFlags,
 }
 
 fn at_least_one() -> clap::builder::RangedU64ValueParser<u64> {
@@ -135,5 +139,6 @@ fn given(args: &RoadmapRunArgs) -> Given {
     if args.distinct_vendors {
         given.push(("distinct-vendors".into(), SettingValue::Switch(true)));
     }
+    args.fence.give(&mut given);
     given
 }

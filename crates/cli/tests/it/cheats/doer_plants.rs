@@ -184,13 +184,14 @@ fn a_process_that_goes_on_writing_changes_nothing_that_is_judged() {
 
 #[track_caller]
 fn is_a_hazard(actions: &[&str], said: &str) {
-    let scene = Scene::new();
-    let script: Script = passing_doer_also(actions);
-    let played = scene.play(&script, &["--rounds", "1"]).exits_with(10);
-    assert_eq!(played.words(), "reject not-run not-run 1");
-    assert!(played.explained().contains(said), "{said} is not in {}", played.explained());
-    assert_eq!(scene.world.steps(), ["doer 1 1"]);
-    scene.assert_nothing_landed();
+    for scene in [Scene::new(), Scene::fenced()] {
+        let script: Script = passing_doer_also(actions);
+        let played = scene.play(&script, &["--rounds", "1"]).exits_with(10);
+        assert_eq!(played.words(), "reject not-run not-run 1");
+        assert!(played.explained().contains(said), "{said} is not in {}", played.explained());
+        assert_eq!(scene.world.steps(), ["doer 1 1"]);
+        scene.assert_nothing_landed();
+    }
 }
 
 #[test]
@@ -240,4 +241,18 @@ fn a_submodule_put_into_the_index_only_is_not_part_of_the_change() {
 #[test]
 fn a_file_of_300_megabytes_is_sent_back() {
     is_a_hazard(&["{ run = ['truncate', '--size', '300M', 'big.bin'] }"], "changed bytes are more than");
+}
+
+#[test]
+fn a_git_directory_in_capital_letters_is_sent_back() {
+    is_a_hazard(&["{ write = '.GIT/hooks/pre-commit', text = 'x' }"], ".GIT");
+}
+
+#[test]
+fn a_file_named_like_an_option_is_only_a_file() {
+    for scene in [Scene::new(), Scene::fenced()] {
+        let played = scene.play(&passing_doer_also(&["{ write = '--output=README.md', text = 'x' }"]), &[]);
+        assert_eq!(played.exits_with(0).words(), "pass pass pass 1");
+        assert_eq!(scene.landed_changes(), ["A\t--output=README.md", "A\tdone.txt"]);
+    }
 }

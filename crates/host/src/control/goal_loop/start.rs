@@ -10,7 +10,7 @@ use super::setup::{Files, Found, Setup};
 use super::{confirm, same_agent, tighten};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
-use crate::control::task_spec::{caps, chosen_agents, patience};
+use crate::control::task_spec::{caps, chosen_agents, fence, patience};
 use crate::control::{agent_policy, agents, trust};
 use crate::fault::git_fault;
 use crate::holder::{IfHeld, Owner, hold_repository};
@@ -194,6 +194,7 @@ impl Wanted<'_> {
             fallbacks,
             prompts: BTreeMap::new(),
             author: settings.text("author").map(str::to_owned),
+            fence: fence(settings, &self.command.directory),
         };
         if setup.queue.limits.cost_micros.is_some() || settings.text("goal.cost").is_some() {
             agent_policy::require_prices(settings, "goal.cost", chosen(&place).map(|(_, choice)| choice))?;

@@ -4,7 +4,7 @@
 use super::{last_good, overtake};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
-use crate::control::task_spec::{Agents, caps, chosen_agents, patience};
+use crate::control::task_spec::{Agents, caps, chosen_agents, fence, patience};
 use crate::control::{agents, trust};
 use crate::control_plane::{self, Looked, Trouble, TroubleKind, kept_out};
 use crate::fault::git_fault;
@@ -151,6 +151,7 @@ impl Wanted<'_> {
                 fallbacks,
                 prompts: BTreeMap::new(),
                 author: settings.text("author").map(str::to_owned),
+                fence: fence(settings, &self.command.directory),
             },
         })
     }

@@ -6,6 +6,7 @@ use super::files;
 use super::shown;
 use crate::context::RunContext;
 use crate::fault::git_fault;
+use crate::fence::{self, Step, Who};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
@@ -68,6 +69,7 @@ pub(in super::super) async fn run(
         // They ran side by side: what the run waited for is the slowest.
         usage.duration = usage.duration.max(used.duration);
         usage.output_bytes = usage.output_bytes.saturating_add(used.output_bytes);
+        usage.held_by = used.held_by.or(usage.held_by);
         match ended {
             Ended::Read(reading) => readings.push(reading),
             Ended::Interrupted => cut_off = Some(None),
@@ -136,7 +138,10 @@ impl OneSensor {
         let mut spec = context.child(self.effect, self.limits);
         spec.program = PathBuf::from("/bin/sh");
         spec.args = vec!["-c".into(), self.sensor.command.clone().into()];
-        spec.directory = path;
+        spec.directory.clone_from(&path);
+        let directory = context.state.effect_part(&context.run, self.effect, self.number);
+        let step = Step { directory: &directory, worktree: &path, who: Who::Command };
+        fence::put_around(context, &mut spec, &step)?;
         Ok((spec, shown))
     }
 
@@ -210,6 +215,8 @@ fn judge(end: &StepEnd) -> (ReadingStatus, Option<i32>, Option<String>) {
         StepEnd::TotalLimit => failed(None, "time limit"),
         StepEnd::IdleLimit => failed(None, "idle limit"),
         StepEnd::OutputLimit => failed(None, "output limit"),
+        StepEnd::MemoryLimit => failed(None, "memory limit"),
+        StepEnd::ProcessLimit => failed(None, "process limit"),
         StepEnd::NotStarted { .. } => failed(None, "not-runnable"),
     }
 }

@@ -5,6 +5,7 @@ use super::super::step::{self, Counted, Told};
 use super::shown;
 use crate::context::RunContext;
 use crate::fault::bug;
+use crate::fence::{self, Step, Who};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -29,9 +30,14 @@ pub(in super::super) async fn run(
     let directory = context.state.effect_part(&context.run, effect, 0);
     let prepare = {
         let (context, run, asked) = (Arc::clone(&context), Arc::clone(&run), asked.clone());
+        let records = directory.clone();
         move || {
             shown::to_checks(&context, &run, &asked.tree)?;
-            Ok((command(&context, effect, &asked), Secrets::new()))
+            let mut spec = command(&context, effect, &asked);
+            let worktree = spec.directory.clone();
+            let step = Step { directory: &records, worktree: &worktree, who: Who::Command };
+            fence::put_around(&context, &mut spec, &step)?;
+            Ok((spec, Secrets::new()))
         }
     };
     let end = step::child_in(&context, directory.clone(), (told, None), prepare).await?;

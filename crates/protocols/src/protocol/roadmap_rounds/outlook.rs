@@ -11,6 +11,7 @@ use crate::effect::Effect;
 use crate::fact::Fact;
 use crate::kernel::availability::Patience;
 use crate::kernel::budget::{Caps, Spend};
+use crate::kernel::fence::Fence;
 use crate::kernel::place::Place;
 use crate::observation::{Observation, Stamped};
 use crate::outcome::Outcome;
@@ -120,6 +121,7 @@ fn anybody(plane: &Plane) -> RoadmapSpec {
             fallbacks: BTreeMap::new(),
             prompts: BTreeMap::new(),
             author: None,
+            fence: Fence::default(),
         },
     }
 }

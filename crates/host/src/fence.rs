@@ -1,0 +1,328 @@
+//! Who may write where: the policy of the sandbox, one for all loops. The supervisor knows the means, the drivers know the
+//! places of their programs; here they become the fence around one step.
+
+use crate::context::RunContext;
+use crate::fault::{file_fault, git_fault};
+use crate::foreign::is_real_directory;
+use crate::state_dir::make_private;
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use windlass_agent_drivers::{AgentChoice, brings_own_sandbox, own_places};
+use windlass_control_api::{Code, Fault};
+use windlass_process_supervisor::{
+    ChildSpec, Sandbox, SandboxKind as Means, SandboxMeans, landlock_version, sandbox_means,
+};
+use windlass_protocols::kernel::fence::{SandboxKind, SandboxWish};
+
+/// What package managers and compilers share between projects. Not where they keep programs: what lies there is found
+/// through `PATH` by the checks too.
+const CACHES: [&str; 11] = [
+    ".cache",
+    ".cargo/registry",
+    ".cargo/git",
+    ".cargo/.package-cache",
+    ".cargo/.package-cache-mutate",
+    ".npm",
+    ".m2/repository",
+    ".gradle/caches",
+    ".nuget/packages",
+    ".local/share/pnpm/store",
+    "go/pkg",
+];
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+/// Where builds put what they make, whether an ignore rule ends with a slash or not.
+const BUILD_OUTPUT: [&str; 10] = [
+    "target",
+    "build",
+    "dist",
+    "out",
+    "node_modules",
+    "coverage",
+    ".venv",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+];
+/// No honest ignore file is larger.
+const IGNORE_FILE_BYTES: u64 = 64 * 1024;
+
+/// One step that is to be fenced in.
+pub(crate) struct Step<'a> {
+    /// Where the supervisor keeps its records of this step.
+    pub(crate) directory: &'a Path,
+    pub(crate) worktree: &'a Path,
+    pub(crate) who: Who<'a>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Who<'a> {
+    /// Changes its worktree, and leaves an answer.
+    Maker(&'a AgentChoice),
+    /// Leaves an answer and nothing else, but build output where the repository ignores it.
+    Reader(&'a AgentChoice),
+    /// A command of the user's that the engine runs on a tree of its own.
+    Command,
+}
+
+/// Refuses a run that must not go on without a sandbox where there is none.
+pub(crate) fn require(context: &RunContext) -> Result<(), Fault> {
+    let fence = &context.spec.place().fence;
+    if fence.sandbox != SandboxWish::Required {
+        return Ok(());
+    }
+    let means = sandbox_means(&context.program);
+    if chosen(allowed(context), &means).is_some() {
+        return Ok(());
+    }
+    let mut reasons = Vec::new();
+    reasons.extend(means.landlock.err());
+    reasons.extend(means.namespaces.err());
+    if reasons.is_empty() {
+        reasons.push("`sandbox-means` allows none of those that are there".to_owned());
+    }
+    Err(Fault::new(Code::NoSandbox, format!("no sandbox can be set up: {}", reasons.join("; ")))
+        .kept("nothing was started")
+        .hint("`windlass doctor` says what is missing")
+        .hint("`--sandbox auto` starts a run without one where there is none"))
+}
+
+/// Puts the fence around the child of this step, and what it needs inside.
+pub(crate) fn put_around(context: &RunContext, spec: &mut ChildSpec, step: &Step<'_>) -> Result<(), Fault> {
+    let Some(kind) = kind(context, step.who) else { return Ok(()) };
+    let mut writable = vec![];
+    let own = own(context, step)?;
+    writable.extend(own.iter().filter(|place| is_real_directory(place)).cloned());
+    let ambient = ambient(context, step.who);
+    if TEMPORARY.iter().any(|place| ambient.contains(Path::new(place))) {
+        writable.extend(ambient);
+    } else {
+        let own = step.directory.join("tmp");
+        make_private(&own)?;
+        spec.environment.insert("TMPDIR".into(), own.clone().into());
+        writable.extend(ambient.into_iter().chain([own]));
+    }
+    spec.sandbox = Some(Sandbox { kind, writable });
+    Ok(())
+}
+
+/// As it stands in the record of a step.
+pub(crate) const fn held_by(means: Option<Means>) -> SandboxKind {
+    match means {
+        Some(Means::Landlock) => SandboxKind::Landlock,
+        Some(Means::Namespaces) => SandboxKind::Namespaces,
+        None => SandboxKind::None,
+    }
+}
+
+fn kind(context: &RunContext, who: Who<'_>) -> Option<Means> {
+    if context.spec.place().fence.sandbox == SandboxWish::Off {
+        return None;
+    }
+    let mut allowed = allowed(context);
+    let nests = matches!(who, Who::Maker(choice) | Who::Reader(choice) if brings_own_sandbox(choice));
+    if nests {
+        // Landlock would keep it from building its own.
+        allowed.sort_by_key(|kind| *kind == Means::Landlock);
+    }
+    // A process is needed only to find out about namespaces.
+    if allowed.first() == Some(&Means::Landlock) && landlock_version().is_ok() {
+        return Some(Means::Landlock);
+    }
+    chosen(allowed, &sandbox_means(&context.program))
+}
+
+/// In the order of the user's choice.
+fn allowed(context: &RunContext) -> Vec<Means> {
+    match &context.spec.place().fence.means {
+        None => vec![Means::Landlock, Means::Namespaces],
+        Some(means) => means
+            .iter()
+            .filter_map(|kind| match kind {
+                SandboxKind::Landlock => Some(Means::Landlock),
+                SandboxKind::Namespaces => Some(Means::Namespaces),
+                SandboxKind::None => None,
+            })
+            .collect(),
+    }
+}
+
+fn chosen(allowed: Vec<Means>, means: &SandboxMeans) -> Option<Means> {
+    let is_there = |kind: &Means| match kind {
+        Means::Landlock => means.landlock.is_ok(),
+        Means::Namespaces => means.namespaces.is_ok(),
+    };
+    allowed.into_iter().find(is_there)
+}
+
+/// The places of this step alone.
+fn own(context: &RunContext, step: &Step<'_>) -> Result<Vec<PathBuf>, Fault> {
+    let mut places = Vec::new();
+    match step.who {
+        Who::Maker(_) => {
+            places.push(step.worktree.to_owned());
+            places.extend(set_git_apart(context, step)?);
+        }
+        Who::Reader(_) => places.extend(build_output(step.worktree)),
+        Who::Command => {
+            places.push(step.worktree.to_owned());
+            places.extend(set_git_apart(context, step)?);
+            return Ok(places);
+        }
+    }
+    places.extend([step.directory.join("outbox"), step.directory.join("told")]);
+    Ok(places)
+}
+
+/// What it does with git stays out of the user's repository.
+fn set_git_apart(context: &RunContext, step: &Step<'_>) -> Result<Vec<PathBuf>, Fault> {
+    if context.adopted().is_some() || !is_real_directory(step.worktree) {
+        return Ok(Vec::new());
+    }
+    let worktree = context.repository.worktree_at(step.worktree).map_err(git_fault)?;
+    let name = step.worktree.file_name().unwrap_or_default();
+    let folder = context.state.run(&context.run).join("git").join(name);
+    make_private(&folder)?;
+    let mut before: Vec<(u64, PathBuf)> = std::fs::read_dir(&folder)
+        .map_err(|error| file_fault("list", &folder, &error))?
+        .flatten()
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
+        .collect();
+    before.sort();
+    let next = before.last().map_or(1, |(number, _)| number + 1);
+    let place = folder.join(next.to_string());
+    let before: Vec<PathBuf> = before.into_iter().map(|(_, place)| place).collect();
+    context.repository.set_apart(&worktree, &place, &before).map_err(git_fault)
+}
+
+/// Directories that the repository's own rules ignore and that hold nothing of the tree: made, so that they can be written.
+fn build_output(worktree: &Path) -> Vec<PathBuf> {
+    let mut text = String::new();
+    let opened = std::fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(
+            rustix::fs::OFlags::NOFOLLOW.bits().cast_signed()
+                | rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
+        )
+        .open(worktree.join(".gitignore"));
+    let Ok(file) = opened else { return Vec::new() };
+    if !file.metadata().is_ok_and(|about| about.is_file()) {
+        return Vec::new();
+    }
+    // Rules in another encoding than text are nobody's build output.
+    let _ = file.take(IGNORE_FILE_BYTES).read_to_string(&mut text);
+    let mut places = Vec::new();
+    for name in ignored_directories(&text) {
+        let place = worktree.join(name);
+        match std::fs::create_dir(&place) {
+            Ok(()) => places.push(place),
+            // Something of the tree, or a build that was here before: the second may be written, and the two are told
+            // apart by whether the tree would put anything there.
+            Err(_) if is_real_directory(&place) && holds_nothing(&place) => places.push(place),
+            Err(_) => {}
+        }
+    }
+    places
+}
+
+fn holds_nothing(directory: &Path) -> bool {
+    std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+fn ignored_directories(rules: &str) -> BTreeSet<&str> {
+    let rules = rules.lines().map(str::trim_end).filter(|line| !line.starts_with(['#', '!']));
+    rules
+        .filter_map(|rule| {
+            let rule = rule.strip_prefix('/').unwrap_or(rule);
+            let (name, is_directory) = match rule.strip_suffix('/') {
+                Some(name) => (name, true),
+                None => (rule, BUILD_OUTPUT.contains(&rule)),
+            };
+            let plain = !name.is_empty() && !name.contains(['/', '*', '?', '[', '\\']);
+            (plain && is_directory && !matches!(name, "." | ".." | ".git")).then_some(name)
+        })
+        .collect()
+}
+
+/// What belongs to no step: temporary files, caches, the agent's own home, and what the user adds. A place that holds something
+/// nobody may write is left out, whatever it is called.
+fn ambient(context: &RunContext, who: Who<'_>) -> BTreeSet<PathBuf> {
+    let variable = |name: &str| context.environment.get(name).map(str::to_owned);
+    let home = variable("HOME").map(PathBuf::from);
+    let mut places: Vec<PathBuf> = TEMPORARY.iter().map(PathBuf::from).collect();
+    places.extend(variable("TMPDIR").map(PathBuf::from));
+    places.extend(variable("XDG_CACHE_HOME").map(PathBuf::from));
+    places.extend(home.iter().flat_map(|home| CACHES.iter().map(|cache| home.join(cache))));
+    if let Who::Maker(choice) | Who::Reader(choice) = who {
+        for place in own_places(choice, variable) {
+            // A program that was never started has no place yet. Of a command nobody knows which one it will start.
+            if matches!(choice, AgentChoice::Known { .. }) && place.extension().is_none() {
+                // Where it cannot be made it cannot be used either, and the program will say so itself.
+                let _ = std::fs::create_dir_all(&place);
+            }
+            places.push(place);
+        }
+    }
+    let protected = protected(context);
+    let holds_protected = |place: &PathBuf| protected.iter().any(|kept| kept.starts_with(place));
+    let given =
+        context.spec.place().fence.writable.iter().filter_map(|place| at_home(place, home.as_deref()));
+    let mut found: BTreeSet<PathBuf> = places
+        .iter()
+        .filter_map(|place| place.canonicalize().ok())
+        .filter(|place| !holds_protected(place))
+        .collect();
+    // Whoever names a place means it.
+    found.extend(given.filter_map(|place| place.canonicalize().ok()));
+    found
+}
+
+fn at_home(place: &str, home: Option<&Path>) -> Option<PathBuf> {
+    match place.strip_prefix("~/") {
+        Some(rest) => home.map(|home| home.join(rest)),
+        None => Some(PathBuf::from(place)),
+    }
+}
+
+/// What no agent and no check may write: the user's checkout and git directory, the state directory, the run's own files, and
+/// this program.
+fn protected(context: &RunContext) -> Vec<PathBuf> {
+    let place = context.spec.place();
+    let named = [
+        PathBuf::from(&place.repository),
+        PathBuf::from(&place.common_dir),
+        PathBuf::from(&place.run_dir),
+        context.state.path().to_owned(),
+        context.program.clone(),
+    ];
+    named.iter().flat_map(|path| [Some(path.clone()), path.canonicalize().ok()]).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_names_of_directories_are_build_output() {
+        let rules =
+            "# c\ntarget\n/dist/\nbuild/\n*.log\n!keep/\na/b/\n.env\nnode_modules\n\n../x/\n./\n.git/\n";
+        let expected = BTreeSet::from(["target", "dist", "build", "node_modules"]);
+        assert_eq!(ignored_directories(rules), expected);
+    }
+
+    #[test]
+    fn a_link_or_a_directory_of_the_tree_is_never_build_output() {
+        let tree = tempfile::tempdir().unwrap();
+        let path = |name: &str| tree.path().join(name);
+        std::fs::write(path(".gitignore"), "build/\nsrc/\nlink/\nfile/\n").unwrap();
+        std::fs::create_dir(path("src")).unwrap();
+        std::fs::write(path("src/a"), "a").unwrap();
+        std::os::unix::fs::symlink("/", path("link")).unwrap();
+        std::fs::write(path("file"), "").unwrap();
+        assert_eq!(build_output(tree.path()), [path("build")]);
+        std::fs::remove_file(path(".gitignore")).unwrap();
+        std::os::unix::fs::symlink(path("src/a"), path(".gitignore")).unwrap();
+        assert_eq!(build_output(tree.path()), Vec::<PathBuf>::new());
+    }
+}

@@ -1,0 +1,186 @@
+//! Children inside a fence: what they may write, what they may not, and that nothing else about them changes. Each test runs
+//! with every means this machine has.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use support::World;
+use windlass_process_supervisor::{ChildEnd, HowEnded, NotStartedKind, Sandbox, SandboxKind, sandbox_means};
+
+fn kinds() -> Vec<SandboxKind> {
+    let means = sandbox_means(&support::keeper().program);
+    let mut kinds = Vec::new();
+    kinds.extend(means.landlock.is_ok().then_some(SandboxKind::Landlock));
+    kinds.extend(means.namespaces.is_ok().then_some(SandboxKind::Namespaces));
+    assert!(!kinds.is_empty(), "this machine has no sandbox to test: {means:?}");
+    kinds
+}
+
+/// Runs a script that may write below `inside` only.
+fn fenced(world: &World, kind: SandboxKind, script: &str) -> ChildEnd {
+    std::fs::create_dir_all(world.file("inside")).unwrap();
+    std::fs::create_dir_all(world.file("outside")).unwrap();
+    std::fs::write(world.file("outside/there"), "there").unwrap();
+    let mut spec = world.script(script);
+    spec.sandbox = Some(Sandbox { kind, writable: vec![world.file("inside"), "/nowhere".into()] });
+    world.run(&spec)
+}
+
+#[track_caller]
+fn is_done(end: &ChildEnd, world: &World) {
+    let said = std::fs::read_to_string(world.effect().join("stderr.log")).unwrap_or_default();
+    assert_eq!(end.how, HowEnded::Exited { code: 0 }, "{said}");
+}
+
+#[test]
+fn inside_its_places_everything_works() {
+    for kind in kinds() {
+        let world = World::new();
+        let script = "set -e; cd $T/inside; mkdir -p a/b; echo 1 > a/f; mv a/f a/b/g; ln -s g a/b/l; ln a/b/g a/h; \
+                      echo 2 >> a/h; : > a/h; mkfifo p; chmod 700 a; rm -r p; rmdir a/b 2>/dev/null || true; \
+                      cat $T/outside/there; echo gone > /dev/null; sleep 0.01 & wait";
+        let end = fenced(&world, kind, script);
+        is_done(&end, &world);
+        assert_eq!(world.stdout(), "there", "reading goes on everywhere");
+        assert_eq!(end.sandbox, Some(kind), "the record says what was in force");
+    }
+}
+
+#[test]
+fn outside_of_them_nothing_can_be_written() {
+    let attacks = [
+        "echo x > $T/outside/there",
+        "echo x >> $T/outside/there",
+        ": > $T/outside/there",
+        "truncate -s 0 $T/outside/there",
+        "rm $T/outside/there",
+        "mv $T/outside/there $T/inside/",
+        "ln $T/outside/there $T/inside/linked && echo x > $T/inside/linked",
+        "ln -s $T/outside/there $T/inside/symlink && echo x > $T/inside/symlink",
+        "mkdir $T/outside/new",
+        "touch $T/outside/new",
+        "mkfifo $T/outside/new",
+        "mv $T/outside $T/elsewhere",
+        "echo x > $T/effect/exit.json",
+        "cd $T/inside && echo x > ../outside/there",
+        "cp /bin/true $T/outside/true",
+    ];
+    for kind in kinds() {
+        for attack in attacks {
+            let world = World::new();
+            let script = format!("if ({attack}); then echo done; else echo refused; fi");
+            let end = fenced(&world, kind, &script);
+            is_done(&end, &world);
+            assert_eq!(world.stdout(), "refused\n", "{kind:?}: {attack}");
+            assert_eq!(std::fs::read_to_string(world.file("outside/there")).unwrap(), "there", "{attack}");
+            let left: Vec<PathBuf> = std::fs::read_dir(world.file("outside"))
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+                .collect();
+            assert_eq!(left, [world.file("outside/there")], "{kind:?}: {attack}");
+        }
+    }
+}
+
+#[test]
+fn no_descendant_gets_out_however_it_was_detached() {
+    for kind in kinds() {
+        let world = World::new();
+        let write = "echo x > $T/outside/there; : > $T/inside/tried";
+        let script =
+            format!("setsid sh -c '({write}) &' ; while ! [ -e $T/inside/tried ]; do sleep 0.01; done");
+        let end = fenced(&world, kind, &script);
+        is_done(&end, &world);
+        assert_eq!(std::fs::read_to_string(world.file("outside/there")).unwrap(), "there", "{kind:?}");
+    }
+}
+
+#[test]
+fn a_namespace_made_inside_does_not_undo_it() {
+    for kind in kinds() {
+        let world = World::new();
+        let remount = "mount -o remount,rw,bind / ; umount -l $T/inside; mount --bind $T/outside $T/inside; \
+                       echo x > $T/outside/there; echo x > $T/inside/there";
+        let script =
+            format!("unshare -rm sh -c '{remount}' 2>/dev/null; sh -c '{remount}' 2>/dev/null; true");
+        let end = fenced(&world, kind, &script);
+        is_done(&end, &world);
+        assert_eq!(std::fs::read_to_string(world.file("outside/there")).unwrap(), "there", "{kind:?}");
+    }
+}
+
+#[test]
+fn its_keeper_cannot_be_reached_from_inside() {
+    for kind in kinds() {
+        let world = World::new();
+        // The memory and the descriptors of the keeper are a way around every fence.
+        let script = "k=$PPID; if (: >> /proc/$k/mem); then echo in; fi; \
+                      if (: > /proc/$k/root$T/outside/there); then echo around; fi; echo end";
+        let end = fenced(&world, kind, script);
+        is_done(&end, &world);
+        assert_eq!(world.stdout(), "end\n", "{kind:?}");
+    }
+}
+
+#[test]
+fn with_landlock_it_cannot_signal_its_keeper_and_is_ended_as_ever() {
+    if !kinds().contains(&SandboxKind::Landlock) {
+        return;
+    }
+    let world = World::new();
+    let script = "kill -KILL $PPID && echo killed; (sleep 600 &) ; kill -TERM $$";
+    let end = fenced(&world, SandboxKind::Landlock, script);
+    assert_eq!(end.how, HowEnded::Signaled { signal: 15 });
+    assert_eq!(end.leaked_processes, 1, "the keeper reaches in");
+    assert_eq!(world.stdout(), "");
+}
+
+#[test]
+fn its_directory_its_input_and_its_name_are_the_same_inside() {
+    for kind in kinds() {
+        let world = World::new();
+        std::fs::write(world.file("input"), "fed").unwrap();
+        std::fs::create_dir_all(world.file("inside")).unwrap();
+        let mut spec = world.script("pwd; cat; echo; echo $0; echo x > here");
+        spec.directory = world.file("inside");
+        spec.stdin = windlass_process_supervisor::ChildStdin::File { path: world.file("input") };
+        spec.sandbox = Some(Sandbox { kind, writable: vec![world.file("inside")] });
+        let end = world.run(&spec);
+        is_done(&end, &world);
+        assert_eq!(world.stdout(), format!("{}\nfed\nsh\n", world.file("inside").display()));
+        assert!(world.file("inside/here").is_file(), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_program_that_is_not_there_is_told_as_ever() {
+    for kind in kinds() {
+        let world = World::new();
+        let mut spec = world.script("");
+        spec.program = "no-such-program".into();
+        spec.sandbox = Some(Sandbox { kind, writable: Vec::new() });
+        let end = world.run(&spec);
+        let HowEnded::NotStarted { why, .. } = end.how else { panic!("{end:?}") };
+        assert_eq!(why, NotStartedKind::NotFound);
+        spec.program = world.file("not-executable");
+        std::fs::write(&spec.program, "").unwrap();
+        std::fs::remove_dir_all(world.effect()).unwrap();
+        assert!(matches!(world.run(&spec).how, HowEnded::NotStarted { .. }), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_file_alone_can_be_a_place() {
+    for kind in kinds() {
+        let world = World::new();
+        std::fs::write(world.file("file"), "a").unwrap();
+        let mut spec = world.script("echo b > $T/file && ! rm -f $T/file && ! touch $T/other");
+        spec.sandbox = Some(Sandbox { kind, writable: vec![world.file("file")] });
+        is_done(&world.run(&spec), &world);
+        assert_eq!(std::fs::read_to_string(world.file("file")).unwrap(), "b\n", "{kind:?}");
+        assert!(!Path::new(&world.file("other")).exists());
+    }
+}
