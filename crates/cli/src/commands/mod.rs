@@ -14,6 +14,7 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod explain_error;
+mod gate_flags;
 pub(crate) mod goal;
 pub(crate) mod inbox;
 pub(crate) mod land;
@@ -37,6 +38,7 @@ pub(crate) mod take_over;
 mod task_text;
 pub(crate) mod trust;
 pub(crate) mod verify;
+pub(crate) mod waive;
 mod work_flags;
 
 use std::path::{Path, PathBuf};

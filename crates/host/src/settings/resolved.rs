@@ -102,6 +102,8 @@ impl Settings {
 
     pub(super) fn validate(&self) -> Result<(), Fault> {
         self.one_of("on-needs-human", &["stop", "continue"])?;
+        self.one_of("gate-integrity", &["full", "findings", "off"])?;
+        self.one_of("on-gate-findings", &["reject", "ask"])?;
         self.one_of("land", &["none", "branch", "current"])?;
         self.one_of("goal.autonomy", &["L1", "L2", "L3"])?;
         self.one_of("goal.design", &["auto", "always", "never"])?;

@@ -1,10 +1,12 @@
-//! Mechanisms the loops share: attempts, availability of agents, budget, conversation, a person's word, place, trouble. A
+//! Mechanisms the loops share: attempts, availability of agents, budget, conversation, gate
+//! integrity, a person's word, place, trouble. A
 //! loop uses them; they know no loop.
 
 pub mod attempts;
 pub mod availability;
 pub mod budget;
 pub mod conversation;
+pub mod gate;
 pub mod person;
 pub mod place;
 pub mod trouble;

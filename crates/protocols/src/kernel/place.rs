@@ -1,5 +1,6 @@
 //! Where a run lives and who plays in it. Fixed at the start, so that a restart finds the same places and people.
 
+use crate::kernel::gate::GateRules;
 use crate::vocabulary::{CommitId, Role};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -28,6 +29,9 @@ pub struct Place {
     /// Who landed commits are by. Part of a commit's id, so a landing that is repeated must not look it up anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
+    /// How closely changes of tests, checks and their configuration are looked at.
+    #[serde(default, skip_serializing_if = "GateRules::is_off")]
+    pub gate: GateRules,
 }
 
 impl Place {

@@ -127,6 +127,7 @@ pub(crate) fn of(root: Node) -> ControlSpec {
             fallbacks: BTreeMap::new(),
             prompts: BTreeMap::new(),
             author: None,
+            gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
     }
 }
@@ -234,5 +235,7 @@ pub(crate) fn change(round: u32, tree: &str) -> CapturedChange {
         reverted: Vec::new(),
         findings: Vec::new(),
         left_out: Vec::new(),
+        gate: Vec::new(),
+        protected: Vec::new(),
     }
 }

@@ -87,6 +87,7 @@ pub(crate) fn spec() -> GoalSpec {
             fallbacks: BTreeMap::new(),
             prompts: BTreeMap::new(),
             author: None,
+            gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
     }
 }
@@ -249,5 +250,7 @@ pub(crate) fn change(round: u32, tree: &str) -> CapturedChange {
         reverted: Vec::new(),
         findings: Vec::new(),
         left_out: Vec::new(),
+        gate: Vec::new(),
+        protected: Vec::new(),
     }
 }

@@ -75,6 +75,7 @@ pub(crate) fn spec() -> RoadmapSpec {
             fallbacks: BTreeMap::new(),
             prompts: BTreeMap::new(),
             author: None,
+            gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
     }
 }

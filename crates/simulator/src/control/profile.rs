@@ -53,6 +53,7 @@ pub(crate) fn spec(choices: &mut Choices) -> ControlSpec {
             fallbacks: fallbacks(choices),
             prompts: BTreeMap::new(),
             author: None,
+            gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
     }
 }

@@ -52,6 +52,7 @@ pub(crate) fn spec(choices: &mut Choices) -> GoalSpec {
             fallbacks: fallbacks(choices),
             prompts: BTreeMap::new(),
             author: None,
+            gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
     }
 }

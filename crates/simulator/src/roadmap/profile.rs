@@ -48,6 +48,7 @@ pub(crate) fn spec(choices: &mut Choices) -> RoadmapSpec {
             fallbacks,
             prompts: BTreeMap::new(),
             author: None,
+            gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
     }
 }

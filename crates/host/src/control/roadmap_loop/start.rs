@@ -16,6 +16,7 @@ use windlass_control_api::roadmap_loop::StartRoadmap;
 use windlass_control_api::views::RunOutcome;
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Checkout, Repository};
+use windlass_protocols::kernel::gate::GateRules;
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::roadmap_rounds::outlook::outlook_of;
@@ -118,6 +119,7 @@ impl Wanted<'_> {
                 fallbacks,
                 prompts: BTreeMap::new(),
                 author: settings.text("author").map(str::to_owned),
+                gate: GateRules::default(),
             },
         })
     }

@@ -100,6 +100,7 @@ fn anybody(plane: &Plane) -> RoadmapSpec {
             fallbacks: BTreeMap::new(),
             prompts: BTreeMap::new(),
             author: None,
+            gate: crate::kernel::gate::GateRules::default(),
         },
     }
 }
