@@ -24,9 +24,9 @@ fn a_person_waives_by_name_and_the_run_goes_on_where_it_stood() {
 
     let steps = scene.world.steps();
     let names = ["test-deleted", "fewer-tests"];
-    scene.world.windlass(&["waive", run, names[0], "--reason", "as asked"]);
+    let _ = scene.world.windlass(&["waive", run, names[0], "--reason", "as asked"]).exits_with(11);
     scene.assert_nothing_landed();
-    scene.world.windlass(&["waive", run, names[1], "--reason", "as asked"]).exits_with(0);
+    let _ = scene.world.windlass(&["waive", run, names[1], "--reason", "as asked"]).exits_with(0);
     assert_eq!(scene.landed_changes(), ["D\ttests/zero.sh"]);
     let more: Vec<String> = scene.world.steps()[steps.len()..].to_vec();
     assert_eq!(more, ["auditor 1 1"], "nobody was asked twice");
@@ -37,7 +37,7 @@ fn an_answer_instead_of_a_waiver_is_another_round() {
     let scene = scene();
     let script = waiving(doer(&["{ delete = 'tests/zero.sh' }"]), &[]);
     let played = scene.play(&script, &ASK).exits_with(11);
-    scene.world.windlass(&["answer", played.run(), "put it back"]);
+    let _ = scene.world.windlass(&["answer", played.run(), "put it back"]).exits_with(11);
     let steps = scene.world.steps();
     assert!(steps.contains(&"doer 2 1".to_owned()), "{steps:?}");
     scene.assert_nothing_landed();
