@@ -18,7 +18,9 @@ pub struct TestTexts {
     tests: Tally,
     assertions: Tally,
     skips: BTreeMap<String, (u32, u32)>,
-    gone: Vec<String>,
+    /// Files of tests that are not there any more and in which no test has a name, and the texts of new files.
+    gone: Vec<(String, String)>,
+    arrived: Vec<String>,
 }
 
 /// In sentences, empty where nothing was lost.
@@ -64,8 +66,12 @@ impl TestTexts {
         let (before, after) =
             (before.map(|text| part(language, path, text)), after.map(|text| part(language, path, text)));
         let had = before.as_deref().map(|text| tests(language, text)).unwrap_or_default();
-        if is_test_path(path) && after.is_none() && had.is_empty() && before.is_some() {
-            self.gone.push(path.to_owned());
+        match (&before, &after) {
+            (Some(text), None) if is_test_path(path) && had.is_empty() => {
+                self.gone.push((path.to_owned(), text.clone()));
+            }
+            (None, Some(text)) if is_test_path(path) => self.arrived.push(text.clone()),
+            _ => {}
         }
         had.into_iter().for_each(|name| self.tests.before(name, path));
         let skips = |text: &Option<String>| text.as_deref().map_or(0, |text| marks(language.skips, text));
@@ -92,8 +98,9 @@ impl TestTexts {
         let skipped = if after > before { self.skips.iter().filter_map(more).collect() } else { Vec::new() };
         let weakened =
             self.assertions.lost().map(|(words, path)| format!("{path}: {}", one_line(words, MOST_CHARS)));
+        let gone = self.gone.iter().filter(|(_, text)| !self.arrived.contains(text));
         Losses {
-            deleted: bounded(self.gone.iter().cloned().chain(deleted).collect()),
+            deleted: bounded(gone.map(|(path, _)| path.clone()).chain(deleted).collect()),
             skipped: bounded(skipped),
             weakened: bounded(weakened.collect()),
         }
@@ -236,6 +243,8 @@ mod tests {
         let mut gone = TestTexts::default();
         gone.add("tests/case.txt", Some("x"), None);
         assert_eq!(gone.losses().deleted, ["tests/case.txt"]);
+        gone.add("tests/moved.txt", None, Some("x"));
+        assert_eq!(gone.losses().deleted, Vec::<String>::new());
     }
 
     #[test]

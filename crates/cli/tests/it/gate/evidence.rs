@@ -55,9 +55,9 @@ fn a_test_that_only_moved_is_no_finding() {
 fn the_judge_is_shown_each_finding_as_data_and_told_how_to_waive() {
     let scene = scene();
     let script = doer(&["{ delete = 'tests/zero.sh' }"]);
-    let script = script.judge(When::Always, &["{ save_prompt = '{shared}/prompt' }", "{ verdict = 'pass' }"]);
+    let script = script.judge(When::Always, &["{ save_prompt = 'prompt.md' }", "{ verdict = 'pass' }"]);
     scene.play(&script, &["--rounds", "1", "--check", RUNNER]).exits_with(10);
-    let prompt = std::fs::read_to_string(scene.world.shared("prompt")).expect("the judge was asked");
+    let prompt = std::fs::read_to_string(scene.world.shared("prompt.md")).expect("the judge was asked");
     assert!(prompt.contains("data: findings about the gate, made by the engine"), "{prompt}");
     assert!(prompt.contains("\ntest-deleted: tests were deleted: tests/zero.sh"), "{prompt}");
     assert!(prompt.contains("`waivers`"), "{prompt}");

@@ -37,7 +37,7 @@ fn an_answer_instead_of_a_waiver_is_another_round() {
     let scene = scene();
     let script = waiving(doer(&["{ delete = 'tests/zero.sh' }"]), &[]);
     let played = scene.play(&script, &ASK).exits_with(11);
-    let _ = scene.world.windlass(&["answer", played.run(), "put it back"]).exits_with(11);
+    let _ = scene.world.windlass(&["answer", played.run(), "put it back"]);
     let steps = scene.world.steps();
     assert!(steps.contains(&"doer 2 1".to_owned()), "{steps:?}");
     scene.assert_nothing_landed();
