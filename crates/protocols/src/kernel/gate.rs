@@ -23,7 +23,12 @@ pub struct GateRules {
 }
 
 impl GateRules {
-    /// Runs begun before there were such rules go on without them.
+    /// What is stored of a run that was begun before there were such rules: nothing.
+    pub fn is_unset(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Nobody looks. Runs begun before there were such rules go on like that.
     pub fn is_off(&self) -> bool {
         self.integrity == Integrity::Off
     }

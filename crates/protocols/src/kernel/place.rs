@@ -30,7 +30,7 @@ pub struct Place {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// How closely changes of tests, checks and their configuration are looked at.
-    #[serde(default, skip_serializing_if = "GateRules::is_off")]
+    #[serde(default, skip_serializing_if = "GateRules::is_unset")]
     pub gate: GateRules,
 }
 
