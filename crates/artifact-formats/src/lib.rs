@@ -13,6 +13,7 @@ mod extra_keys;
 mod fault;
 mod faults;
 mod fields;
+pub mod gate;
 pub mod goal_loop;
 mod json_edit;
 mod markdown;

@@ -5,7 +5,7 @@ use crate::commands::story::StoryFormat;
 use crate::commands::{
     agents, answer, approve, checkout, clean, compat, completions, control, cost, demo, diff, doctor,
     explain, explain_error, export, goal, inbox, land, log, ls, mcp, notify, orchestrate, resume, roadmap,
-    run, serve, settings, show, skip, stop, story, take_over, trust, undo, verify,
+    run, serve, settings, show, skip, stop, story, take_over, trust, undo, verify, waive,
 };
 use crate::output::{Colour, Format, Output, Verbosity, streams};
 use crate::wiring::Environment;
@@ -66,6 +66,7 @@ pub(crate) enum Command {
     Approve(approve::ApproveArgs),
     Reject(approve::RejectArgs),
     Skip(skip::SkipArgs),
+    Waive(waive::WaiveArgs),
     TakeOver(take_over::TakeOverArgs),
     HandBack(take_over::HandBackArgs),
     Resume(Box<resume::ResumeArgs>),

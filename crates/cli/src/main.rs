@@ -142,6 +142,7 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
         Command::Retry(args) => commands::answer::retry(args, &*connect()?, output).await,
         Command::Approve(args) => commands::approve::approve(args, &*connect()?, output).await,
         Command::Reject(args) => commands::approve::reject(args, &*connect()?, output).await,
+        Command::Waive(args) => commands::waive::run(args, &*connect()?, output).await,
         Command::Skip(args) => commands::skip::run(args, &*connect()?, output).await,
         Command::TakeOver(args) => commands::take_over::take_over(args, &*connect()?, output).await,
         Command::HandBack(args) => commands::take_over::hand_back(args, &*connect()?, output).await,

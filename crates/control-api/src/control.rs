@@ -6,7 +6,9 @@ use crate::control_loop::{ControlStatus, InitControl, InitReport, Measurements, 
 use crate::errors::Fault;
 use crate::events::Watcher;
 use crate::goal_setup::{AddItem, AddedItem, GoalInitReport, GoalSetup, GoalStatus, InitGoal, StartGoal};
-use crate::inbox::{ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, TakeOverRun, TakenOver};
+use crate::inbox::{
+    ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, TakeOverRun, TakenOver, WaiveRun,
+};
 use crate::keeping::{CheckedOut, CheckoutRun, ExportRun, Exported, KeptView, Undo, UndoReport};
 use crate::money::{AskCost, CostReport};
 use crate::notify::NotifyReport;
@@ -88,6 +90,8 @@ pub trait Control {
     fn approve<'a>(&'a self, command: ApproveRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
     /// Says no to what the run waits with, and lets the maker know why.
     fn reject<'a>(&'a self, command: RejectRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
+    /// Lets findings about the gate be, and drives on once none is open.
+    fn waive<'a>(&'a self, command: WaiveRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome>;
     /// Lets a run be: it waits no more.
     fn skip(&self, command: SkipRun) -> Reply<'_, RunLine>;
     /// Gives a person a worktree with the maker's last content; nobody else goes on meanwhile.

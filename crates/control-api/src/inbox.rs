@@ -60,6 +60,15 @@ pub struct SkipRun {
 }
 
 #[derive(Clone, Debug)]
+pub struct WaiveRun {
+    pub run: String,
+    /// Names of findings about the gate.
+    pub findings: Vec<String>,
+    pub reason: String,
+    pub wait: bool,
+}
+
+#[derive(Clone, Debug)]
 pub struct TakeOverRun {
     pub run: String,
     pub wait: bool,

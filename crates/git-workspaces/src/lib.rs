@@ -74,7 +74,7 @@ pub use person_checkout::PersonCheckout;
 pub use references::ReferenceUpdate;
 pub use repo_path::RepoPath;
 pub use repository::Repository;
-pub use selection::{Part, Selected};
+pub use selection::{Difference, FileId, Part, Selected};
 pub use snapshot::{Change, ChangeKind, Snapshot};
 pub use worktree::{Head, NewWorktree, Worktree};
 pub use worktree_removal::{Keeping, Kept, Obstacle, Removal};

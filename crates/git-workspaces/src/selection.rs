@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::GitError;
-use crate::ids::TreeId;
+use crate::ids::{Oid, TreeId};
 use crate::index_file::{Index, IndexEntry};
 use crate::repo_path::RepoPath;
 use crate::repository::Repository;
@@ -40,7 +40,43 @@ pub struct Selected {
     pub left: Vec<RepoPath>,
 }
 
+/// A path that differs between two trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    pub path: RepoPath,
+    /// Absent where the first tree has no such file.
+    pub before: Option<FileId>,
+    pub after: Option<FileId>,
+}
+
+/// What a file is: equal for equal content of equal kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileId {
+    mode: u32,
+    id: Oid,
+}
+
+impl FileId {
+    fn of(entry: &IndexEntry) -> Self {
+        Self { mode: entry.mode, id: entry.oid }
+    }
+}
+
 impl Repository {
+    /// What differs between two trees, in the order of the paths. Both must be known to the control directory.
+    pub fn differences(&self, before: &TreeId, after: &TreeId) -> Result<Vec<Difference>, GitError> {
+        if before == after {
+            return Ok(Vec::new());
+        }
+        let (before, after) = (self.listing(before)?, self.listing(after)?);
+        let found = differing(&before, &after).map(|path| Difference {
+            path: path.clone(),
+            before: before.find(path.as_bytes()).map(FileId::of),
+            after: after.find(path.as_bytes()).map(FileId::of),
+        });
+        Ok(found.collect())
+    }
+
     /// Paths that stand in one of the two trees only, or with other content. Both must be known to the control directory.
     pub fn differing_paths(
         &self,

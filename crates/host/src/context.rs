@@ -211,6 +211,13 @@ impl RunContext {
         }
     }
 
+    /// A child that measures: it finds no program in a place that a maker's tree can name.
+    pub(crate) fn check(&self, effect: EffectId, limits: StepLimits) -> ChildSpec {
+        let mut spec = self.child(effect, limits);
+        spec.environment.insert(OsString::from("PATH"), crate::effect_runner::search_path_of_checks(self));
+        spec
+    }
+
     pub(crate) fn base(&self, tree: &windlass_protocols::TreeId) -> Result<Commit, Fault> {
         Ok(Commit { id: git_commit(&self.spec.place().base)?, tree: git_tree(tree)? })
     }

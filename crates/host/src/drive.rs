@@ -344,7 +344,7 @@ fn actors(effects: &[&Effect]) -> String {
 const fn actor(effect: &Effect) -> &'static str {
     match effect {
         Effect::RunAgent(agent) => agent.role.word(),
-        Effect::RunChecks(_) => "checks",
+        Effect::RunChecks(_) | Effect::InspectGate(_) => "checks",
         Effect::PrepareWorkspaces => "workspaces",
         Effect::CaptureChange { .. } => "snapshot",
         Effect::Measure(_) => "sensors",

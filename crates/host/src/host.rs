@@ -22,7 +22,7 @@ use windlass_control_api::goal_setup::{
     AddItem, AddedItem, GoalInitReport, GoalSetup, GoalStatus, InitGoal, StartGoal,
 };
 use windlass_control_api::inbox::{
-    ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, TakeOverRun, TakenOver,
+    ApproveRun, HandBackRun, InboxEntry, RejectRun, SkipRun, TakeOverRun, TakenOver, WaiveRun,
 };
 use windlass_control_api::keeping::{
     CheckedOut, CheckoutRun, ExportRun, Exported, KeptView, Undo, UndoReport,
@@ -322,6 +322,10 @@ impl Control for Host {
 
     fn reject<'a>(&'a self, command: RejectRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
         about(&command.run.clone(), control::people::reject(self, command, watcher))
+    }
+
+    fn waive<'a>(&'a self, command: WaiveRun, watcher: &'a dyn Watcher) -> Reply<'a, RunOutcome> {
+        about(&command.run.clone(), control::people::waive(self, command, watcher))
     }
 
     fn skip(&self, command: SkipRun) -> Reply<'_, RunLine> {

@@ -9,6 +9,7 @@ use windlass_engine::{JournalError, Stored};
 use windlass_protocols::effect::{Ask, Purpose};
 use windlass_protocols::explain;
 use windlass_protocols::kernel::availability::FOR_GOOD;
+use windlass_protocols::kernel::gate::{GateFinding, NewTests};
 use windlass_protocols::outcome::{Outcome, StepEnd, Trouble, VerdictWord};
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::end::End;
@@ -171,6 +172,13 @@ fn requested(request: &Effect) -> (String, Tone) {
             };
             (format!("the engine runs {count} {plural} {place}"), Tone::Plain)
         }
+        Effect::InspectGate(gate) => {
+            let count = gate.commands.len();
+            let plural = if count == 1 { "check" } else { "checks" };
+            let text =
+                format!("the engine runs {count} {plural} with the base's own tests and configuration");
+            (text, Tone::Plain)
+        }
         Effect::Wait(wait) => {
             let until = local_time(wait.until.0);
             (format!("waiting until {until} to ask the {}: {}", wait.role, wait.why), Tone::Attention)
@@ -215,6 +223,10 @@ fn settled(outcome: &Outcome) -> (String, Tone) {
         }
         Outcome::Interrupted { .. } => ("the step was interrupted".to_owned(), Tone::Attention),
         Outcome::Refused { reason } => (reason.clone(), Tone::Bad),
+        Outcome::GateInspected(report) => {
+            let news: Vec<String> = report.new_tests.iter().map(NewTests::words).collect();
+            (news.join(", "), Tone::Quiet)
+        }
         Outcome::SuiteRan(report) => goal_loop::tested(report),
         Outcome::Plane(outcome) => roadmap_loop::stepped(outcome),
         Outcome::Measured(_)
@@ -258,16 +270,22 @@ fn task(fact: &TaskFact) -> (String, Tone) {
         TaskFact::BaseFixed { commit, .. } => {
             (format!("the base is {}", short(commit.as_str())), Tone::Plain)
         }
-        TaskFact::BaselineMeasured { .. } | TaskFact::HandoffTaken { .. } | TaskFact::ChecksPassed { .. } => {
-            (String::new(), Tone::Quiet)
-        }
+        TaskFact::ChecksPassed { gate, .. } if !gate.is_empty() => found(gate),
+        TaskFact::GateInspected { report } if !report.findings.is_empty() => found(&report.findings),
+        TaskFact::BaselineMeasured { .. }
+        | TaskFact::HandoffTaken { .. }
+        | TaskFact::ChecksPassed { .. }
+        | TaskFact::GateInspected { .. } => (String::new(), Tone::Quiet),
         TaskFact::RoundOpened { round } => (format!("round {round}"), Tone::Plain),
         TaskFact::ChangeTaken { change } => {
             let plural = if change.files_changed == 1 { "file" } else { "files" };
-            (
-                format!("{} {plural} changed, tree {}", change.files_changed, short(change.tree.as_str())),
-                Tone::Plain,
-            )
+            let text =
+                format!("{} {plural} changed, tree {}", change.files_changed, short(change.tree.as_str()));
+            if change.gate.is_empty() {
+                return (text, Tone::Plain);
+            }
+            let (findings, tone) = found(&change.gate);
+            (format!("{text}; {findings}"), tone)
         }
         TaskFact::RepairAsked { role, faults } => {
             (format!("the {role}'s answer cannot be used: {}", faults.join("; ")), Tone::Attention)
@@ -285,7 +303,15 @@ fn task(fact: &TaskFact) -> (String, Tone) {
         TaskFact::AgentOut { agent, until, .. } => {
             (format!("{agent} is not asked before {}", local_time(until.0)), Tone::Attention)
         }
-        TaskFact::VerdictTaken { role, word, source, .. } => verdict(*role, *word, source),
+        TaskFact::VerdictTaken { role, word, source, waivers, .. } => {
+            let (text, tone) = verdict(*role, *word, source);
+            let names: Vec<&str> = waivers.iter().map(|waiver| waiver.finding.name()).collect();
+            if names.is_empty() {
+                (text, tone)
+            } else {
+                (format!("{text}, waives {}", names.join(", ")), tone)
+            }
+        }
         TaskFact::RoundRejected { round, by, .. } => {
             (format!("round {round} rejected: {}", by.words()), Tone::Bad)
         }
@@ -294,6 +320,11 @@ fn task(fact: &TaskFact) -> (String, Tone) {
             (format!("landed as {} on {reference}", short(commit.as_str())), Tone::Good)
         }
     }
+}
+
+fn found(findings: &[GateFinding]) -> (String, Tone) {
+    let names: Vec<&str> = findings.iter().map(|finding| finding.kind.name()).collect();
+    (format!("found about the gate: {}", names.join(", ")), Tone::Attention)
 }
 
 const fn stage_words(stage: Stage) -> &'static str {

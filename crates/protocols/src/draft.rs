@@ -95,9 +95,11 @@ fn require_fitting_hands(run: &Run, word: &Word) -> Result<(), Rejection> {
             Err(Rejection::NotAsked { why: "nobody took it over".to_string() })
         }
         Word::HandBack { .. } | Word::LetGo => Ok(()),
-        Word::Approve { .. } | Word::Reject { .. } | Word::Skip { .. } | Word::TakeOver { .. } => {
-            require_in_our_hands(run)
-        }
+        Word::Approve { .. }
+        | Word::Reject { .. }
+        | Word::Skip { .. }
+        | Word::TakeOver { .. }
+        | Word::Waive(_) => require_in_our_hands(run),
     }
 }
 

@@ -18,6 +18,8 @@ pub enum Effect {
     PrepareWorkspaces,
     /// Run commands on an exact tree and keep what they said.
     RunChecks(RunChecks),
+    /// Run the checks with protected files as they were at the base, and new tests on the base.
+    InspectGate(InspectGate),
     /// Let one agent play one role once.
     RunAgent(RunAgent),
     /// Take the snapshot of what the maker left.
@@ -60,6 +62,19 @@ pub struct RunChecks {
     pub round: u32,
     pub tree: TreeId,
     pub commands: Vec<String>,
+    pub limits: StepLimits,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InspectGate {
+    pub round: u32,
+    /// What the change began with.
+    pub base: TreeId,
+    pub tree: TreeId,
+    pub commands: Vec<String>,
+    /// Those of them that are red at the base already.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub red_at_base: Vec<String>,
     pub limits: StepLimits,
 }
 
@@ -267,6 +282,7 @@ impl Effect {
         match self {
             Self::PrepareWorkspaces => "prepare-workspaces",
             Self::RunChecks(_) => "run-checks",
+            Self::InspectGate(_) => "inspect-gate",
             Self::RunAgent(_) => "run-agent",
             Self::CaptureChange { .. } => "capture-change",
             Self::Measure(_) => "measure",

@@ -111,6 +111,9 @@ pub fn describe(request: &Effect) -> String {
             format!("the {} of round {}, attempt {}", agent.role, agent.round, agent.attempt)
         }
         Effect::RunChecks(checks) => format!("{} checks on tree {}", checks.commands.len(), checks.tree),
+        Effect::InspectGate(gate) => {
+            format!("{} checks with the base's own tests on tree {}", gate.commands.len(), gate.tree)
+        }
         Effect::CaptureChange { round } => format!("the snapshot of round {round}"),
         Effect::Wait(wait) => format!("the {}'s provider: {}", wait.role, wait.why),
         Effect::PrepareWorkspaces => "the workspaces".to_string(),

@@ -3,6 +3,8 @@
 use crate::effect::{Effect, Purpose, RunAgent};
 use crate::kernel::budget::Dimension;
 use crate::kernel::fence::SandboxKind;
+pub use crate::kernel::gate::GateReport;
+use crate::kernel::gate::{GateFinding, TouchedPath, Waiver};
 use crate::protocol::goal_contract::queue::Queue;
 pub use crate::protocol::goal_contract::reports::{
     BuildReport, DesignReport, Evaluation, Finding, FindingKind, RootCause, SuiteReport,
@@ -26,6 +28,8 @@ pub enum Outcome {
     AgentEnded(Box<AgentReport>),
     ChangeCaptured(CapturedChange),
     Landed(LandedCommit),
+    /// The checks ran with what the change left of its measures taken away.
+    GateInspected(Box<GateReport>),
     Measured(Measured),
     IterationCommitted {
         commit: CommitId,
@@ -99,6 +103,7 @@ impl Outcome {
                     && report.tree == asked.tree
                     && report.results.iter().map(|result| &result.command).eq(&asked.commands)
             }
+            (Self::GateInspected(report), Effect::InspectGate(asked)) => report.tree == asked.tree,
             (Self::Landed(landed), Effect::LandChange(asked)) => landed.tree == asked.tree,
             (Self::AgentEnded(report), Effect::RunAgent(asked)) => {
                 report.role == asked.role && report.answer.is_about(asked)
@@ -111,6 +116,7 @@ impl Outcome {
                 | Self::AgentEnded(_)
                 | Self::ChangeCaptured(_)
                 | Self::Landed(_)
+                | Self::GateInspected(_)
                 | Self::Measured(_)
                 | Self::IterationCommitted { .. }
                 | Self::QueueRead(_)
@@ -132,6 +138,7 @@ impl Outcome {
             Self::AgentEnded(report) => report.usage,
             Self::Measured(report) => report.usage,
             Self::SuiteRan(report) => report.usage,
+            Self::GateInspected(report) => report.usage,
             Self::Interrupted { usage } | Self::Lost { usage, .. } => *usage,
             Self::Prepared { .. }
             | Self::ChangeCaptured(_)
@@ -240,6 +247,9 @@ pub struct ChecksReport {
     /// Sealed `eval-results.json` or `audit-results.json` and the logs.
     pub evidence: Vec<ArtifactRef>,
     pub usage: Usage,
+    /// What was wrong with the programs that ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gate: Vec<GateFinding>,
 }
 
 impl ChecksReport {
@@ -259,6 +269,9 @@ pub struct CheckResult {
     /// The last lines it printed, bounded, for feedback.
     pub tail: String,
     pub duration: Millis,
+    /// How many tests it ran, where its output says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<u32>,
 }
 
 impl CheckResult {
@@ -552,6 +565,9 @@ pub struct Verdict {
     pub requirements_checked: Vec<String>,
     pub requirements_missing: Vec<String>,
     pub artifact: ArtifactRef,
+    /// Findings that the judge lets be, each by its name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -580,6 +596,12 @@ pub struct CapturedChange {
     /// What the maker left and no snapshot can hold, in sentences: pipes, sockets, repositories inside.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+    /// Tests, checks and their configuration that were touched, bounded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protected: Vec<TouchedPath>,
+    /// What can be said about that without running anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gate: Vec<GateFinding>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -103,7 +103,7 @@ impl Run {
                 self.taken_over = Some(TakenOver { by: by.clone(), branch: branch.clone() });
             }
             Word::HandBack { .. } | Word::LetGo => self.taken_over = None,
-            Word::Approve { .. } | Word::Reject { .. } => {}
+            Word::Approve { .. } | Word::Reject { .. } | Word::Waive(_) => {}
         }
     }
 }

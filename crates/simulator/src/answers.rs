@@ -6,8 +6,11 @@ use crate::control::control_state;
 use crate::goal::goal_state;
 use crate::temper::{Capturing, Leaning, Temper};
 use crate::world::{World, place};
-use windlass_protocols::effect::{LandChange, PlaneStep, Purpose, RunAgent, RunChecks};
+use windlass_protocols::effect::{InspectGate, LandChange, PlaneStep, Purpose, RunAgent, RunChecks};
 use windlass_protocols::kernel::budget::Dimension;
+use windlass_protocols::kernel::gate::{
+    FindingName, GateFinding, GateReport, NewTests, NewTestsSay, PathKind, Touch, TouchedPath, Waiver,
+};
 use windlass_protocols::outcome::{
     AgentReport, AgentSession, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff,
     LandedCommit, StepEnd, TokenKinds, Told, Trouble, Usage, Verdict, VerdictWord, WorkspaceAfter,
@@ -43,6 +46,7 @@ impl Answering<'_> {
         match request {
             Effect::PrepareWorkspaces => self.prepare(),
             Effect::RunChecks(asked) => self.checks(world, effect, asked),
+            Effect::InspectGate(asked) => self.inspect(effect, asked),
             Effect::RunAgent(asked) => self.agent(world, effect, asked),
             Effect::CaptureChange { round } if control_state(self.run).is_some() => {
                 self.capture_plant(world, *round)
@@ -126,6 +130,7 @@ impl Answering<'_> {
                 end,
                 tail: "first line\nlast line".to_owned(),
                 duration: Millis(5),
+                tests: self.count_tests(),
             });
         }
         Outcome::ChecksRan(ChecksReport {
@@ -134,7 +139,60 @@ impl Answering<'_> {
             results,
             evidence: vec![artifact("results.json", effect)],
             usage: self.usage(),
+            gate: if self.choices.once_in(30) {
+                vec![finding(FindingName::CheckReplacedOnPath)]
+            } else {
+                Vec::new()
+            },
         })
+    }
+
+    fn count_tests(&mut self) -> Option<u32> {
+        self.choices.weighted(&[(6, Some(4)), (2, None), (1, Some(3)), (1, Some(5))])
+    }
+
+    fn inspect(&mut self, effect: EffectId, asked: &InspectGate) -> Outcome {
+        let found = self.choices.once_in(4);
+        let say = self
+            .choices
+            .weighted(&[(2, NewTestsSay::WouldHaveFailedBefore), (1, NewTestsSay::PassesWithoutTheChange)]);
+        let new_tests = asked.commands.iter().map(|command| NewTests { command: command.clone(), say });
+        Outcome::GateInspected(Box::new(GateReport {
+            tree: asked.tree.clone(),
+            findings: if found { vec![finding(FindingName::PassesOnlyWithItsOwnTests)] } else { Vec::new() },
+            new_tests: new_tests.collect(),
+            evidence: vec![artifact("gate.json", effect)],
+            usage: self.usage(),
+        }))
+    }
+
+    /// What the change did to its own measures, and what can be read off it.
+    fn touched(&mut self) -> (Vec<TouchedPath>, Vec<GateFinding>) {
+        let path = || "tests/a.rs".to_owned();
+        let touched = |how| TouchedPath { path: path(), kind: PathKind::Test, how };
+        match self.choices.weighted(&[(6, "nothing"), (2, "adds"), (2, "edits"), (2, "deletes")]) {
+            "adds" => (vec![touched(Touch::Added)], Vec::new()),
+            "edits" => (vec![touched(Touch::Modified)], Vec::new()),
+            "deletes" => (vec![touched(Touch::Deleted)], vec![finding(FindingName::TestDeleted)]),
+            _ => (Vec::new(), Vec::new()),
+        }
+    }
+
+    /// Mostly everything that was found, sometimes only a part of it, sometimes something else.
+    fn waivers(&mut self) -> Vec<Waiver> {
+        let found = task_state(self.run).map(|state| state.integrity.findings.clone()).unwrap_or_default();
+        let mut waivers: Vec<Waiver> = found
+            .iter()
+            .map(|finding| Waiver { finding: finding.kind, reason: "as asked".to_owned() })
+            .collect();
+        match self.choices.weighted(&[(3, "all"), (2, "part"), (1, "other")]) {
+            "part" => drop(waivers.pop()),
+            "other" => {
+                waivers = vec![Waiver { finding: FindingName::CiChanged, reason: "as asked".to_owned() }];
+            }
+            _ => {}
+        }
+        waivers
     }
 
     fn capture(&mut self, world: &mut World, round: u32) -> Outcome {
@@ -165,6 +223,7 @@ impl Answering<'_> {
             }
         };
         world.truth.last_tree = Some(tree.clone());
+        let (protected, gate) = self.touched();
         let hazards =
             if what == "hazard" { vec!["a link leads out of the tree".to_owned()] } else { Vec::new() };
         Outcome::ChangeCaptured(CapturedChange {
@@ -180,6 +239,8 @@ impl Answering<'_> {
             reverted: Vec::new(),
             left_out: Vec::new(),
             findings: Vec::new(),
+            protected,
+            gate,
         })
     }
 
@@ -382,6 +443,7 @@ impl Answering<'_> {
             requirements_checked: touched.unwrap_or_default(),
             requirements_missing: Vec::new(),
             artifact: artifact("verdict.json", effect),
+            waivers: self.waivers(),
         }
     }
 
@@ -426,7 +488,7 @@ impl Answering<'_> {
     }
 }
 
-fn task_state(run: &Run) -> Option<&State> {
+pub(crate) fn task_state(run: &Run) -> Option<&State> {
     match run.started.as_ref().map(|started| &started.protocol) {
         Some(Protocol::JudgedTask(state)) => Some(state),
         Some(Protocol::FeedbackControl(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_))
@@ -436,4 +498,8 @@ fn task_state(run: &Run) -> Option<&State> {
 
 pub(crate) fn artifact(name: &str, effect: EffectId) -> ArtifactRef {
     ArtifactRef { name: name.to_owned(), digest: Digest::new(format!("{name} of {effect}")), bytes: 10 }
+}
+
+fn finding(kind: FindingName) -> GateFinding {
+    GateFinding { kind, about: vec!["tests/a.rs".to_owned()] }
 }

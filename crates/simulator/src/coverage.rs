@@ -23,6 +23,7 @@ const OF_THE_TASK_LOOP: [(&str, &[&str]); 8] = [
         &[
             "prepare-workspaces",
             "run-checks",
+            "inspect-gate",
             "run-agent",
             "capture-change",
             "land-change",
@@ -58,6 +59,7 @@ const OF_THE_TASK_LOOP: [(&str, &[&str]); 8] = [
             "judge",
             "audit-check",
             "auditor",
+            "gate",
         ],
     ),
     (
@@ -73,6 +75,7 @@ const OF_THE_TASK_LOOP: [(&str, &[&str]); 8] = [
             "stuck",
             "capture-refused",
             "landing-refused",
+            "gate-findings",
         ],
     ),
     ("fault", &["landing-asked"]),
@@ -192,6 +195,7 @@ const fn effect_name(effect: &Effect) -> &'static str {
     match effect {
         Effect::PrepareWorkspaces => "prepare-workspaces",
         Effect::RunChecks(_) => "run-checks",
+        Effect::InspectGate(_) => "inspect-gate",
         Effect::RunAgent(_) => "run-agent",
         Effect::CaptureChange { .. } => "capture-change",
         Effect::LandChange(_) => "land-change",
@@ -210,6 +214,7 @@ pub(crate) const fn outcome_name(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Prepared { .. } => "prepared",
         Outcome::ChecksRan(_) => "checks-ran",
+        Outcome::GateInspected(_) => "gate-inspected",
         Outcome::AgentEnded(_) => "agent-ended",
         Outcome::ChangeCaptured(_) => "change-captured",
         Outcome::Landed(_) => "landed",
@@ -238,6 +243,7 @@ const fn rejected_by_name(by: RejectedBy) -> &'static str {
         RejectedBy::Judge => "judge",
         RejectedBy::AuditCheck => "audit-check",
         RejectedBy::Auditor => "auditor",
+        RejectedBy::Gate => "gate",
     }
 }
 
@@ -253,6 +259,7 @@ const fn cause_name(cause: &Cause) -> &'static str {
         Cause::Stuck { .. } => "stuck",
         Cause::CaptureRefused { .. } => "capture-refused",
         Cause::LandingRefused { .. } => "landing-refused",
+        Cause::GateFindings { .. } => "gate-findings",
     }
 }
 

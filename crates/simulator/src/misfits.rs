@@ -4,6 +4,7 @@
 use crate::answers::artifact;
 use crate::choices::Choices;
 use windlass_protocols::effect::{Measure, Purpose, RunChecks, RunSuite, SuitePurpose};
+use windlass_protocols::kernel::gate::GateReport;
 use windlass_protocols::outcome::{
     AgentReport, Answer, CapturedChange, CheckResult, ChecksReport, LandedCommit, Measured, StepEnd,
     SuiteReport, Usage, WorkspaceAfter,
@@ -57,7 +58,16 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
             reverted: Vec::new(),
             left_out: Vec::new(),
             findings: Vec::new(),
+            protected: Vec::new(),
+            gate: Vec::new(),
         }),
+        Effect::InspectGate(_) => Outcome::GateInspected(Box::new(GateReport {
+            tree: TreeId::new("tree-of-another-round"),
+            findings: Vec::new(),
+            new_tests: Vec::new(),
+            evidence: Vec::new(),
+            usage: Usage::default(),
+        })),
         Effect::Measure(asked) => measured(choices, asked),
         Effect::RunSuite(asked) => suite(choices, effect, asked),
         Effect::LandChange(asked) => {
@@ -81,6 +91,7 @@ fn checks(choices: &mut Choices, effect: EffectId, asked: &RunChecks) -> Outcome
         results: asked.commands.iter().map(|command| green(command)).collect(),
         evidence: vec![artifact("results.json", effect)],
         usage: Usage::default(),
+        gate: Vec::new(),
     };
     match choices.below(4) {
         0 => report.tree = TreeId::new("tree-of-another-round"),
@@ -133,5 +144,6 @@ fn green(command: &str) -> CheckResult {
         end: StepEnd::Exited { code: 0 },
         tail: String::new(),
         duration: Millis(1),
+        tests: None,
     }
 }

@@ -28,6 +28,7 @@ pub enum PlantedBug {
     CountsEffectsFromZeroAfterARestart,
     RedChecksCountAsGreen,
     RedChecksReportedGreen,
+    FindingsOverlooked,
     LandsAnotherTree,
     LandsAgainWithAnotherTime,
     FeedbackDropped,
@@ -175,6 +176,11 @@ impl BentEngine {
                 keep_the_record(&mut facts, outcome);
                 return Ok(facts);
             }
+            (PlantedBug::FindingsOverlooked, Some((effect, outcome))) => {
+                let mut facts = decide(&self.run, &with_outcome(observed, effect, overlooked(outcome)))?;
+                keep_the_record(&mut facts, outcome);
+                return Ok(facts);
+            }
             (
                 PlantedBug::RedChecksReportedGreen | PlantedBug::FailingSensorsReportedPassing,
                 Some((effect, outcome)),
@@ -291,6 +297,17 @@ fn with_outcome(observed: &Stamped<Observation>, effect: EffectId, outcome: Outc
         by: observed.by.clone(),
         body: Observation::EffectFinished { effect, outcome },
     }
+}
+
+/// The same without anything that was found about the gate.
+fn overlooked(outcome: &Outcome) -> Outcome {
+    let mut outcome = outcome.clone();
+    match &mut outcome {
+        Outcome::ChangeCaptured(change) => change.gate.clear(),
+        Outcome::GateInspected(report) => report.findings.clear(),
+        _ => {}
+    }
+    outcome
 }
 
 /// The same report with every required check green and every sensor passing.

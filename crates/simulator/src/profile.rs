@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
 use windlass_protocols::kernel::fence::Fence;
+use windlass_protocols::kernel::gate::{GateRules, Integrity, OnFindings};
 use windlass_protocols::outcome::{Audit, Handoff, Verdict, VerdictWord};
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::spec::{
@@ -127,8 +128,17 @@ fn task(choices: &mut Choices) -> TaskSpec {
             prompts: BTreeMap::new(),
             author: None,
             fence: Fence::default(),
+            gate: gate(choices),
         },
         adopted: if choices.once_in(6) { Some(adopted(choices)) } else { None },
+    }
+}
+
+fn gate(choices: &mut Choices) -> GateRules {
+    GateRules {
+        integrity: choices.weighted(&[(1, Integrity::Off), (1, Integrity::Findings), (3, Integrity::Full)]),
+        on_findings: choices.weighted(&[(2, OnFindings::Reject), (2, OnFindings::Ask)]),
+        ..GateRules::default()
     }
 }
 
@@ -187,6 +197,7 @@ fn adopted(choices: &mut Choices) -> Adopted {
             .collect(),
         requirements_missing: choices.once_in(5).then(|| "REQ-9".to_owned()).into_iter().collect(),
         artifact: brought("verdict.json"),
+        waivers: Vec::new(),
     });
     let audit = choices.once_in(3).then(|| Audit {
         word: word(choices),

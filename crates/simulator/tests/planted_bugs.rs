@@ -64,6 +64,11 @@ fn red_checks_reported_green_are_known_to_the_world() {
 }
 
 #[test]
+fn findings_about_the_gate_that_are_overlooked_break_the_invariants() {
+    caught_by(PlantedBug::FindingsOverlooked, &[Check::Invariants]);
+}
+
+#[test]
 fn landing_another_tree_breaks_the_invariants() {
     caught_by(PlantedBug::LandsAnotherTree, &[Check::Invariants]);
 }

@@ -103,7 +103,7 @@ pub fn is_test_path(path: &str) -> bool {
 }
 
 /// A folder covers what is below it, a pattern what it matches, a name itself and, if it is a folder, what is below.
-fn covers(allowed: &str, path: &str) -> bool {
+pub(crate) fn covers(allowed: &str, path: &str) -> bool {
     if allowed.contains(['*', '?']) {
         let folder = allowed.strip_suffix('/').map(|folder| format!("{folder}/**"));
         let pattern: Vec<&str> = folder.as_deref().unwrap_or(allowed).split('/').collect();

@@ -21,6 +21,7 @@ mod tests_run;
 mod trajectory;
 
 pub use crate::recognised::Recognised;
+pub(crate) use allowed_paths::covers;
 pub use allowed_paths::{Allowed, LOOP_PATHS, is_always_allowed, is_loop_file, is_test_path};
 pub use budget::{BUDGET_FILE, Budget, Caps, Control, Used};
 pub use builder_report::BuilderReport;

@@ -162,6 +162,7 @@ mod tests {
             requirements_checked: Vec::new(),
             requirements_missing: Vec::new(),
             notes: String::new(),
+            waivers: Vec::new(),
             extra: ExtraKeys::default(),
         }
     }

@@ -66,6 +66,7 @@ pub fn fallback_verdict(task_id: &str) -> VerdictReport {
         requirements_checked: Vec::new(),
         requirements_missing: Vec::new(),
         notes: "Written by the engine because the judge left no verdict.".to_owned(),
+        waivers: Vec::new(),
         extra: ExtraKeys::default(),
     }
 }
@@ -106,6 +107,7 @@ pub fn verdict_for_failed_checks(task_id: &str, failed: &[FailedCheck]) -> Verdi
         requirements_checked: Vec::new(),
         requirements_missing: Vec::new(),
         notes: "Written by the engine because a required check failed.".to_owned(),
+        waivers: Vec::new(),
         extra: ExtraKeys::default(),
     }
 }
@@ -164,6 +166,7 @@ impl VerdictDraft {
             requirements_checked: self.requirements_checked,
             requirements_missing: self.requirements_missing,
             notes: self.notes,
+            waivers: Vec::new(),
             extra: ExtraKeys::default(),
         };
         report.checked()

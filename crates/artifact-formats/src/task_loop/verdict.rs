@@ -9,6 +9,7 @@ use crate::artifact::{Format, Reading, Strictness, artifact, belonging_id};
 use crate::extra_keys::ExtraKeys;
 use crate::fault::{ArtifactFault, ArtifactFaults, FaultKind};
 use crate::fields::{Field, Fields, choice};
+use crate::gate::{Waiver, waivers};
 use crate::schema::Schema;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -21,6 +22,9 @@ pub struct VerdictReport {
     pub requirements_checked: Vec<RequirementId>,
     pub requirements_missing: Vec<RequirementId>,
     pub notes: String,
+    /// Findings about the gate that the judge lets be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
     #[serde(flatten)]
     pub extra: ExtraKeys,
 }
@@ -79,6 +83,7 @@ impl Format for VerdictReport {
         let requirements_checked = requirement_list(fields, "requirements_checked");
         let requirements_missing = requirement_list(fields, "requirements_missing");
         let notes = fields.text("notes");
+        let waivers = waivers(fields);
         let extra = fields.extra();
         let verdict = verdict?;
         // A missing list is its own fault; this one is for a list that is there and empty.
@@ -95,6 +100,7 @@ impl Format for VerdictReport {
             requirements_checked,
             requirements_missing,
             notes,
+            waivers,
             extra,
         })
     }

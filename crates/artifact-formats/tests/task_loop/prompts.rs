@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use windlass_artifact_formats::Reading;
+use windlass_artifact_formats::gate::GateEvidence;
 use windlass_artifact_formats::task_loop::prompts::{
     AuditorPrompt, CheckReport, DoerPrompt, FeedbackSource, JudgePrompt, PastFeedback, Places, PromptBody,
     RepairPrompt, RepairedArtifact, TaskBrief,
@@ -39,6 +40,7 @@ fn judge<'a>() -> JudgePrompt<'a> {
         eval_commands: &["cargo test"],
         results: &[RED],
         baseline: &[],
+        gate: GateEvidence::default(),
     }
 }
 

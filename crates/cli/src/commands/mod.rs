@@ -17,6 +17,7 @@ pub(crate) mod explain;
 pub(crate) mod explain_error;
 pub(crate) mod export;
 mod fence_flags;
+mod gate_flags;
 pub(crate) mod goal;
 pub(crate) mod inbox;
 pub(crate) mod land;
@@ -41,6 +42,7 @@ mod task_text;
 pub(crate) mod trust;
 pub(crate) mod undo;
 pub(crate) mod verify;
+pub(crate) mod waive;
 mod work_flags;
 
 use std::path::{Path, PathBuf};

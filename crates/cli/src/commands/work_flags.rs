@@ -2,6 +2,7 @@
 //! `windlass settings --origin` names the same keys.
 
 use super::fence_flags::FenceFlags;
+use super::gate_flags::GateFlags;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use windlass_control_api::commands::SettingValue;
@@ -20,6 +21,8 @@ pub(crate) struct WorkFlags {
     /// Let the judge have the last word
     #[arg(long, help_heading = "Checks")]
     no_audit: bool,
+    #[command(flatten)]
+    gate: GateFlags,
 
     /// The agent for every role: `codex`, `claude:MODEL`, `gemini`, `opencode`, `copilot`, `acp:COMMAND`,
     /// `command:PROGRAM …`, `shell:COMMAND` or `scripted:FILE`
@@ -119,6 +122,7 @@ impl WorkFlags {
         if self.no_audit {
             given.push(("audit".into(), SettingValue::Switch(false)));
         }
+        self.gate.give(&mut given);
         for (key, agent) in
             [("agent", &self.agent), ("doer", &self.doer), ("judge", &self.judge), ("auditor", &self.auditor)]
         {
@@ -179,6 +183,8 @@ impl WorkFlags {
             "checks" => String::from("--check"),
             "audit-checks" => String::from("--audit-check"),
             "audit" => String::from("--no-audit"),
+            "protected" => String::from("--protect"),
+            "unprotected" => String::from("--unprotect"),
             other => format!("--{other}"),
         };
         self.given().into_iter().map(flag).collect()

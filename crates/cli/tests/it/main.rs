@@ -13,6 +13,7 @@ mod control_setup;
 mod control_views;
 mod crash_points;
 mod demo;
+mod gate;
 mod goal_loop;
 mod goal_setup;
 mod help;

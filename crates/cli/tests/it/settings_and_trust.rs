@@ -91,6 +91,8 @@ fn every_key_can_be_set_by_its_variable() {
             "goal.design" => "never",
             "land" => "none",
             "on-needs-human" => "continue",
+            "gate-integrity" => "off",
+            "on-gate-findings" => "ask",
             "author" => "Ann <ann@example.org>",
             "step-limit" | "idle-limit" => "7s",
             "sandbox" => "auto",

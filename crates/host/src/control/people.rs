@@ -14,11 +14,12 @@ use crate::host::Host;
 use crate::past::Past;
 use windlass_control_api::commands::{LandRun, ResumeRun};
 use windlass_control_api::events::{Event, Watcher};
-use windlass_control_api::inbox::{ApproveRun, RejectRun, SkipRun};
+use windlass_control_api::inbox::{ApproveRun, RejectRun, SkipRun, WaiveRun};
 use windlass_control_api::views::{RunLine, RunOutcome};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{EffectRunner, Engine};
 use windlass_protocols::inbox::waiting;
+use windlass_protocols::kernel::gate::{FindingName, Waiver};
 use windlass_protocols::kernel::person::Word;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::goal_contract::end::End;
@@ -120,6 +121,36 @@ pub(crate) async fn reject(
     let (head, past) = find::past(host, &command.run).await?;
     let said = Observation::PersonSaid { word: Word::Reject { reason: command.reason } };
     go_on(host, (&head.run, past, said), command.wait, watcher).await
+}
+
+/// All names are known to be open before the first stands in the record; the last one drives the run on.
+pub(crate) async fn waive(
+    host: &Host,
+    command: WaiveRun,
+    watcher: &dyn Watcher,
+) -> Result<RunOutcome, Fault> {
+    let (head, mut past) = find::past(host, &command.run).await?;
+    let mut words = Vec::new();
+    for name in &command.findings {
+        let Some(finding) = FindingName::from_name(name) else {
+            let known: Vec<&str> = FindingName::ALL.iter().map(|finding| finding.name()).collect();
+            return Err(Fault::new(Code::BadArgument, format!("there is no finding named `{name}`"))
+                .kept("nothing was changed")
+                .hint(format!("findings are: {}", known.join(", "))));
+        };
+        let word = Word::Waive(Waiver { finding, reason: command.reason.clone() });
+        let said = Observation::PersonSaid { word };
+        refuse_early(&past.run, Some(&(person(host), said.clone())))?;
+        if !words.contains(&said) {
+            words.push(said);
+        }
+    }
+    let last = words.pop().ok_or_else(|| Fault::new(Code::BadArgument, "no finding is named"))?;
+    for said in words {
+        record(host, &head.run, "windlass waive", (past, person(host), said)).await?;
+        past = find::past(host, &command.run).await?.1;
+    }
+    go_on(host, (&head.run, past, last), command.wait, watcher).await
 }
 
 /// Says it and drives whatever comes of it.

@@ -441,6 +441,7 @@ fn of_outcome(outcome: Outcome) -> Vec<ArtifactRef> {
             report.evidence.into_iter().chain(answer).collect()
         }
         Outcome::ChecksRan(report) => report.evidence,
+        Outcome::GateInspected(report) => report.evidence,
         Outcome::ChangeCaptured(change) => vec![change.patch],
         Outcome::Measured(report) => report.readings.into_iter().flat_map(of_reading).collect(),
         Outcome::QueueRead(queue) => queue.sources,

@@ -14,6 +14,7 @@ use windlass_git_workspaces::{Checkout, GitError, Repository};
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
 use windlass_protocols::kernel::fence::{Fence, SandboxKind, SandboxWish};
+use windlass_protocols::kernel::gate::{GateRules, Integrity, OnFindings};
 use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec};
 use windlass_protocols::{CommitId, Millis, Role, TaskId};
 
@@ -77,6 +78,7 @@ impl Wanted<'_> {
                 prompts: self.prompts()?,
                 author: settings.text("author").map(str::to_owned),
                 fence: fence(settings, &self.command.directory),
+                gate: gate_rules(settings),
             },
             adopted: None,
             task,
@@ -229,6 +231,23 @@ pub(crate) fn free_branch(repository: &Repository, task: &str) -> Result<String,
             return Ok(branch);
         }
         number += 1;
+    }
+}
+
+/// How closely the run looks at changes of what measures it.
+pub(super) fn gate_rules(settings: &Settings) -> GateRules {
+    GateRules {
+        integrity: match settings.text("gate-integrity") {
+            Some("off") => Integrity::Off,
+            Some("findings") => Integrity::Findings,
+            _ => Integrity::Full,
+        },
+        on_findings: match settings.text("on-gate-findings") {
+            Some("ask") => OnFindings::Ask,
+            _ => OnFindings::Reject,
+        },
+        protected: settings.list("protected"),
+        unprotected: settings.list("unprotected"),
     }
 }
 

@@ -4,12 +4,14 @@
 use crate::context::RunContext;
 use crate::outbox::{Left, MAX_ANSWER_BYTES, read_answer};
 use std::path::Path;
+use windlass_artifact_formats::gate::Waiver;
 use windlass_artifact_formats::task_loop::{
     AuditReport, CheckStatus, Gate, Handoff as HandoffFile, Verdict as VerdictValue, VerdictReport, feedback,
 };
 use windlass_artifact_formats::{ArtifactFaults, Reading};
 use windlass_control_api::Fault;
 use windlass_process_supervisor::Redaction;
+use windlass_protocols::kernel::gate::FindingName;
 use windlass_protocols::outcome::{Answer, Audit, Handoff, Verdict, VerdictWord};
 use windlass_protocols::{ArtifactRef, Role};
 
@@ -124,7 +126,17 @@ pub(crate) fn verdict(context: &RunContext, file: &VerdictReport) -> Result<Verd
         requirements_checked: ids(&file.requirements_checked),
         requirements_missing: ids(&file.requirements_missing),
         artifact: context.evidence.seal(VerdictReport::FILE_NAME, file.render().as_bytes())?,
+        waivers: waived(&file.waivers),
     })
+}
+
+/// A checker's waivers in the words of a decision.
+pub(super) fn waived(waivers: &[Waiver]) -> Vec<windlass_protocols::kernel::gate::Waiver> {
+    let known = |waiver: &Waiver| {
+        let finding = FindingName::from_name(waiver.finding.as_str())?;
+        Some(windlass_protocols::kernel::gate::Waiver { finding, reason: waiver.reason.clone() })
+    };
+    waivers.iter().filter_map(known).collect()
 }
 
 pub(crate) fn audit(context: &RunContext, file: &AuditReport) -> Result<Audit, Fault> {

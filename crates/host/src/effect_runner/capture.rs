@@ -1,5 +1,6 @@
 //! Takes down what the maker left, as a tree id; the patch is only a rendering of it.
 
+use super::gate::touched::{self, Looked};
 use crate::context::{RunContext, git_tree};
 use crate::fault::{bug, git_fault};
 use std::path::Path;
@@ -25,6 +26,12 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
         Err(reason) => return Ok(Outcome::Refused { reason }),
     };
     let (patch, too_large) = patch(context, &base, &taken.snapshot.tree)?;
+    let looked = if taken.hazards.is_empty() {
+        let commands = &context.task_loop()?.checks;
+        look_at_gate(context, (&base, &taken.snapshot.tree), commands, &patch)?
+    } else {
+        Looked::default()
+    };
     Ok(Outcome::ChangeCaptured(CapturedChange {
         round,
         tree: TreeId::new(taken.snapshot.tree.as_str()),
@@ -34,7 +41,22 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
         reverted: Vec::new(),
         findings: Vec::new(),
         left_out: Vec::new(),
+        protected: looked.touched,
+        gate: looked.findings,
     }))
+}
+
+/// What the change did to its own measures.
+pub(super) fn look_at_gate(
+    context: &RunContext,
+    trees: (&windlass_git_workspaces::TreeId, &windlass_git_workspaces::TreeId),
+    commands: &[String],
+    patch: &ArtifactRef,
+) -> Result<Looked, Fault> {
+    if context.spec.place().gate.is_off() {
+        return Ok(Looked::default());
+    }
+    touched::look(context, trees, commands, &context.evidence.read(patch)?)
 }
 
 pub(super) struct Taken {

@@ -1,5 +1,6 @@
 //! Runs the user's commands on an exact tree, one after the other, and keeps what they said.
 
+use super::gate::tools;
 use super::step::{self, Counted, Told};
 use crate::context::{RunContext, git_tree};
 use crate::fault::{bug, file_fault, git_fault, supervisor_fault};
@@ -9,6 +10,7 @@ use crate::host::Host;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_artifact_formats::Reading;
+use windlass_artifact_formats::goal_loop::{TestsExit, TestsRun};
 use windlass_artifact_formats::task_loop::{
     ArtifactState, AuditResults, CommandResult, EvalResults, Handoff, LogNames, VerdictReport,
     collect_audit_checks,
@@ -31,12 +33,48 @@ pub(super) async fn run(
     run: Arc<Run>,
     told: Told,
 ) -> Result<Outcome, Fault> {
+    let batch =
+        Batch { first: 0, tree: asked.tree.clone(), commands: asked.commands.clone(), limits: asked.limits };
+    if asked.purpose == Purpose::Baseline {
+        let (context, asked) = (Arc::clone(&context), asked.clone());
+        step::blocking(move || tools::remember(&context, &asked.tree, &asked.commands)).await?;
+    }
+    match run_all(&context, effect, &batch, &run, &told).await? {
+        Ran::All(results, used) => {
+            step::blocking(move || report(&context, effect, &asked, results, used)).await
+        }
+        Ran::CutOff(outcome) => Ok(outcome),
+    }
+}
+
+/// Commands for one tree, as the parts of an effect from a number on.
+pub(super) struct Batch {
+    pub(super) first: usize,
+    pub(super) tree: windlass_protocols::TreeId,
+    pub(super) commands: Vec<String>,
+    pub(super) limits: StepLimits,
+}
+
+pub(super) enum Ran {
+    All(Vec<CheckResult>, Usage),
+    CutOff(Outcome),
+}
+
+/// Each command in its turn, and each on exactly that tree: what the code under test did in the one before must not count.
+pub(super) async fn run_all(
+    context: &Arc<RunContext>,
+    effect: EffectId,
+    batch: &Batch,
+    run: &Arc<Run>,
+    told: &Told,
+) -> Result<Ran, Fault> {
     let mut used = Usage::default();
     let mut results = Vec::new();
     let mut seen = Seen::AfterRestart;
-    for (part, command) in asked.commands.iter().enumerate() {
+    for (number, command) in batch.commands.iter().enumerate() {
+        let part = batch.first + number;
         let directory = context.state.effect_part(&context.run, effect, part);
-        let limits = match left(asked.limits, used) {
+        let limits = match left(batch.limits, used) {
             Ok(limits) => limits,
             Err(end) => {
                 results.push(CheckResult {
@@ -44,14 +82,14 @@ pub(super) async fn run(
                     end,
                     tail: "it was not started: nothing was left of the run's limits".to_owned(),
                     duration: Millis::default(),
+                    tests: None,
                 });
                 continue;
             }
         };
-        seen = look(&context, effect, part, &directory, seen)?;
-        let mut spec = command_spec(&context, effect, limits, command);
-        // Every check begins on exactly the tree: what the code under test did in the one before must not count.
-        let (shown, run, tree) = (Arc::clone(&context), Arc::clone(&run), asked.tree.clone());
+        seen = look(context, effect, part, &directory, seen)?;
+        let mut spec = command_spec(context, effect, limits, command);
+        let (shown, run, tree) = (Arc::clone(context), Arc::clone(run), batch.tree.clone());
         let records = directory.clone();
         let prepare = move || {
             show(&shown, &run, &tree)?;
@@ -60,24 +98,35 @@ pub(super) async fn run(
             fence::put_around(&shown, &mut spec, &step)?;
             Ok((spec, Secrets::new()))
         };
-        let end = step::child_in(&context, directory.clone(), (told.clone(), None), prepare).await?;
-        let Some(end) = end else { return Ok(Outcome::Interrupted { usage: used }) };
+        let end = step::child_in(context, directory.clone(), (told.clone(), None), prepare).await?;
+        let Some(end) = end else { return Ok(Ran::CutOff(Outcome::Interrupted { usage: used })) };
         let usage = step::usage(&end, limits);
         used.duration = Millis(used.duration.0 + usage.duration.0);
         used.output_bytes += usage.output_bytes;
         used.held_by = usage.held_by;
         match step::count(&end, &directory) {
-            Counted::Lost(reason) => return Ok(Outcome::Lost { reason, usage: used }),
-            Counted::Interrupted => return Ok(Outcome::Interrupted { usage: used }),
+            Counted::Lost(reason) => return Ok(Ran::CutOff(Outcome::Lost { reason, usage: used })),
+            Counted::Interrupted => return Ok(Ran::CutOff(Outcome::Interrupted { usage: used })),
             Counted::Ended(end) => results.push(CheckResult {
                 command: command.clone(),
+                tests: tests(context, &end, &directory),
                 end,
                 tail: step::tail(&directory),
                 duration: usage.duration,
             }),
         }
     }
-    step::blocking(move || report(&context, effect, &asked, results, used)).await
+    Ok(Ran::All(results, used))
+}
+
+/// How many tests it says it ran. Only looked for where that is compared with something.
+fn tests(context: &RunContext, end: &StepEnd, directory: &Path) -> Option<u32> {
+    if context.spec.place().gate.is_off() {
+        return None;
+    }
+    let exit = if *end == (StepEnd::Exited { code: 0 }) { TestsExit::Success } else { TestsExit::Failure };
+    let printed = step::printed(directory);
+    TestsRun::read(&String::from_utf8_lossy(&printed), exit).tally().map(|(_, total)| total)
 }
 
 /// Runs commands on a tree that no run asks about. A child that an earlier engine left there is taken over; a result it left is
@@ -173,7 +222,7 @@ fn left(limits: StepLimits, used: Usage) -> Result<StepLimits, StepEnd> {
 }
 
 fn command_spec(context: &RunContext, effect: EffectId, limits: StepLimits, command: &str) -> ChildSpec {
-    let mut spec = context.child(effect, limits);
+    let mut spec = context.check(effect, limits);
     spec.program = PathBuf::from("/bin/sh");
     spec.args = vec!["-c".into(), command.into()];
     spec.directory = context.worktree(Role::Judge);
@@ -220,6 +269,7 @@ fn report(
         results,
         evidence,
         usage,
+        gate: tools::replaced(context).into_iter().collect(),
     }))
 }
 

@@ -9,6 +9,7 @@ mod capture;
 mod checks;
 mod close;
 mod control_loop;
+mod gate;
 mod goal_loop;
 mod land;
 mod listen;
@@ -21,6 +22,7 @@ mod wait;
 
 pub(crate) use checks::{on as checks_on, printed_by};
 pub(crate) use control_loop::thousandths;
+pub(crate) use gate::tools::search_path as search_path_of_checks;
 pub(crate) use goal_loop::capture::proposed_and_found as goal_contents;
 pub(crate) use goal_loop::plant as goal_plant;
 pub(crate) use land::{author, in_the_way};
@@ -129,7 +131,11 @@ impl HostRunner {
         let mut began = Vec::new();
         for (effect, request, run) in self.queued.drain(..) {
             let answer = match &request {
-                Effect::RunAgent(_) | Effect::RunChecks(_) | Effect::Measure(_) | Effect::RunSuite(_) => {
+                Effect::RunAgent(_)
+                | Effect::RunChecks(_)
+                | Effect::InspectGate(_)
+                | Effect::Measure(_)
+                | Effect::RunSuite(_) => {
                     let mut started = false;
                     for directory in step::directories(&self.context, effect) {
                         let found =
@@ -220,6 +226,7 @@ async fn carry_out(
         }
         Effect::Plane(step) => step::blocking(move || roadmap_loop::run(&context, effect, &step, &run)).await,
         Effect::RunChecks(asked) => checks::run(context, effect, asked, run, told).await,
+        Effect::InspectGate(asked) => gate::inspect::run(context, effect, asked, run, told).await,
         Effect::RunAgent(asked) => agent::run(context, effect, asked, run, (told, live)).await,
         Effect::CaptureChange { round } => {
             step::blocking(move || match &context.spec {

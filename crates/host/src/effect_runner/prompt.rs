@@ -6,6 +6,7 @@ use crate::fault::bug;
 use std::path::Path;
 use windlass_agent_drivers::AnswerBy;
 use windlass_artifact_formats::Reading;
+use windlass_artifact_formats::gate::GateEvidence;
 use windlass_artifact_formats::task_loop::prompts::{
     AuditorPrompt, CheckReport, DoerPrompt, FeedbackSource, JudgePrompt, PastFeedback, Places, PromptBody,
     RepairPrompt, RepairedArtifact, SPOKEN_ANSWER, TaskBrief,
@@ -13,6 +14,7 @@ use windlass_artifact_formats::task_loop::prompts::{
 use windlass_artifact_formats::task_loop::{AuditCheck, AuditResults, CommandEnding, Handoff, VerdictReport};
 use windlass_control_api::Fault;
 use windlass_protocols::effect::{Ask, Purpose, RunAgent};
+use windlass_protocols::kernel::gate::{Gate, GateFinding, NewTests};
 use windlass_protocols::outcome::{CheckResult, StepEnd};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::judged_task::facts::RejectedBy;
@@ -57,7 +59,12 @@ pub(super) fn render(
         Ask::Fresh { feedback, history } => (feedback.join("\n"), history.clone()),
         Ask::Repair { .. } => (state.feedback.join("\n"), state.history.clone()),
     };
-    let told = Told { feedback, history: history.join("\n"), source: source(state) };
+    let told = Told {
+        feedback,
+        history: history.join("\n"),
+        source: source(state),
+        ..of_the_gate(&state.integrity)
+    };
     let mut text =
         whole((context, context.task_loop()?), (asked.role, asked.round, rounds), &material, &told, outbox);
     if let Ask::Repair { faults } = &asked.ask {
@@ -87,7 +94,7 @@ pub(crate) fn dry_run_prompts(
     spec: &TaskSpec,
     roles: &[Role],
 ) -> Vec<(String, String)> {
-    let told = Told { feedback: String::new(), history: String::new(), source: FeedbackSource::Engine };
+    let told = Told::default();
     let rounds = context.spec.caps().rounds;
     let outbox = Path::new("$WINDLASS_OUTBOX");
     roles
@@ -105,6 +112,25 @@ struct Told {
     feedback: String,
     history: String,
     source: FeedbackSource,
+    findings: Vec<String>,
+    new_tests: Vec<String>,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        of_the_gate(&Gate::default())
+    }
+}
+
+/// What a judge is told about the gate of the change.
+fn of_the_gate(gate: &Gate) -> Told {
+    Told {
+        feedback: String::new(),
+        history: String::new(),
+        source: FeedbackSource::Engine,
+        findings: gate.findings.iter().map(GateFinding::words).collect(),
+        new_tests: gate.new_tests.iter().map(NewTests::words).collect(),
+    }
 }
 
 const fn source(state: &State) -> FeedbackSource {
@@ -169,6 +195,7 @@ fn whole(
             eval_commands: &commands(&spec.checks),
             results: &reports(&material.checks),
             baseline: &baseline,
+            gate: GateEvidence { findings: &told.findings, new_tests: &told.new_tests },
         }
         .render(),
         Role::Auditor => AuditorPrompt {

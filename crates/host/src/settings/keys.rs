@@ -214,6 +214,28 @@ pub const KEYS: &[Key] = &[
         Runs::Commands,
         "a file whose text replaces the auditor's built-in prompt",
     ),
+    key(
+        "gate-integrity",
+        Kind::Text,
+        "full",
+        Runs::Nothing,
+        "how closely changes of tests, checks and their configuration are looked at: full, findings or off",
+    ),
+    key(
+        "on-gate-findings",
+        Kind::Text,
+        "reject",
+        Runs::Nothing,
+        "what a finding does that the checker did not waive: reject, or ask a person",
+    ),
+    key(
+        "protected",
+        Kind::List,
+        "",
+        Runs::Nothing,
+        "patterns of paths that measure a change, beside the usual ones",
+    ),
+    key("unprotected", Kind::List, "", Runs::Nothing, "patterns of paths that do not, whatever else says so"),
     key("on-needs-human", Kind::Text, "stop", Runs::Nothing, "stop, or continue while rounds are left"),
     key(
         "land",

@@ -109,6 +109,8 @@ impl Settings {
 
     pub(super) fn validate(&self) -> Result<(), Fault> {
         self.one_of("on-needs-human", &["stop", "continue"])?;
+        self.one_of("gate-integrity", &["full", "findings", "off"])?;
+        self.one_of("on-gate-findings", &["reject", "ask"])?;
         self.one_of("land", &["none", "branch", "current"])?;
         self.one_of("sandbox", &["required", "auto", "off"])?;
         self.one_of("goal.autonomy", &["L1", "L2", "L3"])?;

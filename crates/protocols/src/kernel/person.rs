@@ -1,6 +1,7 @@
 //! What a person can say to a run that waits for one, in the words all loops share. Which of them a run can take now is
 //! the loop's to decide.
 
+use crate::kernel::gate::Waiver;
 use crate::vocabulary::{ArtifactRef, TreeId};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -21,6 +22,8 @@ pub enum Word {
     HandBack { tree: TreeId, report: ArtifactRef },
     /// The person gives the work back as they found it: the run stands as it stood.
     LetGo,
+    /// A finding about the gate is as it should be, and why.
+    Waive(Waiver),
 }
 
 impl Word {
@@ -32,6 +35,7 @@ impl Word {
             Self::TakeOver { .. } => "take-over",
             Self::HandBack { .. } => "hand-back",
             Self::LetGo => "let-go",
+            Self::Waive(_) => "waive",
         }
     }
 
@@ -45,6 +49,7 @@ impl Word {
             Self::TakeOver { branch } => format!("takes the work over on {branch}"),
             Self::HandBack { tree, .. } => format!("hands tree {tree} back"),
             Self::LetGo => "gives the work back as it was".to_string(),
+            Self::Waive(waiver) => format!("waives {}: {}", waiver.finding.name(), waiver.reason),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Where a run lives and who plays in it. Fixed at the start, so that a restart finds the same places and people.
 
 use crate::kernel::fence::Fence;
+use crate::kernel::gate::GateRules;
 use crate::vocabulary::{CommitId, Role};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -32,6 +33,9 @@ pub struct Place {
     /// How far agents and checks are held to their own places.
     #[serde(default, skip_serializing_if = "Fence::is_usual")]
     pub fence: Fence,
+    /// How closely changes of tests, checks and their configuration are looked at.
+    #[serde(default, skip_serializing_if = "GateRules::is_unset")]
+    pub gate: GateRules,
 }
 
 impl Place {

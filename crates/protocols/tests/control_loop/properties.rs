@@ -163,6 +163,7 @@ fn fitting(request: &Effect, how: u8, tree: u8) -> Outcome {
         | Effect::ReadQueue { .. }
         | Effect::RunSuite(_)
         | Effect::CommitItem(_)
+        | Effect::InspectGate(_)
         | Effect::Plane(_) => unreachable!("a step of another loop"),
     }
 }

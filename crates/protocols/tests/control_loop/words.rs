@@ -130,6 +130,7 @@ pub(crate) fn of(root: Node) -> ControlSpec {
             prompts: BTreeMap::new(),
             author: None,
             fence: Fence::default(),
+            gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
     }
 }
@@ -237,5 +238,7 @@ pub(crate) fn change(round: u32, tree: &str) -> CapturedChange {
         reverted: Vec::new(),
         findings: Vec::new(),
         left_out: Vec::new(),
+        gate: Vec::new(),
+        protected: Vec::new(),
     }
 }

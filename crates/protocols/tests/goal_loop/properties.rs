@@ -187,10 +187,12 @@ fn fitting(request: &Effect, how: u8, tree: u8, files: &Queue) -> Outcome {
                     end: StepEnd::Exited { code: i32::from(how.is_multiple_of(3)) },
                     tail: String::new(),
                     duration: Millis(1),
+                    tests: None,
                 })
                 .collect(),
             evidence: Vec::new(),
             usage,
+            gate: Vec::new(),
         }),
         Effect::CommitItem(asked) => Outcome::ItemCommitted {
             commit: CommitId::new(format!("{:?} {} at {}", asked.item, asked.iteration, asked.decided_at.0)),
@@ -198,7 +200,11 @@ fn fitting(request: &Effect, how: u8, tree: u8, files: &Queue) -> Outcome {
         },
         Effect::Wait(_) => Outcome::Waited,
         Effect::CloseRun(_) => Outcome::Closed,
-        Effect::Measure(_) | Effect::CommitIteration(_) | Effect::LandChange(_) | Effect::Plane(_) => {
+        Effect::Measure(_)
+        | Effect::InspectGate(_)
+        | Effect::CommitIteration(_)
+        | Effect::LandChange(_)
+        | Effect::Plane(_) => {
             unreachable!("a step of another loop")
         }
     }

@@ -214,6 +214,7 @@ impl Script {
             end: StepEnd::Exited { code },
             tail: "line 3: tab".to_owned(),
             duration: Millis(20),
+            tests: None,
         };
         let report = ChecksReport {
             purpose: asked.purpose,
@@ -221,6 +222,7 @@ impl Script {
             results: asked.commands.iter().map(result).collect(),
             evidence: Vec::new(),
             usage: STEP,
+            gate: Vec::new(),
         };
         self.answer(Outcome::ChecksRan(report))
     }

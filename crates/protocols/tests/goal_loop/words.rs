@@ -90,6 +90,7 @@ pub(crate) fn spec() -> GoalSpec {
             prompts: BTreeMap::new(),
             author: None,
             fence: Fence::default(),
+            gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
     }
 }
@@ -252,5 +253,7 @@ pub(crate) fn change(round: u32, tree: &str) -> CapturedChange {
         reverted: Vec::new(),
         findings: Vec::new(),
         left_out: Vec::new(),
+        gate: Vec::new(),
+        protected: Vec::new(),
     }
 }

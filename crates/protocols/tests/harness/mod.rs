@@ -6,6 +6,7 @@ pub(crate) mod words;
 use windlass_protocols::effect::{Effect, RunAgent};
 use windlass_protocols::fact::Fact;
 use windlass_protocols::kernel::budget::CapChange;
+use windlass_protocols::kernel::gate::FindingName;
 use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
     Answer, CapturedChange, LandedCommit, Outcome, StepEnd, Usage, Verdict, WorkspaceAfter,
@@ -20,7 +21,10 @@ use windlass_protocols::{
     Actor, CommitId, EffectId, Millis, Observation, Rejection, Role, Run, RunId, Stamped, TreeId, decide,
     invariants,
 };
-use words::{BASE, BASE_TREE, STEP, agent_report, audit, change, checks_report, handoff, lines, verdict};
+use words::{
+    BASE, BASE_TREE, STEP, agent_report, audit, change, checks_report, gate_report, gated, handoff, lines,
+    touching, verdict,
+};
 
 pub(crate) struct Script {
     run: Run,
@@ -80,6 +84,9 @@ impl Script {
             Stage::Doing => Self::at_doer(spec),
             Stage::Capturing => Self::at_doer(spec).doer_answers(&[]),
             Stage::Checking => Self::at_doer(spec).doer_hands_over("tree-1"),
+            Stage::Inspecting => {
+                Self::at_doer(gated(spec)).doer_answers(&[]).captured_as(touching(1, "tree-1")).checks_pass()
+            }
             Stage::Judging => Self::at_judge(spec),
             Stage::AuditChecking => Self::at_judge(spec).judge("pass", &[]),
             Stage::Auditing => Self::at_auditor(spec),
@@ -218,6 +225,12 @@ impl Script {
     pub(crate) fn check_ends(self, command: &str, end: StepEnd, tail: &str) -> Self {
         let report = checks_report(self.waiting(), &[(command, end, tail)], self.usage);
         self.answer(Outcome::ChecksRan(report))
+    }
+
+    /// The checks with the base's own tests ran, and this was found.
+    pub(crate) fn gate_shows(self, findings: &[FindingName]) -> Self {
+        let report = gate_report(self.waiting(), findings, self.usage);
+        self.answer(Outcome::GateInspected(Box::new(report)))
     }
 
     pub(crate) fn judge(self, word: &str, feedback: &[&str]) -> Self {

@@ -5,6 +5,10 @@ use windlass_protocols::effect::Effect;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
 use windlass_protocols::kernel::fence::Fence;
+use windlass_protocols::kernel::gate::{
+    FindingName, GateFinding, GateReport, Integrity, NewTests, NewTestsSay, PathKind, Touch, TouchedPath,
+    Waiver,
+};
 use windlass_protocols::outcome::{
     AgentReport, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Count, Handoff, Price, StepEnd,
     TokenKinds, Told, Usage, Verdict, VerdictWord, WorkspaceAfter,
@@ -44,6 +48,7 @@ pub(crate) fn spec() -> TaskSpec {
             prompts: BTreeMap::new(),
             author: None,
             fence: Fence::default(),
+            gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
         adopted: None,
     }
@@ -133,6 +138,7 @@ pub(crate) fn verdict(text: &str, feedback: &[&str]) -> Verdict {
         requirements_checked: Vec::new(),
         requirements_missing: Vec::new(),
         artifact: artifact("verdict.json"),
+        waivers: Vec::new(),
     }
 }
 
@@ -175,6 +181,8 @@ pub(crate) fn change(round: u32, tree: &str) -> CapturedChange {
         reverted: Vec::new(),
         findings: Vec::new(),
         left_out: Vec::new(),
+        gate: Vec::new(),
+        protected: Vec::new(),
     }
 }
 
@@ -190,6 +198,7 @@ pub(crate) fn checks_report(request: &Effect, red: &[(&str, StepEnd, &str)], usa
             end: red.map_or(StepEnd::Exited { code: 0 }, |(_, end, _)| end.clone()),
             tail: red.map_or(String::new(), |(.., tail)| (*tail).to_owned()),
             duration: Millis(20),
+            tests: None,
         }
     };
     ChecksReport {
@@ -197,6 +206,45 @@ pub(crate) fn checks_report(request: &Effect, red: &[(&str, StepEnd, &str)], usa
         tree: asked.tree.clone(),
         results: asked.commands.iter().map(result).collect(),
         evidence: vec![artifact("eval-results.json")],
+        usage,
+        gate: Vec::new(),
+    }
+}
+
+/// The same with an eye on its gate.
+pub(crate) fn gated(mut spec: TaskSpec) -> TaskSpec {
+    spec.place.gate.integrity = Integrity::Full;
+    spec
+}
+
+/// A change of a test that was there before.
+pub(crate) fn touching(round: u32, tree: &str) -> CapturedChange {
+    let touched = TouchedPath { path: "tests/a.rs".to_owned(), kind: PathKind::Test, how: Touch::Modified };
+    CapturedChange { protected: vec![touched], ..change(round, tree) }
+}
+
+pub(crate) fn finding(kind: FindingName) -> GateFinding {
+    GateFinding { kind, about: lines(&["tests/a.rs"]) }
+}
+
+pub(crate) fn waiver(finding: FindingName) -> Waiver {
+    Waiver { finding, reason: "as asked".to_owned() }
+}
+
+/// What a look at the gate comes back with for that request.
+pub(crate) fn gate_report(request: &Effect, findings: &[FindingName], usage: Usage) -> GateReport {
+    let Effect::InspectGate(asked) = request else {
+        panic!("no look at the gate is waited for, but {}", request.name());
+    };
+    let new_tests = asked
+        .commands
+        .iter()
+        .map(|command| NewTests { command: command.clone(), say: NewTestsSay::WouldHaveFailedBefore });
+    GateReport {
+        tree: asked.tree.clone(),
+        findings: findings.iter().map(|kind| finding(*kind)).collect(),
+        new_tests: new_tests.collect(),
+        evidence: vec![artifact("gate.json")],
         usage,
     }
 }

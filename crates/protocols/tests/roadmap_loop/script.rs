@@ -79,6 +79,7 @@ pub(crate) fn spec() -> RoadmapSpec {
             prompts: BTreeMap::new(),
             author: None,
             fence: Fence::default(),
+            gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
     }
 }

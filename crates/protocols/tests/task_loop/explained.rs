@@ -1,10 +1,14 @@
 //! A run explains itself: a line about now for every state, and for every end a command that really goes on from there.
 
-use crate::harness::words::{STEP, audit, caps, full_spec, one_round, spec, verdict};
+use crate::harness::words::{
+    STEP, audit, caps, change, finding, full_spec, gated, one_round, spec, verdict, waiver,
+};
 use crate::harness::{NO_MORE, Script};
 use windlass_protocols::explain::explain;
 use windlass_protocols::kernel::attempts::MAX_LOST;
 use windlass_protocols::kernel::budget::{CapChange, Dimension};
+use windlass_protocols::kernel::gate::{FindingName, OnFindings};
+use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{Answer, StepEnd};
 use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::judged_task::end::{Cause, End};
@@ -52,6 +56,14 @@ fn lost_in(stage: Stage) -> Script {
     (0..=MAX_LOST).fold(Script::at(stage, full_spec()), |script, _| script.lost())
 }
 
+fn asks_about_the_gate() -> Script {
+    let mut spec = gated(one_round());
+    spec.place.gate.on_findings = OnFindings::Ask;
+    let mut change = change(1, "tree-1");
+    change.gate = vec![finding(FindingName::TestDeleted)];
+    Script::at_doer(spec).doer_answers(&[]).captured_as(change).judge("pass", &[])
+}
+
 /// A run for every end and every cause, several where the way on differs. All of them wait for their summary.
 fn endings() -> Vec<Script> {
     let nothing_readable =
@@ -84,6 +96,7 @@ fn endings() -> Vec<Script> {
         Script::at_judge(spec()).stop_asked().judge("reject", &["- no"]),
         out_of(Dimension::Tokens).stop_asked().interrupted(),
         Script::start(spec()).refused("no room"),
+        asks_about_the_gate(),
     ];
     let lossy = [Stage::Preparing, Stage::Baseline, Stage::Doing, Stage::Judging];
     endings.extend(lossy.map(lost_in));
@@ -114,6 +127,7 @@ const fn end_index(end: &End) -> usize {
             Cause::Stuck { .. } => 12,
             Cause::CaptureRefused { .. } => 13,
             Cause::LandingRefused { .. } => 14,
+            Cause::GateFindings { .. } => 15,
         },
     }
 }
@@ -124,6 +138,12 @@ fn read(command: &str) -> Option<Observation> {
     assert_eq!(words.next(), Some("windlass"), "{command}");
     let verb = words.next().expect("a verb");
     assert_eq!(words.next(), Some("run-1"), "{command} names the run");
+    if verb == "waive" {
+        let name = words.next().expect("a finding");
+        assert_eq!(words.next(), Some("--reason"), "{command}");
+        let finding = FindingName::from_name(name).unwrap_or_else(|| panic!("{name} is no finding"));
+        return Some(Observation::PersonSaid { word: Word::Waive(waiver(finding)) });
+    }
     let mut caps = NO_MORE;
     let mut note = None;
     while let Some(flag) = words.next() {
@@ -168,11 +188,11 @@ fn read(command: &str) -> Option<Observation> {
 
 #[test]
 fn the_endings_cover_every_end_and_every_cause() {
-    let mut seen = [false; 15];
+    let mut seen = [false; 16];
     for script in endings() {
         seen[end_index(script.state().end.as_ref().expect("concluded"))] = true;
     }
-    assert_eq!(seen, [true; 15]);
+    assert_eq!(seen, [true; 16]);
 }
 
 #[test]

@@ -153,6 +153,7 @@ fn verdict() -> BoxedStrategy<Verdict> {
             requirements_checked,
             requirements_missing,
             artifact,
+            waivers: Vec::new(),
         })
         .boxed()
 }
@@ -238,7 +239,7 @@ fn trouble() -> BoxedStrategy<Trouble> {
 
 fn checks_report() -> BoxedStrategy<ChecksReport> {
     let result = (text(), step_end(), text(), number()).prop_map(|(command, end, tail, duration)| {
-        CheckResult { command, end, tail, duration: Millis(duration) }
+        CheckResult { command, end, tail, duration: Millis(duration), tests: None }
     });
     (purpose(), tree(), vec(result, 0..3), artifacts(), usage())
         .prop_map(|(purpose, tree, results, evidence, usage)| ChecksReport {
@@ -247,6 +248,7 @@ fn checks_report() -> BoxedStrategy<ChecksReport> {
             results,
             evidence,
             usage,
+            gate: Vec::new(),
         })
         .boxed()
 }
@@ -453,7 +455,11 @@ fn task_fact() -> BoxedStrategy<TaskFact> {
     let kind = retry_kind();
     prop_oneof![
         (commit(), tree()).prop_map(|(commit, tree)| TaskFact::BaseFixed { commit, tree }),
-        (texts(), artifacts()).prop_map(|(red, evidence)| TaskFact::BaselineMeasured { red, evidence }),
+        (texts(), artifacts()).prop_map(|(red, evidence)| TaskFact::BaselineMeasured {
+            red,
+            evidence,
+            tests: Vec::new(),
+        }),
         small().prop_map(|round| TaskFact::RoundOpened { round }),
         handoff().prop_map(|handoff| TaskFact::HandoffTaken { handoff }),
         captured().prop_map(|change| TaskFact::ChangeTaken { change }),
@@ -461,6 +467,7 @@ fn task_fact() -> BoxedStrategy<TaskFact> {
             stage,
             tree,
             evidence,
+            gate: Vec::new(),
         }),
         (role(), texts()).prop_map(|(role, faults)| TaskFact::RepairAsked { role, faults }),
         (stage(), text(), kind).prop_map(|(stage, why, kind)| TaskFact::StepRetried { stage, why, kind }),
@@ -468,7 +475,7 @@ fn task_fact() -> BoxedStrategy<TaskFact> {
             TaskFact::AgentOut { role, agent, until: Millis(until), kind, why }
         }),
         (role(), word(), tree(), source, texts()).prop_map(|(role, word, tree, source, feedback)| {
-            TaskFact::VerdictTaken { role, word, tree, source, feedback }
+            TaskFact::VerdictTaken { role, word, tree, source, feedback, waivers: Vec::new() }
         }),
         (small(), rejected_by(), texts()).prop_map(|(round, by, feedback)| TaskFact::RoundRejected {
             round,

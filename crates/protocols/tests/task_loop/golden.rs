@@ -163,6 +163,7 @@ fn sentence(fact: &Fact) -> String {
                 | Effect::ReadQueue { .. }
                 | Effect::RunSuite(_)
                 | Effect::CommitItem(_)
+                | Effect::InspectGate(_)
                 | Effect::Plane(_) => String::new(),
             };
             format!("{name} {effect} {}{what}", request.name())

@@ -10,6 +10,7 @@ mod control_facts;
 mod control_generators;
 mod evidence;
 mod explained;
+mod gate;
 mod generators;
 mod goal_facts;
 mod goal_generators;

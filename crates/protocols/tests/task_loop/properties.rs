@@ -3,7 +3,8 @@
 
 use crate::generators::{cap_change, fact, landing, outcome, started, task_spec, tree, usage};
 use crate::harness::words::{
-    BASE, BASE_TREE, STEP, agent_report, audit, change, checks_report, handoff, lines, malformed, verdict,
+    BASE, BASE_TREE, STEP, agent_report, audit, change, checks_report, finding, gate_report, handoff, lines,
+    malformed, touching, verdict,
 };
 use crate::harness::{Script, said, start, stop};
 use crate::people::word;
@@ -11,6 +12,7 @@ use proptest::prelude::*;
 use windlass_protocols::effect::Effect;
 use windlass_protocols::explain::explain;
 use windlass_protocols::kernel::budget::{Budget, CapChange, Dimension};
+use windlass_protocols::kernel::gate::FindingName;
 use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
     Answer, Audit, CapturedChange, LandedCommit, Outcome, StepEnd, Trouble, Usage, Verdict, WorkspaceAfter,
@@ -129,6 +131,11 @@ fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
             let red = if how.is_multiple_of(4) { &red[..] } else { &[] };
             Outcome::ChecksRan(checks_report(request, red, usage))
         }
+        Effect::InspectGate(_) => {
+            let found = [FindingName::PassesOnlyWithItsOwnTests];
+            let found = if how.is_multiple_of(3) { &found[..] } else { &[] };
+            Outcome::GateInspected(Box::new(gate_report(request, found, usage)))
+        }
         Effect::RunAgent(asked) => {
             let end = match how % 9 {
                 0 => StepEnd::Exited { code: 1 },
@@ -157,7 +164,12 @@ fn fitting(request: &Effect, how: u8, tree: &TreeId, usage: Usage) -> Outcome {
         }
         Effect::CaptureChange { round } => Outcome::ChangeCaptured(CapturedChange {
             hazards: if how.is_multiple_of(13) { lines(&["a link out"]) } else { Vec::new() },
-            ..change(*round, tree.as_str())
+            gate: if how.is_multiple_of(5) { vec![finding(FindingName::TestDeleted)] } else { Vec::new() },
+            ..if how.is_multiple_of(2) {
+                touching(*round, tree.as_str())
+            } else {
+                change(*round, tree.as_str())
+            }
         }),
         Effect::LandChange(asked) => Outcome::Landed(LandedCommit {
             commit: CommitId::new("landed-commit"),
@@ -261,6 +273,7 @@ fn answer_well(script: Script) -> Script {
     match script.state().stage {
         Stage::Preparing => script.prepared(),
         Stage::Baseline | Stage::Checking | Stage::AuditChecking => script.checks_pass(),
+        Stage::Inspecting => script.gate_shows(&[]),
         Stage::Doing => script.doer_answers(&[]),
         Stage::Capturing => {
             let handed = script.state().handed_back.as_ref().map(|tree| tree.as_str().to_owned());

@@ -11,6 +11,7 @@ fn succeeds(script: Script) -> Script {
     match script.state().stage {
         Stage::Preparing => script.prepared(),
         Stage::Baseline | Stage::Checking | Stage::AuditChecking => script.checks_pass(),
+        Stage::Inspecting => script.gate_shows(&[]),
         Stage::Doing => script.doer_answers(&[]),
         Stage::Capturing => script.captured("tree-1"),
         Stage::Judging => script.judge("pass", &[]),

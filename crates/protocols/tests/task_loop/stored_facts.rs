@@ -3,20 +3,24 @@
 use crate::control_facts;
 use crate::goal_facts;
 use crate::harness::words::{
-    AUDIT_CHECK, STEP, agent_report, artifact, audit, change, full_spec, handoff, lines, taken_over, verdict,
+    AUDIT_CHECK, STEP, agent_report, artifact, audit, change, finding, full_spec, gate_report, gated,
+    handoff, lines, taken_over, verdict, waiver,
 };
 use crate::roadmap_facts;
 use std::collections::BTreeSet;
 use windlass_protocols::effect::{
-    Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks, StepLimits, Wait,
+    Ask, CloseRun, Effect, InspectGate, LandChange, Purpose, RunAgent, RunChecks, StepLimits, Wait,
 };
 use windlass_protocols::fact::FACT_VERSION;
 use windlass_protocols::kernel::budget::{CapChange, Dimension};
 use windlass_protocols::kernel::fence::{Fence, SandboxKind, SandboxWish};
+use windlass_protocols::kernel::gate::{
+    FindingName, NewTests, NewTestsSay, OnFindings, PathKind, TestCount, Touch, TouchedPath,
+};
 use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
-    AgentSession, Answer, CheckResult, ChecksReport, LandedCommit, Outcome, StepEnd, TokenKinds, Trouble,
-    Usage, VerdictWord, WorkspaceAfter,
+    AgentSession, Answer, CapturedChange, CheckResult, ChecksReport, LandedCommit, Outcome, StepEnd,
+    TokenKinds, Trouble, Usage, Verdict, VerdictWord, WorkspaceAfter,
 };
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::end::{Cause, End};
@@ -68,6 +72,7 @@ fn examples() -> Vec<Fact> {
     facts.extend(goal_facts::examples());
     facts.extend(roadmap_facts::examples());
     facts.extend(fenced());
+    facts.extend(of_the_gate());
     facts
 }
 
@@ -89,6 +94,120 @@ fn fenced() -> Vec<Fact> {
         outcome: Outcome::Interrupted { usage: Usage { held_by: Some(kind), ..STEP } },
     });
     std::iter::once(started).chain(held).collect()
+}
+
+/// What came with the integrity of the gate.
+fn of_the_gate() -> Vec<Fact> {
+    let spec = || {
+        let mut spec = gated(full_spec());
+        spec.place.gate.on_findings = OnFindings::Ask;
+        spec.place.gate.protected = lines(&["schema/**"]);
+        spec.place.gate.unprotected = lines(&["Cargo.lock"]);
+        spec
+    };
+    let touches = [
+        (PathKind::Test, Touch::Added),
+        (PathKind::Check, Touch::Modified),
+        (PathKind::Ci, Touch::Deleted),
+        (PathKind::Configuration, Touch::Renamed { from: "old.toml".to_owned() }),
+        (PathKind::Manifest, Touch::Modified),
+        (PathKind::Lock, Touch::Modified),
+        (PathKind::Named, Touch::Modified),
+    ];
+    let touched = touches.map(|(kind, how)| TouchedPath { path: "a".to_owned(), kind, how });
+    let captured = CapturedChange {
+        protected: touched.to_vec(),
+        gate: FindingName::ALL.map(finding).to_vec(),
+        ..change(1, "tree-1")
+    };
+    let asked = InspectGate {
+        round: 1,
+        base: TreeId::new("base-tree"),
+        tree: TreeId::new("tree-1"),
+        commands: lines(&["make test"]),
+        red_at_base: lines(&["make test"]),
+        limits: StepLimits {
+            total: Millis(1),
+            idle: None,
+            output_bytes: None,
+            tokens: None,
+            cost_micros: None,
+        },
+    };
+    let request = Effect::InspectGate(asked);
+    let mut report = gate_report(&request, &FindingName::ALL, STEP);
+    let say = [NewTestsSay::PassesWithoutTheChange, NewTestsSay::RedAtTheBaseAnyway];
+    report.new_tests.extend(say.map(|say| NewTests { command: "make test".to_owned(), say }));
+    let result = CheckResult {
+        command: "make test".to_owned(),
+        end: StepEnd::Exited { code: 0 },
+        tail: String::new(),
+        duration: Millis(1),
+        tests: Some(3),
+    };
+    let checks = ChecksReport {
+        purpose: Purpose::Acceptance,
+        tree: TreeId::new("tree-1"),
+        results: vec![result],
+        evidence: Vec::new(),
+        usage: STEP,
+        gate: vec![finding(FindingName::CheckReplacedOnPath)],
+    };
+    let waivers = || vec![waiver(FindingName::FewerTests)];
+    let said = Verdict { waivers: waivers(), ..verdict("pass", &[]) };
+    let by = || Actor::Human("ada".to_owned());
+    let cause = Cause::GateFindings { findings: vec![finding(FindingName::TestSkipped)] };
+    vec![
+        Fact::RunStarted {
+            version: FACT_VERSION,
+            run: RunId::new("run-1"),
+            spec: Spec::JudgedTask(Box::new(spec())),
+            by: by(),
+        },
+        Fact::EffectSettled { effect: EffectId(1), outcome: Outcome::ChangeCaptured(captured) },
+        Fact::EffectSettled { effect: EffectId(2), outcome: Outcome::ChecksRan(checks) },
+        Fact::EffectRequested { effect: EffectId(3), request },
+        Fact::EffectSettled {
+            effect: EffectId(3),
+            outcome: Outcome::GateInspected(Box::new(report.clone())),
+        },
+        Fact::EffectSettled {
+            effect: EffectId(4),
+            outcome: Outcome::from(agent_report(
+                Role::Judge,
+                StepEnd::Exited { code: 0 },
+                Answer::Verdict(said),
+                STEP,
+            )),
+        },
+        Fact::JudgedTask(TaskFact::BaselineMeasured {
+            red: Vec::new(),
+            evidence: Vec::new(),
+            tests: vec![TestCount { command: "make test".to_owned(), ran: 4 }],
+        }),
+        Fact::JudgedTask(TaskFact::ChecksPassed {
+            stage: Stage::Inspecting,
+            tree: TreeId::new("tree-1"),
+            evidence: Vec::new(),
+            gate: vec![finding(FindingName::FewerTests)],
+        }),
+        Fact::JudgedTask(TaskFact::GateInspected { report }),
+        Fact::JudgedTask(TaskFact::VerdictTaken {
+            role: Role::Judge,
+            word: VerdictWord::Pass,
+            tree: TreeId::new("tree-1"),
+            source: Source::Agent { artifact: artifact("verdict.json") },
+            feedback: Vec::new(),
+            waivers: waivers(),
+        }),
+        Fact::JudgedTask(TaskFact::RoundRejected {
+            round: 1,
+            by: RejectedBy::Gate,
+            feedback: lines(&["- [gate] no"]),
+        }),
+        Fact::JudgedTask(TaskFact::Concluded { end: End::NeedsHuman { cause } }),
+        Fact::PersonSaid { by: by(), word: Word::Waive(waiver(FindingName::TestSkipped)) },
+    ]
 }
 
 /// What came with the inbox: every word a person can say.
@@ -271,6 +390,7 @@ fn outcomes() -> Vec<Outcome> {
         end,
         tail: "line".to_owned(),
         duration: Millis(20),
+        tests: None,
     });
     let well = StepEnd::Exited { code: 0 };
     let agent = |role, answer| agent_report(role, well.clone(), answer, STEP);
@@ -284,6 +404,7 @@ fn outcomes() -> Vec<Outcome> {
             results: results.into(),
             evidence: vec![artifact("eval-results.json")],
             usage: STEP,
+            gate: Vec::new(),
         }),
         Outcome::from(agent(Role::Doer, Answer::Handoff(handoff(&["RQ-001"])))),
         Outcome::from(agent(Role::Judge, Answer::Verdict(verdict("reject", &["- no"])))),
@@ -310,6 +431,7 @@ fn task_facts() -> Vec<TaskFact> {
         TaskFact::BaselineMeasured {
             red: lines(&["make"]),
             evidence: vec![artifact("baseline-results.json")],
+            tests: Vec::new(),
         },
         TaskFact::RoundOpened { round: 1 },
         TaskFact::HandoffTaken { handoff: handoff(&["RQ-001"]) },
@@ -318,6 +440,7 @@ fn task_facts() -> Vec<TaskFact> {
             stage: Stage::Checking,
             tree: tree.clone(),
             evidence: vec![artifact("eval-results.json")],
+            gate: Vec::new(),
         },
         TaskFact::RepairAsked { role: Role::Judge, faults: lines(&["not JSON"]) },
         TaskFact::VerdictTaken {
@@ -326,6 +449,7 @@ fn task_facts() -> Vec<TaskFact> {
             tree: tree.clone(),
             source: Source::Engine { why: "1 of 2 required checks are red".to_owned() },
             feedback: Vec::new(),
+            waivers: Vec::new(),
         },
         TaskFact::VerdictTaken {
             role: Role::Auditor,
@@ -333,6 +457,7 @@ fn task_facts() -> Vec<TaskFact> {
             tree: tree.clone(),
             source: Source::Agent { artifact: artifact("audit.json") },
             feedback: lines(&["- who signs?"]),
+            waivers: Vec::new(),
         },
         TaskFact::Landed {
             commit: CommitId::new("landed-commit"),
@@ -414,19 +539,20 @@ const fn variant(fact: &Fact) -> usize {
             TaskFact::Concluded { .. } => 17,
             TaskFact::Landed { .. } => 18,
             TaskFact::AgentOut { .. } => 19,
+            TaskFact::GateInspected { .. } => 20,
         },
-        Fact::FeedbackControl(fact) => 20 + control_facts::variant(fact),
-        Fact::PersonSaid { .. } => 20 + control_facts::COUNT,
-        Fact::GoalContract(fact) => 21 + control_facts::COUNT + goal_facts::variant(fact),
+        Fact::FeedbackControl(fact) => 21 + control_facts::variant(fact),
+        Fact::PersonSaid { .. } => 21 + control_facts::COUNT,
+        Fact::GoalContract(fact) => 22 + control_facts::COUNT + goal_facts::variant(fact),
         Fact::RoadmapRounds(fact) => {
-            21 + control_facts::COUNT + goal_facts::COUNT + roadmap_facts::variant(fact)
+            22 + control_facts::COUNT + goal_facts::COUNT + roadmap_facts::variant(fact)
         }
         // Entries of the story queue have examples of their own, in tests/story_queue/stored_entries.rs.
         Fact::StoryQueue(_) => COUNT,
     }
 }
 
-const COUNT: usize = 21 + control_facts::COUNT + goal_facts::COUNT + roadmap_facts::COUNT;
+const COUNT: usize = 22 + control_facts::COUNT + goal_facts::COUNT + roadmap_facts::COUNT;
 
 /// Two loops may give one name to what is the same in both.
 const fn family(fact: &Fact) -> u8 {

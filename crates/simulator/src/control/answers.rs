@@ -117,6 +117,8 @@ impl Answering<'_> {
             reverted: some("reverted", ".ai-loop/flow.yaml"),
             left_out: some("reverted", "pipe is a named pipe, which git does not record"),
             findings: Vec::new(),
+            protected: Vec::new(),
+            gate: Vec::new(),
             tree,
         })
     }

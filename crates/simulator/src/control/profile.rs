@@ -55,6 +55,7 @@ pub(crate) fn spec(choices: &mut Choices) -> ControlSpec {
             prompts: BTreeMap::new(),
             author: None,
             fence: Fence::default(),
+            gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
     }
 }

@@ -62,6 +62,8 @@ impl Answering<'_> {
             patch: artifact("change.patch", EffectId(u64::from(round))),
             reverted: Vec::new(),
             left_out: Vec::new(),
+            protected: Vec::new(),
+            gate: Vec::new(),
             findings,
             tree,
         })

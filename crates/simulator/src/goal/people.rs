@@ -134,6 +134,7 @@ fn fits(waiting: &Waiting, word: &Word) -> Option<bool> {
             Some(waiting.proposed.as_ref().is_some_and(|proposed| proposed.name() == tree.as_str()))
         }
         Word::Reject { reason } => Some(waiting.proposed.is_some() && !reason.trim().is_empty()),
+        Word::Waive(_) => Some(false),
         Word::HandBack { .. } | Word::LetGo => Some(waiting.taken_over),
         Word::TakeOver { .. } if waiting.item.is_none() => Some(false),
         // A commit that nobody saw the end of is looked for first.

@@ -54,6 +54,7 @@ pub(crate) fn spec(choices: &mut Choices) -> GoalSpec {
             prompts: BTreeMap::new(),
             author: None,
             fence: Fence::default(),
+            gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
     }
 }

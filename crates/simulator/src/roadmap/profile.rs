@@ -50,6 +50,7 @@ pub(crate) fn spec(choices: &mut Choices) -> RoadmapSpec {
             prompts: BTreeMap::new(),
             author: None,
             fence: Fence::default(),
+            gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
     }
 }

@@ -2,9 +2,10 @@
 //! is never left in a hand that went away is checked here.
 
 use super::person;
-use crate::answers::artifact;
+use crate::answers::{artifact, task_state};
 use crate::checks::{Check, Violation};
 use crate::host::{Host, TurnFault, Turned};
+use windlass_protocols::kernel::gate::{FindingName, Waiver};
 use windlass_protocols::kernel::person::Word;
 use windlass_protocols::{EffectId, Observation, TreeId};
 
@@ -25,7 +26,9 @@ impl Host {
             (6 - 4 * taken, "take-over"),
             (1 + 12 * taken, "hand-back"),
             (1 + 4 * taken, "let-go"),
+            (4 - 3 * taken, "waive"),
         ]) {
+            "waive" => Word::Waive(self.draw_waiver()),
             "approve" => Word::Approve { tree: self.draw_tree() },
             "reject" => Word::Reject { reason: reason() },
             "skip" => Word::Skip { reason: reason() },
@@ -37,6 +40,14 @@ impl Host {
             }
             _ => Word::LetGo,
         }
+    }
+
+    /// Of a finding that is open, or of any.
+    fn draw_waiver(&mut self) -> Waiver {
+        let open = task_state(&self.ledger.borrow().run)
+            .and_then(|state| state.integrity.unwaived().first().map(|finding| finding.kind));
+        let finding = open.unwrap_or(FindingName::CiChanged);
+        Waiver { finding, reason: "so it is".to_owned() }
     }
 
     /// One of those that were there, or a new one.

@@ -9,6 +9,7 @@ use std::path::Path;
 use super::audit_results::AuditCheck;
 use super::engine_written::CommandEnding;
 use crate::data_block::{DATA_NOTICE, data_block, inline_code};
+use crate::gate::GateEvidence;
 use crate::template::fill;
 
 pub use repair::{RepairPrompt, RepairedArtifact};
@@ -88,6 +89,8 @@ pub struct JudgePrompt<'a> {
     pub eval_commands: &'a [&'a str],
     pub results: &'a [CheckReport<'a>],
     pub baseline: &'a [CheckReport<'a>],
+    /// What the change did to its own measures, one line each.
+    pub gate: GateEvidence<'a>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -167,6 +170,7 @@ impl JudgePrompt<'_> {
             ("handoff", &evidence::artifact("handoff.json, written by the doer", self.handoff)),
             ("results", &evidence::check_reports(self.results)),
             ("baseline", &evidence::check_reports(self.baseline)),
+            ("gate", &self.gate.text()),
         ];
         self.body.with_context(
             body,

@@ -21,6 +21,7 @@ use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{
     Checkout, Commit, CommitRequest, GitError, Moment, Overlay, Repository, SnapshotLimits,
 };
+use windlass_protocols::kernel::gate::GateRules;
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::feedback_control::spec::{
     Actuator, CapRule, ControlSpec, Dialect, Keep, Node, Workplace,
@@ -203,6 +204,7 @@ impl Wanted<'_> {
                 prompts: BTreeMap::new(),
                 author: settings.text("author").map(str::to_owned),
                 fence: fence(settings, &self.command.directory),
+                gate: GateRules::default(),
             },
         })
     }

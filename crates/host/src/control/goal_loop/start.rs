@@ -24,6 +24,7 @@ use windlass_control_api::goal_setup::StartGoal;
 use windlass_control_api::views::RunOutcome;
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Checkout, Commit, Repository};
+use windlass_protocols::kernel::gate::GateRules;
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::goal_contract::queue::Autonomy;
@@ -195,6 +196,7 @@ impl Wanted<'_> {
             prompts: BTreeMap::new(),
             author: settings.text("author").map(str::to_owned),
             fence: fence(settings, &self.command.directory),
+            gate: GateRules::default(),
         };
         if setup.queue.limits.cost_micros.is_some() || settings.text("goal.cost").is_some() {
             agent_policy::require_prices(settings, "goal.cost", chosen(&place).map(|(_, choice)| choice))?;

@@ -17,6 +17,7 @@ use windlass_control_api::roadmap_loop::StartRoadmap;
 use windlass_control_api::views::RunOutcome;
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Checkout, Repository};
+use windlass_protocols::kernel::gate::GateRules;
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::roadmap_rounds::outlook::outlook_of;
@@ -152,6 +153,7 @@ impl Wanted<'_> {
                 prompts: BTreeMap::new(),
                 author: settings.text("author").map(str::to_owned),
                 fence: fence(settings, &self.command.directory),
+                gate: GateRules::default(),
             },
         })
     }

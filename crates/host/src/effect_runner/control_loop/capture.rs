@@ -59,6 +59,8 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         reverted: owned,
         findings: Vec::new(),
         left_out: left_out.iter().take(MAX_LEFT_OUT).map(ToString::to_string).collect(),
+        protected: Vec::new(),
+        gate: Vec::new(),
     }))
 }
 

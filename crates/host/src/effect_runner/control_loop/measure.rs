@@ -135,7 +135,7 @@ impl OneSensor {
         let path = context.sensor_worktree(self.depth, self.number);
         let key = context.sensor_index_key(self.depth, self.number);
         let shown = shown::show(context, files::state(&self.run)?, (&path, &key), &self.tree)?;
-        let mut spec = context.child(self.effect, self.limits);
+        let mut spec = context.check(self.effect, self.limits);
         spec.program = PathBuf::from("/bin/sh");
         spec.args = vec!["-c".into(), self.sensor.command.clone().into()];
         spec.directory.clone_from(&path);

@@ -63,6 +63,8 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         reverted: owned,
         findings,
         left_out: taken.left_out,
+        protected: Vec::new(),
+        gate: Vec::new(),
     }))
 }
 

@@ -52,7 +52,7 @@ pub(in super::super) async fn run(
 }
 
 fn command(context: &RunContext, effect: EffectId, asked: &RunSuite) -> ChildSpec {
-    let mut spec = context.child(effect, asked.limits);
+    let mut spec = context.check(effect, asked.limits);
     spec.program = PathBuf::from("/bin/sh");
     spec.args = vec!["-c".into(), asked.command.clone().into()];
     spec.directory = context.worktree(Role::Evaluator);

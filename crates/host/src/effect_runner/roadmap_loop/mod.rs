@@ -62,12 +62,10 @@ pub(super) fn run(
 /// cannot be read is left to a reading of its own, which says why and keeps what has to be kept.
 fn and_look(context: &RunContext, ended: Outcome) -> Outcome {
     match ended {
-        Outcome::Plane(did) if did.is_a_deed() => {
-            match read::look(context) {
-                Ok(Ok(plane)) => Outcome::Plane(PlaneOutcome::Looked { after: Box::new(did), plane }),
-                Ok(Err(_)) | Err(_) => Outcome::Plane(did),
-            }
-        }
+        Outcome::Plane(did) if did.is_a_deed() => match read::look(context) {
+            Ok(Ok(plane)) => Outcome::Plane(PlaneOutcome::Looked { after: Box::new(did), plane }),
+            Ok(Err(_)) | Err(_) => Outcome::Plane(did),
+        },
         ended => ended,
     }
 }

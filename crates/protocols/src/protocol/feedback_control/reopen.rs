@@ -62,5 +62,10 @@ pub(crate) fn person_said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<
             let why = format!("a control loop commits every iteration on {branch}; look at it there");
             Err(Rejection::NotAsked { why })
         }
+        Word::Waive(_) => {
+            let why =
+                "its controller waives findings; tell it with `answer` what you think of them".to_string();
+            Err(Rejection::NotAsked { why })
+        }
     }
 }

@@ -20,9 +20,11 @@ impl Stage {
     pub(crate) const fn of(effect: &Effect) -> Self {
         match effect {
             Effect::PrepareWorkspaces | Effect::Plane(_) => Self::Preparing,
-            Effect::Measure(_) | Effect::RunChecks(_) | Effect::RunSuite(_) | Effect::ReadQueue { .. } => {
-                Self::Measuring
-            }
+            Effect::Measure(_)
+            | Effect::InspectGate(_)
+            | Effect::RunChecks(_)
+            | Effect::RunSuite(_)
+            | Effect::ReadQueue { .. } => Self::Measuring,
             Effect::RunAgent(agent) => Self::of_role(agent.role),
             // Waiting belongs to the step that is waited for, whose attempts go on being counted.
             Effect::Wait(wait) => Self::of_role(wait.role),

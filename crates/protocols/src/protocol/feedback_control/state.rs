@@ -278,6 +278,7 @@ impl State {
             | Effect::CommitItem(_)
             | Effect::PrepareWorkspaces
             | Effect::RunChecks(_)
+            | Effect::InspectGate(_)
             | Effect::Measure(_)
             | Effect::CaptureChange { .. }
             | Effect::LandChange(_)

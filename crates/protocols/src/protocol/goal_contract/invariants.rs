@@ -171,7 +171,7 @@ impl<'a> Watch<'a> {
                 }
             }
             Word::Skip { .. } => self.skipping = true,
-            Word::TakeOver { .. } | Word::LetGo | Word::Reject { .. } => {}
+            Word::TakeOver { .. } | Word::LetGo | Word::Reject { .. } | Word::Waive(_) => {}
         }
     }
 

@@ -57,6 +57,7 @@ pub(crate) fn said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rej
             Ok(())
         }
         Word::HandBack { .. } => handed_back(draft, by, word),
+        Word::Waive(_) => not_asked("it does not wait with findings about the gate"),
     }
 }
 

@@ -33,6 +33,7 @@ impl Stage {
             // Waiting belongs to the step that is waited for, whose attempts go on being counted.
             Effect::Wait(wait) => Self::of_role(wait.role),
             Effect::CaptureChange { .. } => Self::Capturing,
+            Effect::InspectGate(_) => Self::Testing,
             Effect::RunChecks(_) | Effect::Measure(_) => Self::PreCommit,
             Effect::CommitItem(_) | Effect::CommitIteration(_) | Effect::LandChange(_) => Self::Committing,
             Effect::CloseRun(_) => Self::Closing,

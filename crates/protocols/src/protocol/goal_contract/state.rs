@@ -376,7 +376,11 @@ impl State {
                     self.items.entry(item).or_default().skipped = true;
                 }
             }
-            Word::Approve { .. } | Word::Reject { .. } | Word::TakeOver { .. } | Word::LetGo => {}
+            Word::Approve { .. }
+            | Word::Reject { .. }
+            | Word::TakeOver { .. }
+            | Word::LetGo
+            | Word::Waive(_) => {}
         }
     }
 
@@ -410,6 +414,7 @@ impl State {
             Effect::CommitItem(commit) => self.unseen_commit = Some(commit.clone()),
             Effect::PrepareWorkspaces
             | Effect::RunChecks(_)
+            | Effect::InspectGate(_)
             | Effect::Measure(_)
             | Effect::CommitIteration(_)
             | Effect::LandChange(_)

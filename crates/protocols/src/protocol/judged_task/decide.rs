@@ -5,11 +5,13 @@ use super::facts::{Fact as TaskFact, RejectedBy, RetryKind, Source};
 use super::next::{go_on, in_words, record, said, state};
 use super::spec::OnNeedsHuman;
 use super::stage::Stage;
+use super::state::State;
 use super::trouble::{Treated, treat};
 use crate::draft::Draft;
 use crate::effect::{Effect, Purpose};
 use crate::fact::Fact;
 use crate::kernel::attempts::MAX_MAKER_FAILURES_IN_A_ROW;
+use crate::kernel::gate::{Gate, GateFinding, OnFindings, TestCount, Waiver, fewer_tests};
 use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{
     AgentReport, Answer, CapturedChange, ChecksReport, Outcome, StepEnd, Verdict, VerdictWord, WorkspaceAfter,
@@ -44,11 +46,15 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
             Purpose::Baseline => {
                 let red = report.red().map(|result| result.command.clone()).collect();
                 let evidence = report.evidence.clone();
-                record(draft, TaskFact::BaselineMeasured { red, evidence });
+                let tests = TestCount::of(&report.results);
+                record(draft, TaskFact::BaselineMeasured { red, evidence, tests });
             }
             Purpose::Acceptance => checked(draft, Role::Judge, report),
             Purpose::Audit => checked(draft, Role::Auditor, report),
         },
+        (Effect::InspectGate(_), Outcome::GateInspected(report)) => {
+            record(draft, TaskFact::GateInspected { report: (**report).clone() });
+        }
         (Effect::RunAgent(_), Outcome::AgentEnded(report)) => match report.role {
             Role::Doer => doer_ended(draft, report),
             Role::Judge
@@ -220,8 +226,9 @@ fn checked(draft: &mut Draft, before: Role, report: &ChecksReport) {
         _ => (Stage::Checking, "eval", RejectedBy::Check),
     };
     if report.all_passed() {
+        let gate = gate_findings(state(draft), before, report);
         let evidence = report.evidence.clone();
-        return record(draft, TaskFact::ChecksPassed { stage, tree: report.tree.clone(), evidence });
+        return record(draft, TaskFact::ChecksPassed { stage, tree: report.tree.clone(), evidence, gate });
     }
     let red_at_base = state(draft).red_at_base.clone().unwrap_or_default();
     let feedback: Vec<String> = report
@@ -234,19 +241,17 @@ fn checked(draft: &mut Draft, before: Role, report: &ChecksReport) {
         })
         .collect();
     let why = format!("{} of {} required checks are red", feedback.len(), report.results.len());
-    let source = Source::Engine { why };
-    let tree = report.tree.clone();
-    record(
-        draft,
-        TaskFact::VerdictTaken {
-            role: before,
-            word: VerdictWord::Reject,
-            tree,
-            source,
-            feedback: Vec::new(),
-        },
-    );
+    engine_says(draft, before, VerdictWord::Reject, &why);
     reject(draft, by, feedback);
+}
+
+/// What green results say about the gate: fewer tests than at the base, other programs than at the base.
+fn gate_findings(state: &State, before: Role, report: &ChecksReport) -> Vec<GateFinding> {
+    if state.spec.place.gate.is_off() || before != Role::Judge {
+        return Vec::new();
+    }
+    let fewer = fewer_tests(&state.tests_at_base, &report.results);
+    report.gate.iter().cloned().chain(fewer).collect()
 }
 
 fn checker_ended(draft: &mut Draft, report: &AgentReport) {
@@ -267,10 +272,11 @@ fn checker_ended(draft: &mut Draft, report: &AgentReport) {
                 (VerdictWord::Pass, false) => {
                     let feedback =
                         audit.contradictions.iter().map(|fault| format!("- [policy] {fault}")).collect();
-                    overrule(draft, role, "the gate says pass over failed evidence", feedback);
+                    let by = (role, RejectedBy::Auditor);
+                    overrule(draft, by, "the gate says pass over failed evidence", feedback);
                 }
                 (VerdictWord::Pass | VerdictWord::Reject | VerdictWord::NeedsHuman, _) => {
-                    verdict_taken(draft, role, word.0, word.1, word.2);
+                    verdict_taken(draft, role, word.0, (word.1, &[]), word.2);
                 }
             }
         }
@@ -308,7 +314,8 @@ fn judged(draft: &mut Draft, verdict: &Verdict) {
                 .iter()
                 .map(|id| format!("- [requirements] {id} is missing"))
                 .collect();
-            return overrule(draft, Role::Judge, "pass with missing requirements is not a pass", feedback);
+            let by = (Role::Judge, RejectedBy::Judge);
+            return overrule(draft, by, "pass with missing requirements is not a pass", feedback);
         }
         if !untraced.is_empty() {
             let fault = format!(
@@ -317,21 +324,33 @@ fn judged(draft: &mut Draft, verdict: &Verdict) {
             );
             return unreadable(draft, Role::Judge, vec![fault]);
         }
+        if let Some(feedback) = not_waived(state(draft), verdict) {
+            let why = format!("pass over findings that are not waived by name: {}", feedback.join("; "));
+            return overrule(draft, (Role::Judge, RejectedBy::Gate), &why, feedback);
+        }
     }
-    verdict_taken(draft, Role::Judge, verdict.word, &verdict.artifact, &verdict.feedback);
+    verdict_taken(draft, Role::Judge, verdict.word, (&verdict.artifact, &verdict.waivers), &verdict.feedback);
+}
+
+/// What the maker is told when the judge's pass leaves findings open and no person is to be asked about them.
+fn not_waived(state: &State, verdict: &Verdict) -> Option<Vec<String>> {
+    let gate = Gate { waivers: verdict.waivers.clone(), ..state.integrity.clone() };
+    let open = state.spec.place.gate.on_findings == OnFindings::Reject && !gate.unwaived().is_empty();
+    open.then(|| gate.feedback())
 }
 
 fn verdict_taken(
     draft: &mut Draft,
     role: Role,
     word: VerdictWord,
-    artifact: &ArtifactRef,
+    (artifact, waivers): (&ArtifactRef, &[Waiver]),
     feedback: &[String],
 ) {
     let source = Source::Agent { artifact: artifact.clone() };
     let tree = judged_tree(draft);
     let said = said(state(draft), word, feedback);
-    record(draft, TaskFact::VerdictTaken { role, word, tree, source, feedback: said });
+    let waivers = waivers.to_vec();
+    record(draft, TaskFact::VerdictTaken { role, word, tree, source, feedback: said, waivers });
     let (by, cause) = match role {
         Role::Auditor => (RejectedBy::Auditor, Cause::AuditorAsked),
         _ => (RejectedBy::Judge, Cause::JudgeAsked),
@@ -344,14 +363,8 @@ fn verdict_taken(
 }
 
 /// An agent said pass, the evidence says no: the evidence wins and the maker is told.
-fn overrule(draft: &mut Draft, role: Role, why: &str, feedback: Vec<String>) {
-    let source = Source::Engine { why: why.to_string() };
-    let tree = judged_tree(draft);
-    record(
-        draft,
-        TaskFact::VerdictTaken { role, word: VerdictWord::Reject, tree, source, feedback: Vec::new() },
-    );
-    let by = if role == Role::Auditor { RejectedBy::Auditor } else { RejectedBy::Judge };
+fn overrule(draft: &mut Draft, (role, by): (Role, RejectedBy), why: &str, feedback: Vec<String>) {
+    engine_says(draft, role, VerdictWord::Reject, why);
     reject(draft, by, feedback);
 }
 
@@ -366,12 +379,14 @@ fn unreadable(draft: &mut Draft, role: Role, faults: Vec<String>) {
 }
 
 fn engine_says_needs_human(draft: &mut Draft, role: Role, why: &str) {
+    engine_says(draft, role, VerdictWord::NeedsHuman, why);
+}
+
+fn engine_says(draft: &mut Draft, role: Role, word: VerdictWord, why: &str) {
     let source = Source::Engine { why: why.to_string() };
     let tree = judged_tree(draft);
-    record(
-        draft,
-        TaskFact::VerdictTaken { role, word: VerdictWord::NeedsHuman, tree, source, feedback: Vec::new() },
-    );
+    let (feedback, waivers) = (Vec::new(), Vec::new());
+    record(draft, TaskFact::VerdictTaken { role, word, tree, source, feedback, waivers });
 }
 
 /// `needs-human` stops the loop, unless the user asked for the original's way of going on while rounds are left.

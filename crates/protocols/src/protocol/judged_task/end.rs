@@ -3,6 +3,7 @@
 use super::facts::RejectedBy;
 use super::stage::Stage;
 use crate::kernel::budget::Dimension;
+use crate::kernel::gate::GateFinding;
 use crate::vocabulary::{Role, TreeId};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -116,5 +117,9 @@ pub enum Cause {
     /// The change is accepted; only bringing it home was refused.
     LandingRefused {
         reason: String,
+    },
+    /// The judge passed a change that changes what measures it, and waived not all of that.
+    GateFindings {
+        findings: Vec<GateFinding>,
     },
 }

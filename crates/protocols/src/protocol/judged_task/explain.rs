@@ -6,6 +6,7 @@ use super::state::State;
 use crate::effect::{Ask, Effect, RunAgent};
 use crate::explain::{Explanation, room_for_more, waited_for, waiting};
 use crate::kernel::budget::Dimension;
+use crate::kernel::gate::{GateFinding, NewTests};
 use crate::run::Run;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -59,6 +60,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
             if state.spec.checks.is_empty() {
                 because.push("no check was run: the run has none".to_string());
             }
+            because.extend(on_the_gate(state));
             match &state.landed {
                 Some((commit, reference)) => because.push(format!("landed as {commit} on {reference}")),
                 None if state.spec.landing == Landing::None => {
@@ -74,6 +76,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
         End::Rejected { by } => {
             because.push(by.words().to_string());
             because.extend(state.feedback.iter().cloned());
+            because.extend(state.integrity.new_tests.iter().map(NewTests::words));
             commands.push(resume);
             let rounds = state.rounds_completed;
             format!("rejected after {rounds} {}", if rounds == 1 { "round" } else { "rounds" })
@@ -116,6 +119,7 @@ pub(super) fn words_behind(cause: &Cause, state: &State) -> Vec<String> {
         Cause::AgentKeepsFailing { role, .. } => {
             state.last_failure.iter().map(|how| format!("the last time the {role} {how}")).collect()
         }
+        Cause::GateFindings { findings } => findings.iter().map(GateFinding::words).collect(),
         Cause::NoReadableAnswer { .. }
         | Cause::WorkspaceChanged { .. }
         | Cause::AgentNotStarted { .. }
@@ -123,6 +127,17 @@ pub(super) fn words_behind(cause: &Cause, state: &State) -> Vec<String> {
         | Cause::CaptureRefused { .. }
         | Cause::LandingRefused { .. } => Vec::new(),
     }
+}
+
+/// What was found about the gate, who let it be and why, and what new tests say of the base.
+fn on_the_gate(state: &State) -> Vec<String> {
+    let gate = &state.integrity;
+    let waived = |finding: &GateFinding| {
+        let waiver = gate.waivers.iter().find(|waiver| waiver.finding == finding.kind)?;
+        Some(format!("waived {}: {}", finding.words(), waiver.reason))
+    };
+    let findings = gate.findings.iter().filter_map(waived);
+    findings.chain(gate.new_tests.iter().map(NewTests::words)).collect()
 }
 
 /// Only those who looked: a run without checks was accepted on the word of agents alone, and says so.
@@ -186,5 +201,13 @@ fn human(cause: &Cause, state: &State, resume: String, id: &str) -> (String, Str
             format!("the change is accepted, but could not be landed: {reason}"),
             format!("windlass land {id}"),
         ),
+        Cause::GateFindings { findings } => {
+            let names: Vec<&str> = findings.iter().map(|finding| finding.kind.name()).collect();
+            (
+                "the judge passed a change that changes what measures it, and did not waive all of that"
+                    .to_string(),
+                format!("windlass waive {id} {} --reason \"…\"", names.join(" ")),
+            )
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::end::End;
 use super::stage::Stage;
+use crate::kernel::gate::{GateFinding, GateReport, TestCount, Waiver};
 pub use crate::kernel::trouble::{OutKind, RetryKind};
 use crate::outcome::{CapturedChange, Handoff, VerdictWord};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
@@ -21,6 +22,9 @@ pub enum Fact {
         red: Vec<String>,
         #[serde(default)]
         evidence: Vec<ArtifactRef>,
+        /// How many tests each check ran there.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tests: Vec<TestCount>,
     },
     RoundOpened {
         round: u32,
@@ -35,6 +39,13 @@ pub enum Fact {
         stage: Stage,
         tree: TreeId,
         evidence: Vec<ArtifactRef>,
+        /// What the results say about the gate itself.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        gate: Vec<GateFinding>,
+    },
+    /// The checks ran without what the change did to them.
+    GateInspected {
+        report: GateReport,
     },
     /// The answer could not be read or contradicts itself; the same role is asked once more.
     RepairAsked {
@@ -64,6 +75,9 @@ pub enum Fact {
         /// What a checker that asks for a person said; a rejection carries its own words.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         feedback: Vec<String>,
+        /// Findings about the gate that it lets be.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        waivers: Vec<Waiver>,
     },
     RoundRejected {
         round: u32,
@@ -103,6 +117,8 @@ pub enum RejectedBy {
     Judge,
     AuditCheck,
     Auditor,
+    /// Findings about the gate that nobody waived.
+    Gate,
 }
 
 impl RejectedBy {
@@ -117,6 +133,7 @@ impl RejectedBy {
             Self::Judge => "the judge rejected it",
             Self::AuditCheck => "a required audit check is red",
             Self::Auditor => "the auditor stopped it",
+            Self::Gate => "it changes what measures it, and nobody waived that",
         }
     }
 }
@@ -130,6 +147,7 @@ impl Fact {
             Self::HandoffTaken { .. } => "handoff-taken",
             Self::ChangeTaken { .. } => "change-taken",
             Self::ChecksPassed { .. } => "checks-passed",
+            Self::GateInspected { .. } => "gate-inspected",
             Self::RepairAsked { .. } => "repair-asked",
             Self::StepRetried { .. } => "step-retried",
             Self::AgentOut { .. } => "agent-out",

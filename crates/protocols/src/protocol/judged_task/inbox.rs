@@ -47,6 +47,10 @@ fn ways_on(run: &Run, state: &State, (end, cause): (&End, &Cause), id: &str) -> 
     let retry = format!("windlass retry {id}{more}");
     let mut ways = match cause {
         Cause::JudgeAsked | Cause::AuditorAsked | Cause::Stuck { .. } => alloc::vec![answer, retry],
+        Cause::GateFindings { findings } => {
+            let names: Vec<&str> = findings.iter().map(|finding| finding.kind.name()).collect();
+            alloc::vec![format!("windlass waive {id} {} --reason \"…\"", names.join(" ")), answer]
+        }
         Cause::NoReadableAnswer { .. }
         | Cause::WorkspaceChanged { .. }
         | Cause::AgentNotStarted { .. }
@@ -88,6 +92,10 @@ fn suggestion(cause: &Cause) -> String {
         }
         Cause::CaptureRefused { .. } => {
             "take what the message names out of the doer's worktree, then retry".to_string()
+        }
+        Cause::GateFindings { .. } => {
+            "look at what the change did to its tests and checks; waive it by name if it should be so, or say what is wrong"
+                .to_string()
         }
         Cause::LandingRefused { .. } => {
             "land it on a branch of its own, or mend the reason and land it on the current one".to_string()

@@ -6,6 +6,7 @@ use super::facts::{Fact as TaskFact, Source};
 use super::spec::{AuditPolicy, Landing, TaskSpec};
 use crate::effect::{Ask, Effect, Purpose};
 use crate::fact::Fact;
+use crate::kernel::gate::WatchedGate;
 use crate::kernel::person::Word;
 use crate::outcome::{Answer, Outcome, StepEnd, VerdictWord, WorkspaceAfter};
 use crate::protocol::Spec;
@@ -41,6 +42,7 @@ struct Watch<'a> {
     audit_checks_passed_on: Option<TreeId>,
     judge_passed: Option<TreeId>,
     auditor_passed: Option<TreeId>,
+    gate: WatchedGate,
     accepted: Option<TreeId>,
     stop_asked: bool,
     concluded: bool,
@@ -65,6 +67,7 @@ impl<'a> Watch<'a> {
             audit_checks_passed_on: None,
             judge_passed: None,
             auditor_passed: None,
+            gate: WatchedGate::new(spec.place.gate.clone()),
             accepted: None,
             stop_asked: false,
             concluded: false,
@@ -108,6 +111,9 @@ impl<'a> Watch<'a> {
             | Fact::StoryQueue(_) => {
                 self.say("a fact of another loop");
             }
+            Fact::PersonSaid { word: Word::Waive(waiver), .. } => {
+                self.gate.waive(core::slice::from_ref(waiver));
+            }
             Fact::PersonSaid { word: Word::HandBack { tree, report }, .. } => {
                 self.handed_back = Some((tree.clone(), report.clone()));
             }
@@ -121,7 +127,10 @@ impl<'a> Watch<'a> {
         }
         self.open.insert(effect);
         self.requests.insert(effect, request.clone());
-        let begins_work = matches!(request, Effect::RunAgent(_) | Effect::RunChecks(_) | Effect::Wait(_));
+        let begins_work = matches!(
+            request,
+            Effect::RunAgent(_) | Effect::RunChecks(_) | Effect::InspectGate(_) | Effect::Wait(_)
+        );
         if begins_work && self.stop_asked {
             self.say("a step began after somebody asked to stop");
         }
@@ -157,6 +166,7 @@ impl<'a> Watch<'a> {
             | Effect::CommitItem(_) => self.say("a step of another loop was asked for"),
             Effect::PrepareWorkspaces
             | Effect::RunChecks(_)
+            | Effect::InspectGate(_)
             | Effect::CaptureChange { .. }
             | Effect::Wait(_)
             | Effect::Plane(_)
@@ -167,10 +177,18 @@ impl<'a> Watch<'a> {
     /// Remembers only what independent evidence established.
     fn settled(&mut self, effect: EffectId, outcome: &Outcome) {
         match (self.requests.get(&effect), outcome) {
+            (Some(Effect::RunChecks(asked)), Outcome::ChecksRan(report))
+                if asked.purpose == Purpose::Baseline =>
+            {
+                self.gate.baseline(&report.results);
+            }
             (Some(Effect::RunChecks(asked)), Outcome::ChecksRan(report)) if report.all_passed() => {
                 match asked.purpose {
                     Purpose::Baseline => {}
-                    Purpose::Acceptance => self.checks_passed_on = Some(asked.tree.clone()),
+                    Purpose::Acceptance => {
+                        self.checks_passed_on = Some(asked.tree.clone());
+                        self.gate.checked(report);
+                    }
                     Purpose::Audit => self.audit_checks_passed_on = Some(asked.tree.clone()),
                 }
             }
@@ -187,6 +205,7 @@ impl<'a> Watch<'a> {
                             && verdict.requirements_missing.is_empty() =>
                     {
                         self.judge_passed.clone_from(&asked.tree);
+                        self.gate.waive(&verdict.waivers);
                     }
                     Answer::Audit(audit)
                         if sound
@@ -202,7 +221,9 @@ impl<'a> Watch<'a> {
             }
             (Some(Effect::CaptureChange { .. }), Outcome::ChangeCaptured(change)) => {
                 self.tree = Some(change.tree.clone());
+                self.gate.captured(change);
             }
+            (Some(Effect::InspectGate(_)), Outcome::GateInspected(report)) => self.gate.inspected(report),
             (Some(Effect::LandChange(asked)), Outcome::Landed(landed)) if landed.tree != asked.tree => {
                 self.say("the landed tree is not the judged tree");
             }
@@ -231,7 +252,7 @@ impl<'a> Watch<'a> {
                 self.auditor_passed = None;
                 self.take_over(*round);
             }
-            TaskFact::VerdictTaken { role, word, tree, source, feedback } => {
+            TaskFact::VerdictTaken { role, word, tree, source, feedback, .. } => {
                 self.word_is_backed(*role, *word, tree, source);
                 if !feedback.is_empty() {
                     self.feedback.clone_from(feedback);
@@ -265,6 +286,7 @@ impl<'a> Watch<'a> {
             TaskFact::BaseFixed { .. }
             | TaskFact::BaselineMeasured { .. }
             | TaskFact::ChecksPassed { .. }
+            | TaskFact::GateInspected { .. }
             | TaskFact::RepairAsked { .. }
             | TaskFact::StepRetried { .. }
             | TaskFact::AgentOut { .. }
@@ -340,6 +362,10 @@ impl<'a> Watch<'a> {
             if !on(&self.auditor_passed) {
                 missing.push("the auditor's pass on that tree");
             }
+        }
+        let open = self.gate.open(!self.spec.checks.is_empty());
+        for sentence in open {
+            self.say(&sentence);
         }
         for what in missing {
             let sentence = format!("accepted without {what}").to_string();

@@ -1,15 +1,16 @@
 //! What to ask for next, read off the state alone. The start, a settled step, a reopened run and a run taken over from
 //! the original all come through here, so there is one order of stages and no second way to resume.
 
-use super::end::End;
+use super::end::{Cause, End};
 use super::facts::{Fact as TaskFact, RejectedBy, Source};
 use super::spec::{AuditPolicy, Landing};
 use super::state::State;
 use crate::draft::Draft;
-use crate::effect::{Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks, Wait};
+use crate::effect::{Ask, CloseRun, Effect, InspectGate, LandChange, Purpose, RunAgent, RunChecks, Wait};
 use crate::fact::Fact;
 use crate::kernel::availability::Available;
-use crate::outcome::{AgentSession, VerdictWord};
+use crate::kernel::gate::{OnFindings, needs_inspection};
+use crate::outcome::{AgentSession, Verdict, VerdictWord};
 use crate::protocol::Protocol;
 use crate::vocabulary::{ArtifactRef, Role, TreeId};
 use alloc::string::{String, ToString};
@@ -58,7 +59,11 @@ fn next(draft: &Draft) -> Next {
     };
     if state.red_at_base.is_none() {
         return if state.spec.checks.is_empty() {
-            Next::Decided(TaskFact::BaselineMeasured { red: Vec::new(), evidence: Vec::new() })
+            Next::Decided(TaskFact::BaselineMeasured {
+                red: Vec::new(),
+                evidence: Vec::new(),
+                tests: Vec::new(),
+            })
         } else {
             Next::Ask(checks(draft, Purpose::Baseline, base_tree.clone()))
         };
@@ -93,21 +98,49 @@ fn in_round(draft: &Draft) -> Next {
     if state.check_evidence.is_none() && !state.spec.checks.is_empty() && !brought_no {
         return Next::Ask(checks(draft, Purpose::Acceptance, change.tree.clone()));
     }
+    let inspects = state.check_evidence.is_some() && !state.integrity.inspected;
+    if inspects && needs_inspection(&state.spec.place.gate, change) {
+        return Next::Ask(inspection(draft, change.tree.clone()));
+    }
+    // Whoever passed it elsewhere was not shown what is found about the gate here.
+    let knew = |verdict: &&Verdict| verdict.word != VerdictWord::Pass || state.integrity.findings.is_empty();
     match &state.verdict {
-        None => match adopted.and_then(|adopted| adopted.verdict_on(&change.tree)) {
+        None => match adopted.and_then(|adopted| adopted.verdict_on(&change.tree)).filter(knew) {
             Some(verdict) => Next::Decided(TaskFact::VerdictTaken {
                 role: Role::Judge,
                 word: verdict.word,
                 tree: change.tree.clone(),
                 source: Source::Agent { artifact: verdict.artifact.clone() },
                 feedback: said(state, verdict.word, &verdict.feedback),
+                waivers: verdict.waivers.clone(),
             }),
             None => agent(draft, Role::Judge),
         },
-        Some((VerdictWord::Pass, _)) => before_gate(draft, &change.tree),
+        Some((VerdictWord::Pass, _)) => match unwaived(draft) {
+            Some(fact) => Next::Decided(fact),
+            None => before_gate(draft, &change.tree),
+        },
         // Only a verdict that was taken over can stand here unconsumed; ours is routed when it is taken.
         Some((word, _)) => Next::Decided(adopted_no(draft, *word, RejectedBy::Judge)),
     }
+}
+
+/// What keeps a change that the judge passed from going on: findings about the gate that nobody waived by name. A person is
+/// asked once where the user wants that; whoever goes on without waiving them wants another round.
+fn unwaived(draft: &Draft) -> Option<TaskFact> {
+    let state = state(draft);
+    let open = state.integrity.unwaived();
+    if open.is_empty() {
+        return None;
+    }
+    if state.spec.place.gate.on_findings == OnFindings::Ask && !state.asked_about_gate {
+        let findings = open.into_iter().cloned().collect();
+        return Some(TaskFact::Concluded {
+            end: End::NeedsHuman { cause: Cause::GateFindings { findings } },
+        });
+    }
+    let feedback = state.integrity.feedback().into_iter().chain(state.unsaid_notes.iter().cloned()).collect();
+    Some(TaskFact::RoundRejected { round: state.round, by: RejectedBy::Gate, feedback })
 }
 
 fn before_gate(draft: &Draft, tree: &TreeId) -> Next {
@@ -127,6 +160,7 @@ fn before_gate(draft: &Draft, tree: &TreeId) -> Next {
                 tree: tree.clone(),
                 source: Source::Agent { artifact: audit.artifact.clone() },
                 feedback: said(state, audit.word, &audit.feedback),
+                waivers: Vec::new(),
             }),
             None => agent(draft, Role::Auditor),
         },
@@ -138,7 +172,6 @@ fn before_gate(draft: &Draft, tree: &TreeId) -> Next {
 }
 
 fn adopted_no(draft: &Draft, word: VerdictWord, by: RejectedBy) -> TaskFact {
-    use super::end::Cause;
     use super::spec::OnNeedsHuman;
     let state = state(draft);
     let goes_on =
@@ -261,6 +294,18 @@ fn checks(draft: &Draft, purpose: Purpose, tree: TreeId) -> Effect {
     })
 }
 
+fn inspection(draft: &Draft, tree: TreeId) -> Effect {
+    let state = state(draft);
+    Effect::InspectGate(InspectGate {
+        round: state.round,
+        base: state.base.as_ref().map_or_else(|| tree.clone(), |(_, base)| base.clone()),
+        tree,
+        commands: state.spec.checks.clone(),
+        red_at_base: state.red_at_base.clone().unwrap_or_default(),
+        limits: draft.budget().step_limits(),
+    })
+}
+
 /// Asks the first agent of the role's chain that can be asked now, or waits for it.
 fn agent(draft: &Draft, role: Role) -> Next {
     let state = state(draft);
@@ -318,6 +363,7 @@ fn inputs(state: &State, role: Role) -> Vec<ArtifactRef> {
     inputs.extend(state.handoff.iter().map(|handoff| handoff.artifact.clone()));
     inputs.extend(state.change.iter().map(|change| change.patch.clone()));
     inputs.extend(state.check_evidence.iter().flatten().cloned());
+    inputs.extend(state.integrity.evidence.iter().cloned());
     if role == Role::Auditor {
         inputs.extend(state.verdict.iter().filter_map(|(_, artifact)| artifact.clone()));
         inputs.extend(state.audit_evidence.iter().flatten().cloned());

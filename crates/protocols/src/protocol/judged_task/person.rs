@@ -8,6 +8,7 @@ use super::state::State;
 use crate::draft::Draft;
 use crate::fact::Fact;
 use crate::kernel::budget::CapChange;
+use crate::kernel::gate::Waiver;
 use crate::kernel::person::Word;
 use crate::observation::Rejection;
 use crate::outcome::Handoff;
@@ -26,13 +27,36 @@ pub(crate) fn said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rej
         }
         Word::Reject { .. } => return Err(Rejection::NotAsked { why: no_question(state(draft)) }),
         Word::TakeOver { .. } => may_take_over(state(draft))?,
+        Word::Waive(waiver) => may_waive(state(draft), waiver)?,
         Word::Skip { .. } | Word::LetGo | Word::HandBack { .. } => {}
     }
     draft.record(Fact::PersonSaid { by: by.clone(), word: word.clone() });
     if let Word::HandBack { report, .. } = word {
         go_on_with(draft, by, report);
     }
+    // The last one that was open lets the round go on where it stood.
+    if matches!(word, Word::Waive(_)) && state(draft).integrity.unwaived().is_empty() {
+        draft.record(Fact::RunReopened { by: by.clone(), caps: CapChange::default(), note: None });
+        go_on(draft);
+    }
     Ok(())
+}
+
+/// Only what is open now, and never without a reason.
+fn may_waive(state: &State, waiver: &Waiver) -> Result<(), Rejection> {
+    let refuse = |why: &str| Err(Rejection::NotAsked { why: why.to_string() });
+    if !matches!(state.end, Some(End::NeedsHuman { cause: Cause::GateFindings { .. } })) {
+        return refuse("it does not wait with findings about the gate");
+    }
+    if waiver.reason.trim().is_empty() {
+        return refuse("a waiver needs a reason");
+    }
+    let open = state.integrity.unwaived();
+    if open.iter().any(|finding| finding.kind == waiver.finding) {
+        return Ok(());
+    }
+    let names: Vec<&str> = open.iter().map(|finding| finding.kind.name()).collect();
+    refuse(&alloc::format!("`{}` is not open; open are: {}", waiver.finding.name(), names.join(", ")))
 }
 
 fn no_question(state: &State) -> alloc::string::String {

@@ -12,6 +12,8 @@ pub enum Stage {
     Doing,
     Capturing,
     Checking,
+    /// The checks once more, with the base's own tests and configuration.
+    Inspecting,
     Judging,
     AuditChecking,
     Auditing,
@@ -28,6 +30,7 @@ impl Stage {
                 Purpose::Acceptance => Self::Checking,
                 Purpose::Audit => Self::AuditChecking,
             },
+            Effect::InspectGate(_) => Self::Inspecting,
             Effect::RunAgent(agent) => Self::of_role(agent.role),
             Effect::Measure(_) | Effect::RunSuite(_) | Effect::ReadQueue { .. } => Self::Checking,
             // Waiting belongs to the step that is waited for, whose attempts go on being counted.
@@ -59,6 +62,7 @@ impl Stage {
             Self::Doing => "the doer works",
             Self::Capturing => "taking the snapshot",
             Self::Checking => "running the checks",
+            Self::Inspecting => "running the checks with the base's own tests and configuration",
             Self::Judging => "the judge looks",
             Self::AuditChecking => "running the audit checks",
             Self::Auditing => "the auditor looks",

@@ -11,6 +11,7 @@ use crate::kernel::attempts::Attempts;
 use crate::kernel::availability::Availability;
 use crate::kernel::budget::Dimension;
 use crate::kernel::conversation::LastSession;
+use crate::kernel::gate::{Gate, TestCount};
 use crate::kernel::person::Word;
 use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{AgentReport, CapturedChange, Handoff, Outcome, StepEnd, VerdictWord};
@@ -32,6 +33,7 @@ pub struct State {
     /// Absent until the baseline was measured.
     pub red_at_base: Option<Vec<String>>,
     pub baseline_evidence: Vec<ArtifactRef>,
+    pub tests_at_base: Vec<TestCount>,
     pub attempts: Attempts,
     pub availability: Availability,
     /// The last conversation of the role that is being asked.
@@ -51,6 +53,10 @@ pub struct State {
     /// Absent until the checks of this round passed.
     pub check_evidence: Option<Vec<ArtifactRef>>,
     pub audit_evidence: Option<Vec<ArtifactRef>>,
+    /// What the change of this round did to its own measures, and who let it.
+    pub integrity: Gate,
+    /// Whether a person was asked about that in this round.
+    pub asked_about_gate: bool,
     /// Faults of the answer that is being asked for again.
     pub repairing: Option<Vec<String>>,
     /// The last answer of this round as it was found, for whoever has to mend it.
@@ -85,6 +91,7 @@ impl State {
             base: None,
             red_at_base: None,
             baseline_evidence: Vec::new(),
+            tests_at_base: Vec::new(),
             attempts: Attempts::default(),
             availability: Availability::default(),
             session: None,
@@ -98,6 +105,8 @@ impl State {
             handed_back: None,
             check_evidence: None,
             audit_evidence: None,
+            integrity: Gate::default(),
+            asked_about_gate: false,
             repairing: None,
             left: None,
             last_failure: None,
@@ -150,6 +159,7 @@ impl State {
             Fact::PersonSaid { word: Word::HandBack { tree, .. }, .. } => {
                 self.handed_back = Some(tree.clone());
             }
+            Fact::PersonSaid { word: Word::Waive(waiver), .. } => self.integrity.waivers.push(waiver.clone()),
             Fact::RunStarted { .. }
             | Fact::StopAsked { .. }
             | Fact::PersonSaid { .. }
@@ -164,7 +174,8 @@ impl State {
     fn evolve_task(&mut self, fact: &TaskFact) {
         match fact {
             TaskFact::BaseFixed { commit, tree } => self.base = Some((commit.clone(), tree.clone())),
-            TaskFact::BaselineMeasured { red, evidence } => {
+            TaskFact::BaselineMeasured { red, evidence, tests } => {
+                self.tests_at_base.clone_from(tests);
                 self.red_at_base = Some(red.clone());
                 self.baseline_evidence.clone_from(evidence);
             }
@@ -178,6 +189,8 @@ impl State {
                 self.change = None;
                 self.check_evidence = None;
                 self.audit_evidence = None;
+                self.integrity = Gate::default();
+                self.asked_about_gate = false;
                 self.repairing = None;
                 self.left = None;
                 self.last_failure = None;
@@ -190,13 +203,18 @@ impl State {
                 self.maker_failures_in_a_row = 0;
             }
             TaskFact::ChangeTaken { change } => {
+                self.integrity = Gate::of(change);
                 self.change = Some(change.clone());
                 self.handed_back = None;
             }
             TaskFact::ChecksPassed { stage: Stage::AuditChecking, evidence, .. } => {
                 self.audit_evidence = Some(evidence.clone());
             }
-            TaskFact::ChecksPassed { evidence, .. } => self.check_evidence = Some(evidence.clone()),
+            TaskFact::ChecksPassed { evidence, gate, .. } => {
+                self.check_evidence = Some(evidence.clone());
+                self.integrity.add(gate);
+            }
+            TaskFact::GateInspected { report } => self.integrity.take(report),
             TaskFact::RepairAsked { faults, .. } => {
                 self.attempts.repairs += 1;
                 self.repairing = Some(faults.clone());
@@ -207,7 +225,10 @@ impl State {
                 self.availability.is_out(agent, *until);
                 self.attempts.out(*kind);
             }
-            TaskFact::VerdictTaken { role, word, source, feedback, .. } => {
+            TaskFact::VerdictTaken { role, word, source, feedback, waivers, .. } => {
+                if *role == Role::Judge {
+                    self.integrity.waivers.clone_from(waivers);
+                }
                 if *word == VerdictWord::NeedsHuman && !feedback.is_empty() {
                     self.feedback.clone_from(feedback);
                 }
@@ -228,6 +249,7 @@ impl State {
                 self.remember_round(*round, *by, feedback);
             }
             TaskFact::Concluded { end } => {
+                self.asked_about_gate |= matches!(end, End::NeedsHuman { cause: Cause::GateFindings { .. } });
                 if end.finishes_round() {
                     self.rounds_completed = self.round;
                 }
@@ -259,6 +281,7 @@ impl State {
             }
             Effect::PrepareWorkspaces
             | Effect::RunChecks(_)
+            | Effect::InspectGate(_)
             | Effect::Measure(_)
             | Effect::CommitIteration(_)
             | Effect::ReadQueue { .. }
@@ -282,6 +305,7 @@ impl State {
             | Outcome::ChecksRan(_)
             | Outcome::ChangeCaptured(_)
             | Outcome::Landed(_)
+            | Outcome::GateInspected(_)
             | Outcome::Measured(_)
             | Outcome::IterationCommitted { .. }
             | Outcome::QueueRead(_)
@@ -363,7 +387,8 @@ impl State {
             | RejectedBy::Check
             | RejectedBy::Judge
             | RejectedBy::AuditCheck
-            | RejectedBy::Auditor => self.repetitions = 0,
+            | RejectedBy::Auditor
+            | RejectedBy::Gate => self.repetitions = 0,
         }
         // Nobody said no to a tree that somebody only could not judge: it may come again.
         let undecided = [&self.verdict, &self.gate]

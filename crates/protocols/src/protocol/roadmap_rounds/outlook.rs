@@ -122,6 +122,7 @@ fn anybody(plane: &Plane) -> RoadmapSpec {
             prompts: BTreeMap::new(),
             author: None,
             fence: Fence::default(),
+            gate: crate::kernel::gate::GateRules::default(),
         },
     }
 }

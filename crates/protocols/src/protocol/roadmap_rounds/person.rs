@@ -41,6 +41,7 @@ pub(crate) fn said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rej
         Word::TakeOver { .. } | Word::HandBack { .. } | Word::LetGo => {
             "a round has its own worktree: work in that, then resume the run"
         }
+        Word::Waive(_) => "its reviewer waives findings; tell it with `answer` what you think of them",
     };
     Err(Rejection::NotAsked { why: why.to_string() })
 }

@@ -1,0 +1,34 @@
+//! What whoever judges is told about the gate: findings that have to be waived by name, and what new tests say of the base.
+
+use crate::data_block::data_block;
+
+/// Lines made by the engine; names and paths in them are foreign.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GateEvidence<'a> {
+    pub findings: &'a [String],
+    pub new_tests: &'a [String],
+}
+
+impl GateEvidence<'_> {
+    /// Said only to whom it concerns: nothing was found for most changes.
+    pub fn text(&self) -> String {
+        let mut parts = Vec::new();
+        if !self.findings.is_empty() {
+            parts.push(format!(
+                "The change touches what measures it. Each finding below, by its name in front of the colon, keeps a pass from \
+                counting. Where a finding is as it should be, for what was asked cannot be done without it, waive it: \
+                put `{{\"finding\": \"NAME\", \"reason\": \"WHY\"}}` into the list `waivers` of your answer. Waive nothing \
+                that you did not look at. What you do not waive goes back to the maker.\n\n{}",
+                data_block("findings about the gate, made by the engine", &self.findings.join("\n"))
+            ));
+        }
+        if !self.new_tests.is_empty() {
+            parts.push(format!(
+                "New and changed tests, run on the code as it was before the change. A test that passes without the change proves \
+                nothing about it.\n\n{}",
+                data_block("new tests on the base, run by the engine", &self.new_tests.join("\n"))
+            ));
+        }
+        if parts.is_empty() { "none".to_owned() } else { parts.join("\n\n") }
+    }
+}

@@ -1,0 +1,17 @@
+//! What measures a change: which paths are protected, which files a check command runs, and what tests a text holds.
+//! It knows names and texts; what a finding leads to is decided elsewhere.
+
+mod assertions;
+mod commands;
+mod evidence;
+mod languages;
+mod paths;
+mod test_texts;
+mod waiver;
+
+pub use commands::Instruments;
+pub use evidence::GateEvidence;
+pub use paths::{Protected, ProtectedPaths};
+pub use test_texts::{Losses, TestTexts};
+pub(crate) use waiver::waivers;
+pub use waiver::{GateFinding, Waiver};

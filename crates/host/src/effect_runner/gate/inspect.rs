@@ -1,0 +1,177 @@
+//! Runs the checks without what the change did to them: on the judged tree with the protected files of the base, and with its
+//! new tests on the code of the base. A check that is green only with the maker's version is a finding.
+
+use super::super::checks::{Batch, Ran, run_all};
+use super::super::step::{self, Told};
+use super::touched::{Guard, touched};
+use crate::context::{RunContext, git_tree};
+use crate::fault::{bug, git_fault};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use windlass_control_api::Fault;
+use windlass_protocols::effect::InspectGate;
+use windlass_protocols::kernel::gate::{
+    FindingName, GateFinding, GateReport, Integrity, NewTests, NewTestsSay, PathKind, Touch, TouchedPath,
+};
+use windlass_protocols::outcome::{CheckResult, Usage};
+use windlass_protocols::{ArtifactRef, EffectId, Outcome, Run, TreeId};
+
+pub(in super::super) async fn run(
+    context: Arc<RunContext>,
+    effect: EffectId,
+    asked: InspectGate,
+    run: Arc<Run>,
+    told: Told,
+) -> Result<Outcome, Fault> {
+    let (planning, plan_of) = (Arc::clone(&context), asked.clone());
+    let plan = step::blocking(move || Plan::of(&planning, &plan_of)).await?;
+    let mut used = Usage::default();
+    let mut first = 0;
+    let mut batches = [(&plan.with_base, Vec::new()), (&plan.on_base, Vec::new())];
+    for (tree, results) in &mut batches {
+        let Some(tree) = tree else { continue };
+        let (tree, commands) = (tree.clone(), asked.commands.clone());
+        let batch = Batch { first, tree, commands, limits: asked.limits };
+        first += asked.commands.len();
+        match run_all(&context, effect, &batch, &run, &told).await? {
+            Ran::All(all, usage) => {
+                *results = all;
+                used.duration.0 += usage.duration.0;
+                used.output_bytes += usage.output_bytes;
+            }
+            Ran::CutOff(outcome) => return Ok(outcome),
+        }
+    }
+    let [(_, with_base), (_, on_base)] = batches;
+    step::blocking(move || report(&context, effect, &asked, (&plan, &with_base, &on_base), used)).await
+}
+
+/// The trees to run the checks on; absent where nothing would be learned.
+struct Plan {
+    touched: Vec<TouchedPath>,
+    with_base: Option<TreeId>,
+    on_base: Option<TreeId>,
+}
+
+impl Plan {
+    fn of(context: &RunContext, asked: &InspectGate) -> Result<Self, Fault> {
+        let (base, tree) = (git_tree(&asked.base)?, git_tree(&asked.tree)?);
+        let guard = Guard::of(context, &base, &asked.commands);
+        let differences = context.repository.differences(&base, &tree).map_err(git_fault)?;
+        let touched = touched(&guard, &differences);
+        let select = |onto, from, paths: &BTreeSet<&str>| {
+            let takes = |path: &windlass_git_workspaces::RepoPath| {
+                std::str::from_utf8(path.as_bytes()).is_ok_and(|path| paths.contains(path))
+            };
+            let selected = context.repository.select(onto, from, takes).map_err(git_fault)?;
+            Ok::<TreeId, Fault>(TreeId::new(selected.tree.as_str()))
+        };
+        let with_base = if touched.iter().all(TouchedPath::only_adds_a_test) {
+            None
+        } else {
+            let old = touched.iter().filter_map(|one| match &one.how {
+                Touch::Renamed { from } => Some(from.as_str()),
+                Touch::Added | Touch::Modified | Touch::Deleted => None,
+            });
+            let paths = touched.iter().map(|one| one.path.as_str()).chain(old).collect();
+            Some(select(&tree, &base, &paths)?)
+        };
+        let tests: BTreeSet<&str> = touched
+            .iter()
+            .filter(|one| one.kind == PathKind::Test && one.how != Touch::Deleted)
+            .map(|one| one.path.as_str())
+            .collect();
+        let on_base = if tests.is_empty() || context.spec.place().gate.integrity != Integrity::Full {
+            None
+        } else {
+            Some(select(&base, &tree, &tests)?)
+        };
+        let same = |one: &TreeId| *one != asked.tree;
+        Ok(Self { with_base: with_base.filter(same), on_base: on_base.filter(same), touched })
+    }
+}
+
+/// What was run, for whoever looks at the evidence.
+#[derive(Serialize)]
+struct Sealed<'a> {
+    touched: &'a [TouchedPath],
+    with_protected_files_of_the_base: Section<'a>,
+    new_tests_on_the_base: Section<'a>,
+    findings: &'a [GateFinding],
+    new_tests: &'a [NewTests],
+}
+
+#[derive(Serialize)]
+struct Section<'a> {
+    tree: Option<&'a TreeId>,
+    results: &'a [CheckResult],
+}
+
+fn report(
+    context: &RunContext,
+    effect: EffectId,
+    asked: &InspectGate,
+    (plan, with_base, on_base): (&Plan, &[CheckResult], &[CheckResult]),
+    usage: Usage,
+) -> Result<Outcome, Fault> {
+    let findings: Vec<GateFinding> = only_with_its_own(asked, &plan.touched, with_base).into_iter().collect();
+    let say = |result: &CheckResult| match (result.passed(), asked.red_at_base.contains(&result.command)) {
+        (_, true) => NewTestsSay::RedAtTheBaseAnyway,
+        (true, false) => NewTestsSay::PassesWithoutTheChange,
+        (false, false) => NewTestsSay::WouldHaveFailedBefore,
+    };
+    let new_tests: Vec<NewTests> =
+        on_base.iter().map(|result| NewTests { command: result.command.clone(), say: say(result) }).collect();
+    let sealed = Sealed {
+        touched: &plan.touched,
+        with_protected_files_of_the_base: Section { tree: plan.with_base.as_ref(), results: with_base },
+        new_tests_on_the_base: Section { tree: plan.on_base.as_ref(), results: on_base },
+        findings: &findings,
+        new_tests: &new_tests,
+    };
+    let text = serde_json::to_vec_pretty(&sealed).map_err(|error| bug(error.to_string()))?;
+    let mut evidence = vec![context.evidence.seal("gate.json", &text)?];
+    evidence.extend(logs(context, effect, asked.commands.len() * 2)?);
+    Ok(Outcome::GateInspected(Box::new(GateReport {
+        tree: asked.tree.clone(),
+        findings,
+        new_tests,
+        evidence,
+        usage,
+    })))
+}
+
+fn only_with_its_own(
+    asked: &InspectGate,
+    touched: &[TouchedPath],
+    results: &[CheckResult],
+) -> Option<GateFinding> {
+    let red: Vec<&CheckResult> = results.iter().filter(|result| !result.passed()).collect();
+    if red.is_empty() {
+        return None;
+    }
+    let mut about: Vec<String> = red
+        .iter()
+        .map(|result| {
+            let known =
+                if asked.red_at_base.contains(&result.command) { ", as it was at the base" } else { "" };
+            format!("`{}` is red with them as they were{known}", result.command)
+        })
+        .collect();
+    let named = touched.iter().filter(|one| !one.only_adds_a_test()).take(8).map(TouchedPath::words);
+    about.extend(named);
+    Some(GateFinding { kind: FindingName::PassesOnlyWithItsOwnTests, about })
+}
+
+fn logs(context: &RunContext, effect: EffectId, parts: usize) -> Result<Vec<ArtifactRef>, Fault> {
+    let mut sealed = Vec::new();
+    for part in 0..parts {
+        let directory = context.state.effect_part(&context.run, effect, part);
+        if directory.is_dir() {
+            let name = format!("logs/gate-{}.log", part + 1);
+            sealed.push(context.evidence.seal(&name, &step::printed(&directory))?);
+        }
+    }
+    Ok(sealed)
+}

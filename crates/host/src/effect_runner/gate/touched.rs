@@ -1,0 +1,218 @@
+//! Which protected paths a change touched, and what can be said of that by reading. Nothing is run here.
+
+use super::tools;
+use crate::context::RunContext;
+use crate::fault::git_fault;
+use std::collections::BTreeMap;
+use windlass_artifact_formats::gate::{Instruments, Protected, ProtectedPaths, TestTexts};
+use windlass_control_api::Fault;
+use windlass_git_workspaces::{Difference, FileId, TreeId};
+use windlass_protocols::kernel::gate::{FindingName, GateFinding, PathKind, Touch, TouchedPath};
+
+/// More paths than this are not recorded one by one. Those that take something away come first.
+const MOST_PATHS: usize = 1000;
+/// More of one finding say nothing new.
+const MOST_NAMED: usize = 12;
+
+/// What a change did to what measures it.
+#[derive(Default)]
+pub(in super::super) struct Looked {
+    pub(in super::super) touched: Vec<TouchedPath>,
+    pub(in super::super) findings: Vec<GateFinding>,
+}
+
+/// What protects paths in a run whose checks are these commands.
+pub(super) struct Guard {
+    pub(super) paths: ProtectedPaths,
+    pub(super) instruments: Instruments,
+}
+
+impl Guard {
+    /// By the commands and the scripts as they are at the base: the maker's version could name others.
+    pub(super) fn of(context: &RunContext, base: &TreeId, commands: &[String]) -> Self {
+        let rules = &context.spec.place().gate;
+        let instruments = Instruments::of(commands, |path| text_at(context, base, path));
+        let checks = instruments.files.clone();
+        let (protected, unprotected) = (rules.protected.clone(), rules.unprotected.clone());
+        Self { paths: ProtectedPaths { protected, unprotected, checks }, instruments }
+    }
+}
+
+/// Looks at a change from one tree to another. `patch` is its rendering, which tells whether code files have to be read at all.
+pub(in super::super) fn look(
+    context: &RunContext,
+    (base, tree): (&TreeId, &TreeId),
+    commands: &[String],
+    patch: &[u8],
+) -> Result<Looked, Fault> {
+    if context.spec.place().gate.is_off() || base == tree {
+        return Ok(Looked::default());
+    }
+    let guard = Guard::of(context, base, commands);
+    let differences = context.repository.differences(base, tree).map_err(git_fault)?;
+    let mut touched = touched(&guard, &differences);
+    let mut findings = by_kind(&touched);
+    findings.extend(package_scripts(context, &guard, (base, tree), &touched));
+    findings.extend(losses(context, &guard, (base, tree), &differences, patch)?);
+    findings.extend(tools::in_the_tree(context, &guard.instruments, &differences));
+    touched.sort_by_key(TouchedPath::only_adds_a_test);
+    touched.truncate(MOST_PATHS);
+    Ok(Looked { touched, findings: merged(findings) })
+}
+
+/// Every protected path that differs, renamed ones as one.
+pub(super) fn touched(guard: &Guard, differences: &[Difference]) -> Vec<TouchedPath> {
+    let kind = |path: &str| guard.paths.kind(path).map(kind_of);
+    let mut gone: BTreeMap<String, FileId> = BTreeMap::new();
+    for difference in differences {
+        if let (Some(before), None) = (difference.before, difference.after) {
+            gone.insert(difference.path.to_string(), before);
+        }
+    }
+    let mut found = Vec::new();
+    for difference in differences {
+        let path = difference.path.to_string();
+        let Some(kind) = kind(&path) else { continue };
+        let how = match (difference.before, difference.after) {
+            (Some(_), Some(_)) => Touch::Modified,
+            (None, Some(after)) => {
+                let from = gone.iter().find(|(from, id)| **id == after && guard.paths.kind(from).is_some());
+                match from.map(|(from, _)| from.clone()) {
+                    Some(from) => {
+                        gone.remove(&from);
+                        Touch::Renamed { from }
+                    }
+                    None => Touch::Added,
+                }
+            }
+            (_, None) => continue,
+        };
+        found.push(TouchedPath { path, kind, how });
+    }
+    for path in gone.into_keys() {
+        found.extend(kind(&path).map(|kind| TouchedPath { path, kind, how: Touch::Deleted }));
+    }
+    found
+}
+
+const fn kind_of(protected: Protected) -> PathKind {
+    match protected {
+        Protected::Test => PathKind::Test,
+        Protected::Check => PathKind::Check,
+        Protected::Ci => PathKind::Ci,
+        Protected::Configuration => PathKind::Configuration,
+        Protected::Manifest => PathKind::Manifest,
+        Protected::Lock => PathKind::Lock,
+        Protected::Named => PathKind::Named,
+    }
+}
+
+/// What the touch of a path says by itself. A new file of CI or configuration takes nothing away that was there; what it does
+/// to the checks is seen when they run without it. Whoever brings the script of a check along writes its own check.
+fn by_kind(touched: &[TouchedPath]) -> Vec<GateFinding> {
+    let finding = |one: &TouchedPath| {
+        let kind = match (one.kind, &one.how) {
+            (PathKind::Check, _) => FindingName::CheckChanged,
+            (_, Touch::Added) => return None,
+            (PathKind::Ci, _) => FindingName::CiChanged,
+            (PathKind::Configuration | PathKind::Named, _) => FindingName::ConfigurationChanged,
+            (PathKind::Lock, _) => FindingName::LockChanged,
+            (PathKind::Test | PathKind::Manifest, _) => return None,
+        };
+        Some(GateFinding { kind, about: vec![one.words()] })
+    };
+    touched.iter().filter_map(finding).collect()
+}
+
+fn package_scripts(
+    context: &RunContext,
+    guard: &Guard,
+    (base, tree): (&TreeId, &TreeId),
+    touched: &[TouchedPath],
+) -> Vec<GateFinding> {
+    let manifests = guard.instruments.package_scripts.iter().map(|(path, _)| path);
+    let changed = manifests.filter(|path| touched.iter().any(|one| one.path == **path)).filter_map(|path| {
+        let text = |tree| text_at(context, tree, path).unwrap_or_default();
+        let script = guard.instruments.package_script_changed(path, &text(base), &text(tree))?;
+        Some(GateFinding {
+            kind: FindingName::CheckChanged,
+            about: vec![format!("script `{script}` of {path}")],
+        })
+    });
+    changed.collect()
+}
+
+/// Tests, assertions and skip marks of the files that can hold some.
+fn losses(
+    context: &RunContext,
+    guard: &Guard,
+    (base, tree): (&TreeId, &TreeId),
+    differences: &[Difference],
+    patch: &[u8],
+) -> Result<Vec<GateFinding>, Fault> {
+    let code_counts = touches_inner_tests(patch);
+    let wanted = |path: &str| {
+        let test = guard.paths.kind(path) == Some(Protected::Test);
+        TestTexts::can_hold(path) && (test || (code_counts && !guard.paths.spares(path)))
+    };
+    let paths: BTreeMap<String, &Difference> =
+        differences.iter().map(|one| (one.path.to_string(), one)).filter(|(path, _)| wanted(path)).collect();
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
+    let read = |tree: &TreeId| {
+        let files = context.repository.files_at(tree, |path| paths.contains_key(path)).map_err(git_fault)?;
+        let texts =
+            files.into_iter().map(|(path, bytes)| (path, String::from_utf8_lossy(&bytes).into_owned()));
+        Ok::<BTreeMap<String, String>, Fault>(texts.collect())
+    };
+    let (before, after) = (read(base)?, read(tree)?);
+    let mut texts = TestTexts::default();
+    for path in paths.keys() {
+        texts.add(path, before.get(path).map(String::as_str), after.get(path).map(String::as_str));
+    }
+    let losses = texts.losses();
+    let named = [
+        (FindingName::TestDeleted, losses.deleted),
+        (FindingName::TestSkipped, losses.skipped),
+        (FindingName::WeakenedAssertions, losses.weakened),
+    ];
+    let findings = named.into_iter().filter(|(_, about)| !about.is_empty());
+    Ok(findings.map(|(kind, about)| GateFinding { kind, about }).collect())
+}
+
+/// Whether lines of a patch could be about tests inside the code: only then is the code read.
+fn touches_inner_tests(patch: &[u8]) -> bool {
+    patch.split(|byte| *byte == b'\n').any(|line| {
+        let holds = |words: &[u8]| line.windows(words.len()).any(|part| part == words);
+        match line.first() {
+            Some(b'-') => holds(b"assert") || holds(b"test]") || holds(b"test(") || holds(b"should_panic"),
+            Some(b'+') => holds(b"ignore") || holds(b"cfg(any())"),
+            _ => false,
+        }
+    })
+}
+
+fn text_at(context: &RunContext, tree: &TreeId, path: &str) -> Option<String> {
+    let bytes = context.repository.file_at(tree, path).ok().flatten()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// One finding of each name.
+pub(super) fn merged(findings: Vec<GateFinding>) -> Vec<GateFinding> {
+    let mut merged: Vec<GateFinding> = Vec::new();
+    for finding in findings {
+        match merged.iter_mut().find(|known| known.kind == finding.kind) {
+            Some(known) => known.about.extend(finding.about),
+            None => merged.push(finding),
+        }
+    }
+    for finding in &mut merged {
+        let more = finding.about.len().saturating_sub(MOST_NAMED);
+        finding.about.truncate(MOST_NAMED);
+        if more > 0 {
+            finding.about.push(format!("and {more} more"));
+        }
+    }
+    merged
+}
