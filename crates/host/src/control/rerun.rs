@@ -61,7 +61,11 @@ fn in_words(end: &StepEnd) -> String {
     match end {
         StepEnd::Exited { code } => format!("exit code {code}"),
         StepEnd::Signaled { signal } => format!("signal {signal}"),
-        StepEnd::TotalLimit | StepEnd::IdleLimit | StepEnd::OutputLimit => "a limit".to_owned(),
+        StepEnd::TotalLimit
+        | StepEnd::IdleLimit
+        | StepEnd::OutputLimit
+        | StepEnd::MemoryLimit
+        | StepEnd::ProcessLimit => "a limit".to_owned(),
         StepEnd::NotStarted { reason } => format!("not started: {reason}"),
     }
 }
