@@ -1,8 +1,6 @@
 //! Every kind of runaway child with every end: it exits, it meets its limit, the engine is killed, the keeper is killed. Each
 //! time nothing is left alive. And the limits on what a family of processes may have.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-
 mod support;
 
 use std::path::Path;
