@@ -3,8 +3,7 @@
 use crate::effect::{Effect, Purpose, RunAgent};
 use crate::kernel::budget::Dimension;
 use crate::kernel::fence::SandboxKind;
-pub use crate::kernel::gate::GateReport;
-use crate::kernel::gate::{GateFinding, TouchedPath, Waiver};
+pub use crate::kernel::gate::{GateFinding, GateReport, TouchedPath, Waiver};
 use crate::protocol::goal_contract::queue::Queue;
 pub use crate::protocol::goal_contract::reports::{
     BuildReport, DesignReport, Evaluation, Finding, FindingKind, RootCause, SuiteReport,
@@ -28,7 +27,6 @@ pub enum Outcome {
     AgentEnded(Box<AgentReport>),
     ChangeCaptured(CapturedChange),
     Landed(LandedCommit),
-    /// The checks ran with what the change left of its measures taken away.
     GateInspected(Box<GateReport>),
     Measured(Measured),
     IterationCommitted {
@@ -247,7 +245,6 @@ pub struct ChecksReport {
     /// Sealed `eval-results.json` or `audit-results.json` and the logs.
     pub evidence: Vec<ArtifactRef>,
     pub usage: Usage,
-    /// What was wrong with the programs that ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gate: Vec<GateFinding>,
 }

@@ -244,7 +244,8 @@ fn usual(path: &str) -> Option<Protected> {
 }
 
 fn is_requirements(name: &str) -> bool {
-    name.strip_prefix("requirements").is_some_and(|rest| rest.ends_with(".txt") || rest.ends_with(".in"))
+    let ending = std::path::Path::new(name).extension();
+    name.starts_with("requirements") && ending.is_some_and(|ending| ending == "txt" || ending == "in")
 }
 
 #[cfg(test)]

@@ -73,18 +73,26 @@ impl TestTexts {
             (None, Some(text)) if is_test_path(path) => self.arrived.push(text.clone()),
             _ => {}
         }
-        had.into_iter().for_each(|name| self.tests.before(name, path));
+        for name in had {
+            self.tests.before(name, path);
+        }
         let skips = |text: &Option<String>| text.as_deref().map_or(0, |text| marks(language.skips, text));
         self.skips.insert(path.to_owned(), (skips(&before), skips(&after)));
         if let Some(text) = &before {
             // A deleted file is told of as deleted tests.
             if after.is_some() || !is_test_path(path) {
-                assertions(language, text).into_iter().for_each(|one| self.assertions.before(one, path));
+                for one in assertions(language, text) {
+                    self.assertions.before(one, path);
+                }
             }
         }
         if let Some(text) = &after {
-            tests(language, text).into_iter().for_each(|name| self.tests.after(name));
-            assertions(language, text).into_iter().for_each(|one| self.assertions.after(one));
+            for name in tests(language, text) {
+                self.tests.after(name);
+            }
+            for one in assertions(language, text) {
+                self.assertions.after(one);
+            }
         }
     }
 

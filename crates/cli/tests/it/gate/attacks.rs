@@ -110,8 +110,8 @@ fn a_maker_cannot_waive_and_a_reason_is_needed() {
 /// What a real runner of a real language prints and does.
 #[test]
 fn a_test_of_a_cargo_project_that_is_ignored() {
-    let cargo = std::env::var("CARGO").expect("tests are run by cargo");
-    let toolchain = std::path::Path::new(&cargo).parent().expect("it lies somewhere").display().to_string();
+    let toolchain =
+        std::path::Path::new(env!("CARGO")).parent().expect("it lies somewhere").display().to_string();
     let check = format!("PATH={toolchain}:$PATH CARGO_TARGET_DIR=\"$PWD/../target\" cargo test --offline");
     let project = || {
         let scene = Scene::new();

@@ -58,8 +58,18 @@ impl Server {
     }
 
     pub(super) fn stop(self) {
+        assert!(self.stop_or_be_killed(), "the server was killed");
+    }
+
+    /// Whether it came to its end in good order; else it was killed on the way there.
+    pub(super) fn stop_or_be_killed(self) -> bool {
         self.process.signal(Signal::TERM);
-        let _ = self.process.wait().exits_with(0);
+        let ended = self.process.wait();
+        if ended.signal == Some(9) {
+            return false;
+        }
+        let _ = ended.exits_with(0);
+        true
     }
 }
 

@@ -113,11 +113,10 @@ fn by_kind(touched: &[TouchedPath]) -> Vec<GateFinding> {
     let finding = |one: &TouchedPath| {
         let kind = match (one.kind, &one.how) {
             (PathKind::Check, _) => FindingName::CheckChanged,
-            (_, Touch::Added) => return None,
+            (_, Touch::Added) | (PathKind::Test | PathKind::Manifest, _) => return None,
             (PathKind::Ci, _) => FindingName::CiChanged,
             (PathKind::Configuration | PathKind::Named, _) => FindingName::ConfigurationChanged,
             (PathKind::Lock, _) => FindingName::LockChanged,
-            (PathKind::Test | PathKind::Manifest, _) => return None,
         };
         Some(GateFinding { kind, about: vec![one.words()] })
     };

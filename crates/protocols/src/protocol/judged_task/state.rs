@@ -11,7 +11,7 @@ use crate::kernel::attempts::Attempts;
 use crate::kernel::availability::Availability;
 use crate::kernel::budget::Dimension;
 use crate::kernel::conversation::LastSession;
-use crate::kernel::gate::{Gate, TestCount};
+use crate::kernel::gate::{Gate, TestCount, Waiver};
 use crate::kernel::person::Word;
 use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{AgentReport, CapturedChange, Handoff, Outcome, StepEnd, VerdictWord};
@@ -226,21 +226,7 @@ impl State {
                 self.attempts.out(*kind);
             }
             TaskFact::VerdictTaken { role, word, source, feedback, waivers, .. } => {
-                if *role == Role::Judge {
-                    self.integrity.waivers.clone_from(waivers);
-                }
-                if *word == VerdictWord::NeedsHuman && !feedback.is_empty() {
-                    self.feedback.clone_from(feedback);
-                }
-                let artifact = match source {
-                    super::facts::Source::Agent { artifact } => Some(artifact.clone()),
-                    super::facts::Source::Engine { .. } => None,
-                };
-                self.repairing = None;
-                match role {
-                    Role::Auditor => self.gate = Some((*word, artifact)),
-                    _ => self.verdict = Some((*word, artifact)),
-                }
+                self.take_verdict((*role, *word), source, feedback, waivers);
             }
             TaskFact::RoundRejected { round, by, feedback } => {
                 self.rounds_completed = *round;
@@ -258,6 +244,30 @@ impl State {
             TaskFact::Landed { commit, reference, .. } => {
                 self.landed = Some((commit.clone(), reference.clone()));
             }
+        }
+    }
+
+    fn take_verdict(
+        &mut self,
+        (role, word): (Role, VerdictWord),
+        source: &super::facts::Source,
+        feedback: &[String],
+        waivers: &[Waiver],
+    ) {
+        if role == Role::Judge {
+            self.integrity.waivers = waivers.to_vec();
+        }
+        if word == VerdictWord::NeedsHuman && !feedback.is_empty() {
+            self.feedback = feedback.to_vec();
+        }
+        let artifact = match source {
+            super::facts::Source::Agent { artifact } => Some(artifact.clone()),
+            super::facts::Source::Engine { .. } => None,
+        };
+        self.repairing = None;
+        match role {
+            Role::Auditor => self.gate = Some((word, artifact)),
+            _ => self.verdict = Some((word, artifact)),
         }
     }
 
