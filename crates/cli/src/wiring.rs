@@ -91,7 +91,7 @@ pub(crate) async fn queue_for_orchestrator(
 }
 
 /// The queue itself, for those who bring their own keys.
-pub(crate) async fn queue(
+pub(crate) fn queue(
     environment: &Environment,
     config: &Config,
     who: &WhoArgs,

@@ -32,6 +32,8 @@ const CACHES: [&str; 11] = [
     "go/pkg",
 ];
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+/// Programs talk to their own children through it; a repository or a state directory may lie there as well.
+const SHARED_MEMORY: &str = "/dev/shm";
 /// Where builds put what they make, whether an ignore rule ends with a slash or not.
 const BUILD_OUTPUT: [&str; 10] = [
     "target",
@@ -251,6 +253,7 @@ fn ambient(context: &RunContext, who: Who<'_>) -> BTreeSet<PathBuf> {
     let variable = |name: &str| context.environment.get(name).map(str::to_owned);
     let home = variable("HOME").map(PathBuf::from);
     let mut places: Vec<PathBuf> = TEMPORARY.iter().map(PathBuf::from).collect();
+    places.push(PathBuf::from(SHARED_MEMORY));
     places.extend(variable("TMPDIR").map(PathBuf::from));
     places.extend(variable("XDG_CACHE_HOME").map(PathBuf::from));
     places.extend(home.iter().flat_map(|home| CACHES.iter().map(|cache| home.join(cache))));

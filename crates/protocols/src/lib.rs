@@ -16,6 +16,7 @@ pub mod observation;
 pub mod outcome;
 pub mod protocol;
 pub mod run;
+pub mod usage;
 pub mod vocabulary;
 
 pub use draft::decide;

@@ -27,8 +27,8 @@ impl<'a> RoadmapByHand<'a> {
     pub(crate) fn begin(stage: &'a Stage) -> Result<Self> {
         let mut hand = ByHand::make(stage, "roadmap-by-hand")?;
         hand.open_journal()?;
-        let state = std::fs::read_to_string(stage.repository().join(STATE))?;
-        Ok(Self { stage, base: hand.base().to_owned(), hand, round: 0, state })
+        let found = std::fs::read_to_string(stage.repository().join(STATE))?;
+        Ok(Self { stage, base: hand.base().to_owned(), hand, round: 0, state: found })
     }
 
     /// Open, then each role with its commit, then the squash; durable after each.

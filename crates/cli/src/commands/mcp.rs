@@ -68,7 +68,7 @@ async fn over_http(
     who: &WhoArgs,
     output: &mut Output,
 ) -> Result<u8, Fault> {
-    let api = wiring::queue(environment, config, who).await?;
+    let api = wiring::queue(environment, config, who)?;
     let cannot = |error: ListenError| Fault::new(Code::BadArgument, error.to_string());
     let listener = Listener::bind(address, Reach::ThisMachine).await.map_err(cannot)?;
     let address = listener.address();

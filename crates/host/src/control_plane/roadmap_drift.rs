@@ -23,8 +23,8 @@ pub(super) fn since(reading: &Reading<'_>, fork: &Commit, plan: Option<&PlanSeen
     };
     let verification = text("verification.md")?.unwrap_or_default();
     // A checkout may be set to other line endings than are committed.
-    let plain = |text: &str| text.replace("\r\n", "\n");
-    if plain(&verification) != plain(&reading.texts.verification) {
+    let with_plain_ends = |text: &str| text.replace("\r\n", "\n");
+    if with_plain_ends(&verification) != with_plain_ends(&reading.texts.verification) {
         return Ok(true);
     }
     let then = Bundle { roadmap, view, verification, history: None };

@@ -114,7 +114,7 @@ fn plan_as_taken_down(
         let kept = stored.texts.get(name);
         let unusable = found.unusable.iter().any(|(other, _)| other == name);
         let there = found.texts.get(name).map(String::as_str);
-        if !unusable && super::same_lines(there, kept.map(|text| text.as_bytes())) {
+        if !unusable && super::same_lines(there, kept.map(String::as_bytes)) {
             continue;
         }
         edited.push(format!("{directory}/{name}"));

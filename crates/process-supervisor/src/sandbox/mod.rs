@@ -43,7 +43,7 @@ impl SandboxKind {
 }
 
 /// Devices that belong to nobody; without them hardly a shell script runs.
-pub(crate) const DEVICES: [&str; 9] = [
+pub(crate) const DEVICES: [&str; 8] = [
     "/dev/null",
     "/dev/zero",
     "/dev/full",
@@ -52,5 +52,4 @@ pub(crate) const DEVICES: [&str; 9] = [
     "/dev/tty",
     "/dev/ptmx",
     "/dev/pts",
-    "/dev/shm",
 ];

@@ -22,7 +22,7 @@ fn before() -> BackfillStory {
 
 fn brought(world: &World, number: &str, mode: ImportMode, initial: InitialStatus) -> Import {
     let story = ImportStory {
-        number: number.parse().unwrap(),
+        number: number.parse().expect("a number"),
         title: Some("Brought".to_owned()),
         description: None,
         criteria: Some(vec![criterion("AC-1", "brought")]),

@@ -102,15 +102,15 @@ fn a_hand_that_two_parts_share_is_found() {
     world.review(id);
     world.verify(id);
     assert_eq!(broken(&world.entries), None);
-    let reported = |change: &work::Change| moved(change, |how| matches!(how, How::Reported));
+    let as_reported = |change: &work::Change| moved(change, |how| matches!(how, How::Reported));
     let judged = |change: &work::Change| moved(change, |how| matches!(how, How::Verified { .. }));
-    assert_eq!(broken(&forged(&world, &two, reported)), Some(Broken::ReportedByImplementer(id)));
+    assert_eq!(broken(&forged(&world, &two, as_reported)), Some(Broken::ReportedByImplementer(id)));
     assert_eq!(broken(&forged(&world, &three, judged)), Some(Broken::VerifiedByImplementer(id)));
     let reviewer = world.reviewer.clone();
     assert_eq!(broken(&forged(&world, &reviewer, judged)), Some(Broken::OneActorForTwoParts(id)));
     let mut chosen = world.entries.clone();
     let at =
-        chosen.iter().position(|entry| matches!(&entry.change, Change::Work(change) if reported(change)));
+        chosen.iter().position(|entry| matches!(&entry.change, Change::Work(change) if as_reported(change)));
     let mut asked = chosen[at.unwrap()].clone();
     let verifier = three.lineage.last().copied();
     asked.change = Change::Work(work::Change::ReviewRequested { story: id, verifier, lazy_score: None });

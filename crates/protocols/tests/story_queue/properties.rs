@@ -192,7 +192,7 @@ fn an_import(
 /// What was deleted comes back: added, or imported as done where its epic is gone too.
 fn bring_again(world: &mut World, by: &Caller, place: usize, how: usize) {
     let number: plan::StoryNumber = NUMBERS[place].parse().expect("a number");
-    if how % 2 == 0 {
+    if how.is_multiple_of(2) {
         let mut ask = an_import(world.project, place, true);
         ask.mode = ImportMode::Fresh;
         ask.epics[0].stories[0].initial = [InitialStatus::Verified, InitialStatus::ReportedDone][how / 2 % 2];

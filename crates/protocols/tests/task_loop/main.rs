@@ -11,6 +11,7 @@ mod control_generators;
 mod evidence;
 mod explained;
 mod gate;
+mod gate_facts;
 mod generators;
 mod goal_facts;
 mod goal_generators;

@@ -1,26 +1,23 @@
 //! The stored form: lines written by version 1 are read for ever, and mean what they meant.
 
 use crate::control_facts;
+use crate::gate_facts;
 use crate::goal_facts;
 use crate::harness::words::{
-    AUDIT_CHECK, STEP, agent_report, artifact, audit, change, finding, full_spec, gate_report, gated,
-    handoff, lines, taken_over, verdict, waiver,
+    AUDIT_CHECK, STEP, agent_report, artifact, audit, change, full_spec, handoff, lines, taken_over, verdict,
 };
 use crate::roadmap_facts;
 use std::collections::BTreeSet;
 use windlass_protocols::effect::{
-    Ask, CloseRun, Effect, InspectGate, LandChange, Purpose, RunAgent, RunChecks, StepLimits, Wait,
+    Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks, StepLimits, Wait,
 };
 use windlass_protocols::fact::FACT_VERSION;
 use windlass_protocols::kernel::budget::{CapChange, Dimension};
 use windlass_protocols::kernel::fence::{Fence, SandboxKind, SandboxWish};
-use windlass_protocols::kernel::gate::{
-    FindingName, NewTests, NewTestsSay, OnFindings, PathKind, TestCount, Touch, TouchedPath,
-};
 use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
-    AgentSession, Answer, CapturedChange, CheckResult, ChecksReport, LandedCommit, Outcome, StepEnd,
-    TokenKinds, Trouble, Usage, Verdict, VerdictWord, WorkspaceAfter,
+    AgentSession, Answer, CheckResult, ChecksReport, LandedCommit, Outcome, StepEnd, TokenKinds, Trouble,
+    Usage, VerdictWord, WorkspaceAfter,
 };
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::end::{Cause, End};
@@ -72,7 +69,7 @@ fn examples() -> Vec<Fact> {
     facts.extend(goal_facts::examples());
     facts.extend(roadmap_facts::examples());
     facts.extend(fenced());
-    facts.extend(of_the_gate());
+    facts.extend(gate_facts::examples());
     facts
 }
 
@@ -94,120 +91,6 @@ fn fenced() -> Vec<Fact> {
         outcome: Outcome::Interrupted { usage: Usage { held_by: Some(kind), ..STEP } },
     });
     std::iter::once(started).chain(held).collect()
-}
-
-/// What came with the integrity of the gate.
-fn of_the_gate() -> Vec<Fact> {
-    let spec = || {
-        let mut spec = gated(full_spec());
-        spec.place.gate.on_findings = OnFindings::Ask;
-        spec.place.gate.protected = lines(&["schema/**"]);
-        spec.place.gate.unprotected = lines(&["Cargo.lock"]);
-        spec
-    };
-    let touches = [
-        (PathKind::Test, Touch::Added),
-        (PathKind::Check, Touch::Modified),
-        (PathKind::Ci, Touch::Deleted),
-        (PathKind::Configuration, Touch::Renamed { from: "old.toml".to_owned() }),
-        (PathKind::Manifest, Touch::Modified),
-        (PathKind::Lock, Touch::Modified),
-        (PathKind::Named, Touch::Modified),
-    ];
-    let touched = touches.map(|(kind, how)| TouchedPath { path: "a".to_owned(), kind, how });
-    let captured = CapturedChange {
-        protected: touched.to_vec(),
-        gate: FindingName::ALL.map(finding).to_vec(),
-        ..change(1, "tree-1")
-    };
-    let asked = InspectGate {
-        round: 1,
-        base: TreeId::new("base-tree"),
-        tree: TreeId::new("tree-1"),
-        commands: lines(&["make test"]),
-        red_at_base: lines(&["make test"]),
-        limits: StepLimits {
-            total: Millis(1),
-            idle: None,
-            output_bytes: None,
-            tokens: None,
-            cost_micros: None,
-        },
-    };
-    let request = Effect::InspectGate(asked);
-    let mut report = gate_report(&request, &FindingName::ALL, STEP);
-    let say = [NewTestsSay::PassesWithoutTheChange, NewTestsSay::RedAtTheBaseAnyway];
-    report.new_tests.extend(say.map(|say| NewTests { command: "make test".to_owned(), say }));
-    let result = CheckResult {
-        command: "make test".to_owned(),
-        end: StepEnd::Exited { code: 0 },
-        tail: String::new(),
-        duration: Millis(1),
-        tests: Some(3),
-    };
-    let checks = ChecksReport {
-        purpose: Purpose::Acceptance,
-        tree: TreeId::new("tree-1"),
-        results: vec![result],
-        evidence: Vec::new(),
-        usage: STEP,
-        gate: vec![finding(FindingName::CheckReplacedOnPath)],
-    };
-    let waivers = || vec![waiver(FindingName::FewerTests)];
-    let said = Verdict { waivers: waivers(), ..verdict("pass", &[]) };
-    let by = || Actor::Human("ada".to_owned());
-    let cause = Cause::GateFindings { findings: vec![finding(FindingName::TestSkipped)] };
-    vec![
-        Fact::RunStarted {
-            version: FACT_VERSION,
-            run: RunId::new("run-1"),
-            spec: Spec::JudgedTask(Box::new(spec())),
-            by: by(),
-        },
-        Fact::EffectSettled { effect: EffectId(1), outcome: Outcome::ChangeCaptured(captured) },
-        Fact::EffectSettled { effect: EffectId(2), outcome: Outcome::ChecksRan(checks) },
-        Fact::EffectRequested { effect: EffectId(3), request },
-        Fact::EffectSettled {
-            effect: EffectId(3),
-            outcome: Outcome::GateInspected(Box::new(report.clone())),
-        },
-        Fact::EffectSettled {
-            effect: EffectId(4),
-            outcome: Outcome::from(agent_report(
-                Role::Judge,
-                StepEnd::Exited { code: 0 },
-                Answer::Verdict(said),
-                STEP,
-            )),
-        },
-        Fact::JudgedTask(TaskFact::BaselineMeasured {
-            red: Vec::new(),
-            evidence: Vec::new(),
-            tests: vec![TestCount { command: "make test".to_owned(), ran: 4 }],
-        }),
-        Fact::JudgedTask(TaskFact::ChecksPassed {
-            stage: Stage::Inspecting,
-            tree: TreeId::new("tree-1"),
-            evidence: Vec::new(),
-            gate: vec![finding(FindingName::FewerTests)],
-        }),
-        Fact::JudgedTask(TaskFact::GateInspected { report }),
-        Fact::JudgedTask(TaskFact::VerdictTaken {
-            role: Role::Judge,
-            word: VerdictWord::Pass,
-            tree: TreeId::new("tree-1"),
-            source: Source::Agent { artifact: artifact("verdict.json") },
-            feedback: Vec::new(),
-            waivers: waivers(),
-        }),
-        Fact::JudgedTask(TaskFact::RoundRejected {
-            round: 1,
-            by: RejectedBy::Gate,
-            feedback: lines(&["- [gate] no"]),
-        }),
-        Fact::JudgedTask(TaskFact::Concluded { end: End::NeedsHuman { cause } }),
-        Fact::PersonSaid { by: by(), word: Word::Waive(waiver(FindingName::TestSkipped)) },
-    ]
 }
 
 /// What came with the inbox: every word a person can say.

@@ -7,7 +7,9 @@ use super::facts::{Fact as RoadmapFact, UpdateStep, Why};
 use super::plane::{CloseoutMode, ControllerStage, Plane, RoundStage, UpdateStatus};
 use super::reconcile;
 use super::spec::{RoadmapSpec, RoundLimits};
-use super::steps::{PlaneOutcome, PlaneStep, RoundWork, StateEdit, WorkCaptured, WorktreePurpose};
+use super::steps::{
+    PlaneOutcome, PlaneStep, RoundWork, StateEdit, UpdateOpened, WorkCaptured, WorktreePurpose,
+};
 use crate::effect::Effect;
 use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
@@ -386,11 +388,8 @@ impl State {
                 self.opened += 1;
                 self.taken_up.insert(round.clone());
                 self.book.rounds.insert(round.clone(), RoundBook::opened());
-                self.write(StateEdit::AddRound {
-                    round: round.clone(),
-                    branch: branch.clone(),
-                    worktree: worktree.clone(),
-                });
+                let (round, branch, worktree) = (round.clone(), branch.clone(), worktree.clone());
+                self.write(StateEdit::AddRound { round, branch, worktree });
             }
             RoadmapFact::StageDecided { round, to, why, .. } => self.enter(round, *to, why),
             RoadmapFact::WorkEnded { work, failed } => {
@@ -426,12 +425,7 @@ impl State {
                 self.book.forget(round);
                 self.write(StateEdit::RemoveRound { round: round.clone() });
             }
-            RoadmapFact::UpdateOpened(opened) => {
-                let book = UpdateBook { status: Some(UpdateStatus::Authoring), ..UpdateBook::default() };
-                self.book.update = Some((opened.source_round.clone(), book));
-                self.write(StateEdit::OpenUpdate(opened.clone()));
-                self.write(StateEdit::Stage { stage: ControllerStage::UpdateRoadmap });
-            }
+            RoadmapFact::UpdateOpened(opened) => self.open_update(opened),
             RoadmapFact::UpdateDecided { round, decided } => self.decide_update(round, decided),
             RoadmapFact::UpdateMerged { commit, revision, .. } => {
                 self.known_base = Some(commit.clone());
@@ -455,6 +449,13 @@ impl State {
             RoadmapFact::Blocked { round, why, .. } => self.block(round.as_ref(), why),
             RoadmapFact::Concluded { end } => self.end = Some(end.clone()),
         }
+    }
+
+    fn open_update(&mut self, opened: &UpdateOpened) {
+        let book = UpdateBook { status: Some(UpdateStatus::Authoring), ..UpdateBook::default() };
+        self.book.update = Some((opened.source_round.clone(), book));
+        self.write(StateEdit::OpenUpdate(opened.clone()));
+        self.write(StateEdit::Stage { stage: ControllerStage::UpdateRoadmap });
     }
 
     pub(super) fn write(&mut self, edit: StateEdit) {

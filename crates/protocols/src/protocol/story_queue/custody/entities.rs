@@ -153,6 +153,7 @@ pub enum Holds {
 }
 
 impl Holds {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
     fn is_story(&self) -> bool {
         *self == Self::Story
     }

@@ -33,7 +33,7 @@ impl Actors {
     pub(super) fn learn(&mut self, entry: &Entry) {
         match &entry.change {
             Change::Tenancy(tenancy::Change::KeyMade { key } | tenancy::Change::KeyRotated { key, .. }) => {
-                self.learn_key(key)
+                self.learn_key(key);
             }
             Change::Tenancy(tenancy::Change::AgentRegistered { agent, key }) => {
                 self.agent_of.insert(*key, agent.id);
