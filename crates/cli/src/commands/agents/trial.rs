@@ -57,7 +57,10 @@ impl Trial {
             let directory = temporary_directory("windlass-trial-")?;
             (directory.path().to_owned(), Some(directory))
         };
-        let environment = scratch_repository::environment(&root.join("state"), user);
+        let mut environment = scratch_repository::environment(&root.join("state"), user);
+        // How far an agent is held is tried as it will be in a run.
+        let held = user.iter().filter(|(name, _)| name.to_string_lossy().starts_with("WINDLASS_SANDBOX"));
+        environment.extend(held.map(|(name, value)| (name.clone(), value.clone())));
         let trial = Self { agent, root, temporary, environment };
         let readme = trial.repository().join("README.md");
         std::fs::create_dir_all(trial.repository())
