@@ -6,12 +6,15 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::durable_file::{read_plain, sync_directory};
 
 /// Each file is flushed on its own; beyond this git, which flushes all of them at once, is faster.
 const A_HANDFUL: usize = 16;
 const TEMPORARY: &str = "tmp_obj_windlass-";
+/// Two rounds that are worked on side by side may store the same object at the same moment.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Whether the objects are all in the other store now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +63,8 @@ pub(crate) fn write(target: &Path, object: &[u8]) -> io::Result<File> {
     fs::create_dir_all(directory)?;
     windlass_process_supervisor::remove_leftovers(target, TEMPORARY);
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = directory.join(format!("{TEMPORARY}{}-{name}", std::process::id()));
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let temporary = directory.join(format!("{TEMPORARY}{}-{number}-{name}", std::process::id()));
     // A process with our number may have died here before; its leftover is in nobody's use.
     let _ = fs::remove_file(&temporary);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o444).open(&temporary)?;
@@ -97,6 +101,22 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(copy(&from, &to, &[ID]).unwrap(), Copied::All);
             assert_eq!(fs::read(place(&to, ID)).unwrap(), b"an object");
+            assert_eq!(fs::read_dir(to.join("aa")).unwrap().count(), 1);
+        }
+    }
+
+    #[test]
+    fn the_same_object_can_be_stored_by_many_at_once() {
+        let (_directory, from, to) = stores();
+        for _ in 0..50 {
+            let _ = fs::remove_dir_all(&to);
+            fs::create_dir_all(&to).unwrap();
+            std::thread::scope(|scope| {
+                let many: Vec<_> = (0..4).map(|_| scope.spawn(|| copy(&from, &to, &[ID]))).collect();
+                for one in many {
+                    assert_eq!(one.join().unwrap().unwrap(), Copied::All);
+                }
+            });
             assert_eq!(fs::read_dir(to.join("aa")).unwrap().count(), 1);
         }
     }
