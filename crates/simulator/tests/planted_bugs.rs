@@ -2,7 +2,7 @@
 
 use windlass_simulator::{Check, PlantedBug, Profile, Report, Violation, failure, reproduce, run_seed};
 
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 2_000;
 
 fn first_catch(bug: PlantedBug, healthy: Profile) -> (u64, Report, Violation) {
     let profile = healthy.with_bug(bug);

@@ -6,7 +6,7 @@ use super::end::End;
 use super::facts::{Fact as RoadmapFact, UpdateStep, Why};
 use super::plane::{Plane, RoundStage};
 use super::spec::RoadmapSpec;
-use super::steps::{FinalizeRound, PlaneOutcome, PlaneStep};
+use super::steps::{FinalizeRound, PlaneOutcome, PlaneStep, StateEdit};
 use crate::effect::{Effect, RunAgent};
 use crate::fact::Fact;
 use crate::kernel::budget::Budget;
@@ -199,13 +199,20 @@ impl<'a> Watch<'a> {
 
     fn settled(&mut self, effect: EffectId, outcome: &Outcome) {
         let Outcome::Plane(outcome) = outcome else { return };
-        if let (Some(Effect::Plane(PlaneStep::FinalizeRound(asked))), PlaneOutcome::Merged { commit, .. }) =
-            (self.seen.requests.get(&effect), outcome.itself())
-        {
-            let round = asked.round.clone();
-            if self.seen.merged.insert(round.clone(), commit.clone()).is_some() {
-                self.say(&format!("{round} has two squash commits"));
+        match (self.seen.requests.get(&effect), outcome.itself()) {
+            (Some(Effect::Plane(PlaneStep::FinalizeRound(asked))), PlaneOutcome::Merged { commit, .. }) => {
+                let round = asked.round.clone();
+                if self.seen.merged.insert(round.clone(), commit.clone()).is_some() {
+                    self.say(&format!("{round} has two squash commits"));
+                }
             }
+            // It stands in the file from now on. Whoever does not find it there follows a person who took it out.
+            (Some(Effect::Plane(PlaneStep::WriteState(asked))), PlaneOutcome::StateWritten { .. })
+                if asked.edits.iter().any(|edit| matches!(edit, StateEdit::OpenUpdate(_))) =>
+            {
+                self.seen.update_shown = true;
+            }
+            _ => {}
         }
     }
 
