@@ -13,25 +13,28 @@ use crate::worktree::{Head, Worktree};
 
 /// Nobody has directories of references inside each other so deep; a loop of links has.
 const DEEPEST: usize = 24;
+/// What every place begins with: these directories, what is copied from the user's where it is there, and the rest.
+const DIRECTORIES: [&str; 4] = ["objects/info", "objects/pack", "refs/heads", "info"];
+const COPIED: [&str; 4] = ["config", "HEAD", "info/exclude", "shallow"];
+const HOOKS: &str = "hooks";
+const REFERENCES: &str = "packed-refs";
+/// The same without what was carried over from the place before; for us, git does not know this file.
+const USERS_REFERENCES: &str = "windlass-users-references";
 
 impl Repository {
-    /// Makes `place`, which must not be there yet, the common directory of git inside the worktree. `before` are the places
-    /// of earlier steps in the same worktree: what was staged or committed there stays readable.
+    /// Gives git inside the worktree a common directory of its own in `folder`, which is this worktree's alone. The places
+    /// of earlier steps there stay: what was staged or committed in them stays readable. One in which nothing was left is
+    /// used again, so that a run of a thousand steps that leave git alone has one place and not a thousand.
     ///
     /// Comes back with all that git writes from now on; nothing where the worktree is not one of ours.
-    pub fn set_apart(
-        &self,
-        worktree: &Worktree,
-        place: &Path,
-        before: &[PathBuf],
-    ) -> Result<Vec<PathBuf>, GitError> {
+    pub fn set_apart(&self, worktree: &Worktree, folder: &Path) -> Result<Vec<PathBuf>, GitError> {
         let (common, admin) = (self.checkout.common_dir(), worktree.admin_dir());
-        let is_directory = admin.symlink_metadata().is_ok_and(|found| found.is_dir());
         let lists = |path: &Path| path.as_os_str().as_bytes().contains(&b'\n');
-        if !is_directory || !worktree.belongs_to_us() || lists(common) || lists(place) {
+        if !is_directory(admin) || !worktree.belongs_to_us() || lists(common) || lists(folder) {
             return Ok(Vec::new());
         }
-        for directory in ["objects/info", "objects/pack", "refs/heads", "info"] {
+        let (place, before) = next_place(folder)?;
+        for directory in DIRECTORIES {
             let path = place.join(directory);
             fs::create_dir_all(&path).map_err(GitError::io("create directory", &path))?;
         }
@@ -39,28 +42,95 @@ impl Repository {
             .chain(before.iter().rev().map(|place| place.join("objects")));
         let borrowed: Vec<u8> =
             borrowed.flat_map(|path| [path.as_os_str().as_bytes(), b"\n"].concat()).collect();
-        replace_for_now(&place.join("objects/info/alternates"), &borrowed)?;
-        for name in ["config", "HEAD", "info/exclude", "shallow"] {
-            if let Ok(content) = read_plain(&common.join(name)) {
-                replace_for_now(&place.join(name), &content)?;
+        put(&place.join("objects/info/alternates"), &borrowed)?;
+        for name in COPIED {
+            match read_plain(&common.join(name)) {
+                Ok(content) => put(&place.join(name), &content)?,
+                Err(_) => remove(&place.join(name))?,
             }
         }
-        let hooks = place.join("hooks");
-        std::os::unix::fs::symlink(common.join("hooks"), &hooks).map_err(GitError::io("link", &hooks))?;
-        let mut references = every_reference(common);
-        if let (Head::Branch(name), Some(last)) = (worktree.head(), before.last()) {
-            carry_over(&mut references, &name, last);
-        }
-        let lines: Vec<String> = references.iter().map(|(name, id)| format!("{id} {name}\n")).collect();
-        replace_for_now(&place.join("packed-refs"), lines.concat().as_bytes())?;
+        link(&place.join(HOOKS), &common.join(HOOKS))?;
+        let users = every_reference(common);
+        let own = match (worktree.head(), before.last()) {
+            (Head::Branch(name), Some(last)) => carried_over(&users, name, last),
+            _ => None,
+        };
+        put(&place.join(USERS_REFERENCES), lines(&users).as_bytes())?;
+        let references: BTreeMap<String, String> = users.into_iter().chain(own).collect();
+        put(&place.join(REFERENCES), lines(&references).as_bytes())?;
         replace_for_now(&admin.join("commondir"), &[place.as_os_str().as_bytes(), b"\n"].concat())?;
-        Ok(vec![admin.to_owned(), place.to_owned()])
+        Ok(vec![admin.to_owned(), place])
+    }
+}
+
+/// The last place if nothing was left in it, else a new one; and those before it.
+fn next_place(folder: &Path) -> Result<(PathBuf, Vec<PathBuf>), GitError> {
+    let entries = fs::read_dir(folder).map_err(GitError::io("list", folder))?;
+    let numbered = |entry: fs::DirEntry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path()));
+    let mut places: Vec<(u64, PathBuf)> = entries.flatten().filter_map(numbered).collect();
+    places.sort();
+    let next = places.last().map_or(1, |(number, _)| number + 1);
+    let mut places: Vec<PathBuf> = places.into_iter().map(|(_, place)| place).collect();
+    let place = match places.pop_if(|last| nothing_was_left_in(last)) {
+        Some(untouched) => untouched,
+        None => folder.join(next.to_string()),
+    };
+    Ok((place, places))
+}
+
+/// Whether it has no more than what every place begins with. What its files say does not count: they are written again.
+fn nothing_was_left_in(place: &Path) -> bool {
+    let known: Vec<PathBuf> = std::iter::once(PathBuf::from("objects/info/alternates"))
+        .chain(COPIED.iter().chain([&REFERENCES, &USERS_REFERENCES]).map(PathBuf::from))
+        .collect();
+    let directories: Vec<&Path> = DIRECTORIES.iter().flat_map(|path| Path::new(path).ancestors()).collect();
+    directories.iter().all(|directory| {
+        let here = place.join(directory);
+        let Ok(entries) = fs::read_dir(&here) else { return false };
+        is_directory(&here)
+            && entries.flatten().all(|entry| {
+                let path = directory.join(entry.file_name());
+                let Ok(kind) = entry.file_type() else { return false };
+                (kind.is_dir() && directories.contains(&path.as_path()))
+                    || (kind.is_file() && known.contains(&path))
+                    || (kind.is_symlink() && path == Path::new(HOOKS))
+            })
+    })
+}
+
+fn is_directory(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir())
+}
+
+/// A file that says so already is left alone: on some file systems making one costs more than reading ten.
+fn put(path: &Path, content: &[u8]) -> Result<(), GitError> {
+    let as_long = path.symlink_metadata().is_ok_and(|about| about.len() == content.len() as u64);
+    if as_long && read_plain(path).is_ok_and(|there| there == content) {
+        return Ok(());
+    }
+    replace_for_now(path, content)
+}
+
+fn link(path: &Path, target: &Path) -> Result<(), GitError> {
+    if fs::read_link(path).is_ok_and(|there| there == target) {
+        return Ok(());
+    }
+    remove(path)?;
+    std::os::unix::fs::symlink(target, path).map_err(GitError::io("link", path))
+}
+
+fn remove(path: &Path) -> Result<(), GitError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(GitError::io("remove", path)(error))
+        }
+        _ => Ok(()),
     }
 }
 
 /// As they stand in the files, packed and loose. One that cannot be read is not there for whoever looks from this place.
 fn every_reference(common: &Path) -> BTreeMap<String, String> {
-    let mut found = packed(common);
+    let mut found = packed(&common.join(REFERENCES));
     let mut open = vec![(common.join("refs"), String::from("refs"), 0)];
     while let Some((directory, name, depth)) = open.pop() {
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
@@ -76,8 +146,8 @@ fn every_reference(common: &Path) -> BTreeMap<String, String> {
     found
 }
 
-fn packed(common: &Path) -> BTreeMap<String, String> {
-    let text = read_plain(&common.join("packed-refs")).unwrap_or_default();
+fn packed(file: &Path) -> BTreeMap<String, String> {
+    let text = read_plain(file).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let entries = text.lines().filter_map(|line| line.split_once(' '));
     entries.filter(|(id, _)| is_id(id)).map(|(id, name)| (name.to_owned(), id.to_owned())).collect()
@@ -93,10 +163,13 @@ fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// What the maker committed on its branch in its last place, unless somebody else has moved the branch since.
-fn carry_over(references: &mut BTreeMap<String, String>, name: &str, last: &Path) {
-    let Some(own) = id_in(&last.join(name)) else { return };
-    if references.get(name) == packed(last).get(name) {
-        references.insert(name.to_owned(), own);
-    }
+/// What the maker had its branch at in its last place, unless somebody else has moved the branch since.
+fn carried_over(users: &BTreeMap<String, String>, name: String, last: &Path) -> Option<(String, String)> {
+    let own = id_in(&last.join(&name)).or_else(|| packed(&last.join(REFERENCES)).remove(&name))?;
+    let moved = users.get(&name) != packed(&last.join(USERS_REFERENCES)).get(&name);
+    (!moved).then_some((name, own))
+}
+
+fn lines(references: &BTreeMap<String, String>) -> String {
+    references.iter().map(|(name, id)| format!("{id} {name}\n")).collect()
 }

@@ -2,7 +2,7 @@
 //! places of their programs; here they become the fence around one step.
 
 use crate::context::RunContext;
-use crate::fault::{file_fault, git_fault};
+use crate::fault::git_fault;
 use crate::foreign::is_real_directory;
 use crate::state_dir::make_private;
 use std::collections::BTreeSet;
@@ -186,16 +186,7 @@ fn set_git_apart(context: &RunContext, step: &Step<'_>) -> Result<Vec<PathBuf>, 
     let name = step.worktree.file_name().unwrap_or_default();
     let folder = context.state.run(&context.run).join("git").join(name);
     make_private(&folder)?;
-    let mut before: Vec<(u64, PathBuf)> = std::fs::read_dir(&folder)
-        .map_err(|error| file_fault("list", &folder, &error))?
-        .flatten()
-        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
-        .collect();
-    before.sort();
-    let next = before.last().map_or(1, |(number, _)| number + 1);
-    let place = folder.join(next.to_string());
-    let before: Vec<PathBuf> = before.into_iter().map(|(_, place)| place).collect();
-    context.repository.set_apart(&worktree, &place, &before).map_err(git_fault)
+    context.repository.set_apart(&worktree, &folder).map_err(git_fault)
 }
 
 /// Directories that the repository's own rules ignore and that hold nothing of the tree: made, so that they can be written.

@@ -185,7 +185,7 @@ impl fmt::Display for Role {
 }
 
 /// A sealed file: its name for people, its digest for everybody else.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ArtifactRef {
     pub name: String,
     pub digest: Digest,

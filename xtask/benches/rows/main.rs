@@ -16,6 +16,7 @@ mod roadmap;
 mod roadmap_by_hand;
 mod roadmap_plane;
 mod rounds;
+mod scratch;
 mod stage;
 mod stories;
 
@@ -241,7 +242,11 @@ fn main() -> ExitCode {
         return played;
     }
     let arguments = Arguments::parse();
-    match Bench::from_environment().and_then(|bench| bench::run(&bench, ROWS, &arguments.bench)) {
+    let measured = Bench::from_environment().and_then(|bench| {
+        let measured = bench::run(&bench, ROWS, &arguments.bench);
+        scratch::clear(&bench.program).and(measured)
+    });
+    match measured {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             console::complain(&format!("error: {error:#}"));

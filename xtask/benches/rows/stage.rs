@@ -13,6 +13,7 @@ use xtask::commands::{self, Repository, environment};
 
 use crate::agent;
 use crate::roadmap_plane;
+use crate::scratch;
 
 /// Where files cost no disk, on systems that have such a place.
 const IN_MEMORY: &str = "/dev/shm";
@@ -24,7 +25,7 @@ const FILE_BYTES: usize = 4 * 1024;
 pub(crate) struct Stage {
     program: PathBuf,
     memory: TempDir,
-    disk: TempDir,
+    disk: PathBuf,
     search_path: String,
     git: PathBuf,
 }
@@ -37,8 +38,7 @@ impl Stage {
         } else {
             tempfile::tempdir()?
         };
-        let beside_program = bench.program.parent().context("the program stands in no directory")?;
-        let disk = tempfile::Builder::new().prefix("bench-").tempdir_in(beside_program)?;
+        let disk = scratch::directory(bench)?;
         let search_path = environment("PATH").unwrap_or_else(|| "/usr/bin:/bin".to_owned());
         let git = agent::real_git()?;
         let stage = Self { program: bench.program.clone(), memory, disk, search_path, git };
@@ -153,7 +153,7 @@ impl Stage {
 
     /// A place on the disk beside the state directory.
     pub(crate) fn on_disk(&self, name: &str) -> PathBuf {
-        self.disk.path().join(name)
+        self.disk.join(name)
     }
 
     pub(crate) fn state_directory(&self) -> PathBuf {
@@ -206,9 +206,23 @@ impl Stage {
         let rounds = (rejected_rounds + 1).to_string();
         let repository = self.repository();
         let repository = repository.to_str().context("the repository has a plain path")?;
+        let disk = self.disk.to_str().context("the disk has a plain path")?;
+        // The agents' moments lie beside the state directory, where no agent may write of itself.
         self.windlass(&[
-            "run", "a change", "--id", task, "--repo", repository, "--agent", &agent, "--rounds", &rounds,
-            "--land", landing,
+            "run",
+            "a change",
+            "--id",
+            task,
+            "--repo",
+            repository,
+            "--agent",
+            &agent,
+            "--rounds",
+            &rounds,
+            "--land",
+            landing,
+            "--sandbox-write",
+            disk,
         ])
         .map(drop)
     }

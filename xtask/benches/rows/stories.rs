@@ -1,7 +1,7 @@
 //! The story queue under load: 64 clients that claim 10,000 stories over HTTP, against the bare database doing the same
 //! writes for as many threads; and its two lists with few stories and with many.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -9,12 +9,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use windlass_test_support::{StoryServer, World};
 use xtask::bench::{Bench, Measurement, Medians, interleaved};
 use xtask::stopwatch::Stopwatch;
 
 use crate::bare_journal::BareFacts;
+use crate::scratch;
 
 const MANY: usize = 10_000;
 const FEW: usize = 100;
@@ -72,7 +72,7 @@ fn measure_claims(bench: &Bench) -> Result<(Medians, Medians)> {
         facts.len()
     );
     let by_claim: Vec<&[String]> = facts.chunks(facts.len() / MANY).collect();
-    let floor = bare_writes(&queue.disk.path().join("bare.db"), &by_claim)?;
+    let floor = bare_writes(&queue.disk.join("bare.db"), &by_claim)?;
     queue.give_each_to_one(&keys, contested)?;
     Ok((
         Medians { ours: ours.whole, floor: floor.whole },
@@ -145,17 +145,16 @@ enum Waiting {
 struct Queue {
     server: StoryServer,
     project: String,
-    disk: TempDir,
+    disk: PathBuf,
     /// Last: it is the directory of what the server still prints.
     _world: World,
 }
 
 impl Queue {
     fn with(bench: &Bench, stories: usize, waiting: Waiting) -> Result<Self> {
-        let beside_program = bench.program.parent().context("the program stands in no directory")?;
-        let disk = tempfile::Builder::new().prefix("bench-").tempdir_in(beside_program)?;
+        let disk = scratch::directory(bench)?;
         let world = World::new(&bench.program);
-        let server = StoryServer::start(&world, &disk.path().join("data"));
+        let server = StoryServer::start(&world, &disk.join("data"));
         server.lift_rate_limit();
         let mut user = server.user();
         let made = user.succeed("POST", "/api/v1/projects", &json!({ "name": "bench", "slug": "bench" }));
@@ -223,7 +222,7 @@ impl Queue {
 
     /// What the server has made durable of its tenant.
     fn facts(&self) -> Result<Vec<String>> {
-        let path = self.disk.path().join("data/stories.db");
+        let path = self.disk.join("data/stories.db");
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let tenants = "run LIKE 'stories:%' AND run <> 'stories:registry'";
         let sql = format!("SELECT payload FROM facts WHERE {tenants} ORDER BY version");

@@ -58,15 +58,27 @@ impl Bench {
     }
 }
 
-/// Measures the chosen rows and prints them. A missed goal is an error, so that a script sees it.
+/// Measures the chosen rows and prints them. A missed goal is an error, so that a script sees it; so is a row that could
+/// not be measured, but only after the others, which took minutes.
 pub fn run(bench: &Bench, rows: &[Row], args: &BenchArgs) -> Result<()> {
     let chosen = choose(rows, &args.rows)?;
-    let mut results = Vec::new();
+    let (mut results, mut unmeasured) = (Vec::new(), Vec::new());
     for row in chosen {
         if !args.json {
             console::say(&format!("measuring {}: {}", row.name, row.what));
         }
-        results.push((row, (row.measure)(bench).with_context(|| format!("row {}", row.name))?));
+        match (row.measure)(bench) {
+            Ok(measurement) => {
+                if !args.json {
+                    console::say(&format!("  {}", report::in_a_line(row, &measurement)));
+                }
+                results.push((row, measurement));
+            }
+            Err(error) => {
+                console::complain(&format!("error: row {}: {error:#}", row.name));
+                unmeasured.push(row.name);
+            }
+        }
     }
     console::say(&if args.json {
         report::as_json(&results)?
@@ -78,7 +90,10 @@ pub fn run(bench: &Bench, rows: &[Row], args: &BenchArgs) -> Result<()> {
         .filter(|(row, measurement)| measurement.verdict(row.goal) == BenchVerdict::Missed)
         .map(|(row, _)| row.name)
         .collect();
-    if missed.is_empty() { Ok(()) } else { bail!("goals missed: {}", missed.join(", ")) }
+    let failures = [("goals missed", missed), ("not measured", unmeasured)];
+    let told = failures.iter().filter(|(_, names)| !names.is_empty());
+    let told: Vec<String> = told.map(|(what, names)| format!("{what}: {}", names.join(", "))).collect();
+    if told.is_empty() { Ok(()) } else { bail!(told.join("; ")) }
 }
 
 fn choose<'a>(rows: &'a [Row], names: &[String]) -> Result<Vec<&'a Row>> {
@@ -118,6 +133,17 @@ mod tests {
         assert_eq!(run(&bench(), &rows, &all).unwrap_err().to_string(), "goals missed: bad");
         let good = BenchArgs { rows: vec!["good".to_owned()], json: true };
         run(&bench(), &rows, &good).unwrap();
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_measured_does_not_take_the_others_with_it() {
+        let rows = [
+            row("broken", Goal::None, |_| bail!("the agent was kept out")),
+            row("bad", Goal::RatioAtMost(2.0), |_| Ok(times(30, 10))),
+        ];
+        let all = BenchArgs { rows: vec![], json: false };
+        let message = run(&bench(), &rows, &all).unwrap_err().to_string();
+        assert_eq!(message, "goals missed: bad; not measured: broken");
     }
 
     #[test]

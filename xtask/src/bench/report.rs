@@ -9,17 +9,27 @@ use crate::console;
 
 pub(super) fn as_table(results: &[(&Row, Measurement)]) -> String {
     let heading = ["row", "measured", "floor", "ratio", "goal", "verdict"].map(str::to_owned).to_vec();
-    let line = |(row, measurement): &(&Row, Measurement)| {
-        vec![
-            row.name.to_owned(),
-            measurement.measured.text(),
-            measurement.floor.map(Quantity::text).unwrap_or_default(),
-            measurement.ratio().map(|ratio| format!("{ratio:.2}×")).unwrap_or_default(),
-            row.goal.text(),
-            measurement.verdict(row.goal).text().to_owned(),
-        ]
-    };
-    console::table(&std::iter::once(heading).chain(results.iter().map(line)).collect::<Vec<_>>())
+    let lines = results.iter().map(|(row, measurement)| cells(row, measurement).to_vec());
+    console::table(&std::iter::once(heading).chain(lines).collect::<Vec<_>>())
+}
+
+/// One row as soon as it is measured.
+pub(super) fn in_a_line(row: &Row, measurement: &Measurement) -> String {
+    let [_, measured, floor, ratio, goal, verdict] = cells(row, measurement);
+    let floor = if floor.is_empty() { floor } else { format!("against {floor}") };
+    let words = [measured, floor, ratio, goal, verdict];
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join("  ")
+}
+
+fn cells(row: &Row, measurement: &Measurement) -> [String; 6] {
+    [
+        row.name.to_owned(),
+        measurement.measured.text(),
+        measurement.floor.map(Quantity::text).unwrap_or_default(),
+        measurement.ratio().map(|ratio| format!("{ratio:.2}×")).unwrap_or_default(),
+        row.goal.text(),
+        measurement.verdict(row.goal).text().to_owned(),
+    ]
 }
 
 pub(super) fn as_json(results: &[(&Row, Measurement)]) -> Result<String> {
@@ -51,6 +61,7 @@ mod tests {
         let results = [(&row, times(30, 10))];
         let table = as_table(&results);
         assert!(table.ends_with("spawn  30.0 ms   10.0 ms  3.00×  ≤ 1.5×  MISSED"), "{table}");
+        assert_eq!(in_a_line(&row, &times(30, 10)), "30.0 ms  against 10.0 ms  3.00×  ≤ 1.5×  MISSED");
         let json: Value = serde_json::from_str(&as_json(&results).unwrap()).unwrap();
         assert_eq!(json[0]["ratio"], 3.0);
         assert_eq!(json[0]["measured"]["nanoseconds"], 30_000_000);

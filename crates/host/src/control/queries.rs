@@ -9,7 +9,7 @@ use crate::headline;
 use crate::host::Host;
 use crate::narrate::Narrator;
 use crate::spending;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 use windlass_artifact_formats::roadmap_loop::plane::names;
@@ -373,6 +373,7 @@ pub(crate) fn sealed(id: &RunId, stored: &[Stored]) -> Result<Vec<(u32, Artifact
     // Rounds of a roadmap live side by side: whose an answer is, is known by who was asked.
     let mut asked: BTreeMap<EffectId, u32> = BTreeMap::new();
     let mut found: Vec<(u32, ArtifactRef)> = Vec::new();
+    let mut known: BTreeSet<(u32, ArtifactRef)> = BTreeSet::new();
     for row in stored {
         let fact = row.fact(id).map_err(journal_fault)?;
         let artifacts = match fact {
@@ -405,8 +406,7 @@ pub(crate) fn sealed(id: &RunId, stored: &[Stored]) -> Result<Vec<(u32, Artifact
             _ => Vec::new(),
         };
         for artifact in artifacts {
-            let known = found.iter().rev().any(|(at, known)| *at == round && *known == artifact);
-            if !known {
+            if known.insert((round, artifact.clone())) {
                 found.push((round, artifact));
             }
         }

@@ -13,7 +13,7 @@ use windlass_protocols::protocol::story_queue::plan::{
     self, AddStory, CentiHours, Criterion, CriterionStatus, EditForce, Story, StoryEdit, StoryNumber,
 };
 use windlass_protocols::protocol::story_queue::refusal::{Kind, Refusal};
-use windlass_protocols::protocol::story_queue::vocabulary::{EpicId, JsonText, KeyRole};
+use windlass_protocols::protocol::story_queue::vocabulary::{EpicId, JsonText, KeyRole, StoryId};
 use windlass_protocols::protocol::story_queue::work::{AgentStatus, Place, VerifiedStatus};
 
 const READING: Who = Who::AtLeast(KeyRole::Agent);
@@ -74,49 +74,61 @@ pub(crate) const ROUTES: &[Route] = &[
         .body(NEW_STORY),
 ];
 
-fn rows(
-    look: &Look<'_>,
-    asked: &Asked,
-    stories: &[&Story],
-    more: impl Fn(&Story) -> Option<(&'static str, Value)>,
-) -> Decided<Reply> {
-    let render = |story: &&Story| {
-        let mut shown = views::plan::story(look.ledger, story);
-        if let (Some((name, value)), Value::Object(fields)) = (more(story), &mut shown) {
-            fields.insert(name.to_owned(), value);
-        }
-        shown
-    };
-    Ok(Reply::ok(asked.page(100, 500)?.of(stories, render)))
+/// One story's row, with what this list says besides.
+fn row(ledger: &Ledger, story: &Story, more: Option<(&'static str, Value)>) -> Value {
+    let mut shown = views::plan::story(ledger, story);
+    if let (Some((name, value)), Value::Object(fields)) = (more, &mut shown) {
+        fields.insert(name.to_owned(), value);
+    }
+    shown
 }
 
-/// Only the stories of the page are rendered; the index is walked, not the plan.
+fn rows(look: &Look<'_>, asked: &Asked, stories: &[&Story]) -> Decided<Reply> {
+    Ok(Reply::ok(asked.page(100, 500)?.of(stories, |story| row(look.ledger, story, None))))
+}
+
+/// A page of an index of work. Only its own stories are looked up: of ten thousand others no more is asked than how many
+/// they are, so that a page of a long list costs what a page of a short one does.
 fn places<'a>(
     look: &Look<'a>,
     asked: &Asked,
     index: impl Iterator<Item = &'a Place>,
-) -> Decided<Vec<&'a Story>> {
-    let epic = asked.query("epic_id").map(|word| resolve::epic(look.ledger, asked, word)).transpose()?;
-    let stories = index.filter_map(|(_, _, id)| look.ledger.plan.story(*id));
-    Ok(stories.filter(|story| epic.is_none_or(|epic| story.epic == epic)).collect())
+    more: impl Fn(&Story) -> Option<(&'static str, Value)>,
+) -> Decided<Reply> {
+    let page = asked.page(100, 500)?;
+    let (mut ids, mut total) = (Vec::new(), 0_usize);
+    let mut list = |id: StoryId| {
+        if total >= page.skip && ids.len() < page.size {
+            ids.push(id);
+        }
+        total += 1;
+    };
+    match asked.query("epic_id").map(|word| resolve::epic(look.ledger, asked, word)).transpose()? {
+        None => index.for_each(|(_, _, id)| list(*id)),
+        Some(epic) => {
+            let in_epic = |id: &StoryId| look.ledger.plan.story(*id).is_some_and(|story| story.epic == epic);
+            index.filter(|(_, _, id)| in_epic(id)).for_each(|(_, _, id)| list(*id));
+        }
+    }
+    let stories = ids.into_iter().filter_map(|id| look.ledger.plan.story(id));
+    let data = stories.map(|story| row(look.ledger, story, more(story))).collect();
+    Ok(Reply::ok(page.envelope(data, total)))
 }
 
 fn ready(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
     let project = project_in_query(look.ledger, asked)?;
-    let stories = places(look, asked, look.ledger.work.ready(project))?;
-    rows(look, asked, &stories, |_| None)
+    places(look, asked, look.ledger.work.ready(project), |_| None)
 }
 
 fn awaiting(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
     let project = project_in_query(look.ledger, asked)?;
-    let stories = places(look, asked, look.ledger.work.awaiting_verdict(project))?;
-    rows(look, asked, &stories, |_| None)
+    places(look, asked, look.ledger.work.awaiting_verdict(project), |_| None)
 }
 
 fn blocked(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
     let project = project_in_query(look.ledger, asked)?;
-    let stories = places(look, asked, look.ledger.work.blocked(project))?;
-    rows(look, asked, &stories, |story| Some(("blocking_dependencies", blockers(look.ledger, story))))
+    let more = |story: &Story| Some(("blocking_dependencies", blockers(look.ledger, story)));
+    places(look, asked, look.ledger.work.blocked(project), more)
 }
 
 fn blockers(ledger: &Ledger, story: &Story) -> Value {
@@ -153,7 +165,7 @@ fn list(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
         .filter(|story| agent.is_none_or(|status| standing(story).agent == status))
         .filter(|story| verified.is_none_or(|status| standing(story).verified == status))
         .collect();
-    rows(look, asked, &stories, |_| None)
+    rows(look, asked, &stories)
 }
 
 fn named<T: Copy>(asked: &Asked, field: &str, all: &[T], name: fn(T) -> &'static str) -> Decided<Option<T>> {
@@ -283,7 +295,7 @@ fn add_to_project(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
 fn of_epic(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
     let epic = epic_in_path(look.ledger, asked)?;
     let stories: Vec<&Story> = look.ledger.plan.stories_of(epic).collect();
-    rows(look, asked, &stories, |_| None)
+    rows(look, asked, &stories)
 }
 
 fn change(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
