@@ -18,6 +18,7 @@ use commands::{compat, demo};
 use output::Output;
 use std::ffi::OsString;
 use std::path::Path;
+use std::pin::Pin;
 use std::process::ExitCode;
 use windlass_control_api::{Code, Fault, exit_codes};
 use wiring::Environment;
@@ -77,7 +78,9 @@ fn answer(command: Command, environment: &Environment, output: &mut Output) -> R
     block_on(dispatch(command, environment, output))
 }
 
-fn block_on(work: impl Future<Output = Result<u8, Fault>>) -> Result<u8, Fault> {
+/// Behind a pointer: the runtime polls in more than one place, and each would have the whole program inlined into it.
+fn block_on<'a>(work: impl Future<Output = Result<u8, Fault>> + 'a) -> Result<u8, Fault> {
+    let work: Pin<Box<dyn Future<Output = Result<u8, Fault>> + 'a>> = Box::pin(work);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

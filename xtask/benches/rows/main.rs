@@ -8,6 +8,7 @@ mod between_agents;
 mod by_hand;
 mod control;
 mod control_by_hand;
+mod crowd;
 mod history;
 mod long_journals;
 mod planes;
@@ -47,16 +48,46 @@ const ROWS: &[Row] = &[
         measure: program::helper_process,
     },
     Row {
+        name: "sleeping-agents-256",
+        what: "256 agents that sleep three seconds at once, against the same started by hand",
+        goal: Goal::RatioAtMost(1.15),
+        measure: crowd::sleeping,
+    },
+    Row {
+        name: "sleeping-agents-256-memory",
+        what: "bytes that the keepers of 256 agents have for themselves",
+        goal: Goal::CountAtMost(64_000_000),
+        measure: crowd::sleeping_memory,
+    },
+    Row {
+        name: "output-10-gigabytes",
+        what: "bytes by which the keeper of an agent grows that prints ten gigabytes",
+        goal: Goal::CountAtMost(16_000_000),
+        measure: crowd::output,
+    },
+    Row {
         name: "rejected-round-20-files",
         what: "one rejected round among twenty against the same agents, git and durable commits by hand",
-        goal: Goal::RatioAtMost(2.0),
+        goal: Goal::RatioAtMost(1.5),
         measure: rounds::rejected_small,
+    },
+    Row {
+        name: "rejected-round-700-files",
+        what: "the same with 700 files",
+        goal: Goal::RatioAtMost(1.5),
+        measure: rounds::rejected_medium,
     },
     Row {
         name: "rejected-round-2000-files",
         what: "the same with 2,000 files",
-        goal: Goal::RatioAtMost(2.0),
+        goal: Goal::RatioAtMost(1.5),
         measure: rounds::rejected_large,
+    },
+    Row {
+        name: "rejected-round-100000-files",
+        what: "the same with 100,000 files",
+        goal: Goal::RatioAtMost(1.5),
+        measure: rounds::rejected_huge,
     },
     Row {
         name: "pass-round-20-files",

@@ -15,7 +15,9 @@ const SAMPLES: usize = 7;
 /// Rejected rounds of one run, so that a whole millisecond in a fact's time is a fraction of one in a round's.
 const REJECTED: u32 = 20;
 const SMALL: usize = 20;
+const MEDIUM: usize = 700;
 const LARGE: usize = 2_000;
+const HUGE: usize = 100_000;
 /// The last ten rounds of a run that goes a little beyond a hundred are held against a run of only ten.
 const LONG_RUN: u32 = 105;
 const FRESH_RUN: u32 = 10;
@@ -33,8 +35,16 @@ pub(crate) fn rejected_small(bench: &Bench) -> Result<Measurement> {
     rejected(bench, SMALL)
 }
 
+pub(crate) fn rejected_medium(bench: &Bench) -> Result<Measurement> {
+    rejected(bench, MEDIUM)
+}
+
 pub(crate) fn rejected_large(bench: &Bench) -> Result<Measurement> {
     rejected(bench, LARGE)
+}
+
+pub(crate) fn rejected_huge(bench: &Bench) -> Result<Measurement> {
+    rejected(bench, HUGE)
 }
 
 /// A whole run of one round, from the start of the program to its end.
