@@ -157,6 +157,7 @@ pub(crate) const fn outcome_name(outcome: &PlaneOutcome) -> &'static str {
         PlaneOutcome::WorktreeOpened { .. } => "worktree-opened",
         PlaneOutcome::WorkCaptured(_) => "work-captured",
         PlaneOutcome::SetAside { .. } => "set-aside",
+        PlaneOutcome::TakenUp { .. } => "taken-up",
         PlaneOutcome::WorkCombined { .. } => "work-combined",
         PlaneOutcome::Merged { .. } => "merged",
         PlaneOutcome::Held(_) => "held",
