@@ -51,8 +51,8 @@ fn take(
     if let Some(hazard) = found.hazards.first() {
         return refused(format!("{}: {hazard}", left.worktree));
     }
-    let takes = belongs(site, (asked, plane), left, round)?;
-    let taken = site.repository.select(&parent.tree, &found.tree, |path| takes(path.as_bytes()))?;
+    let is_theirs = belongs(site, (asked, plane), left, round)?;
+    let taken = site.repository.select(&parent.tree, &found.tree, |path| is_theirs(path.as_bytes()))?;
     let changed = site.repository.differing_paths(&parent.tree, &taken.tree, Part::Everything)?;
     let commit = if changed.is_empty() {
         parent.clone()

@@ -417,15 +417,7 @@ impl State {
                 }
             }
             RoadmapFact::RoundMerged { round, commit, closeout, at, .. } => {
-                self.known_base = Some(commit.clone());
-                self.own_roadmap_change = true;
-                let mut ignored = Vec::new();
-                if let Some(book) = self.book.rounds.get_mut(round) {
-                    book.merged = true;
-                    ignored.clone_from(&book.ignored);
-                }
-                let (round, commit) = (round.clone(), commit.clone());
-                self.merged.push(MergedRound { round, commit, closeout: *closeout, at: *at, ignored });
+                self.has_merged(round, commit, (*closeout, *at));
             }
             RoadmapFact::RoundClosed { round, .. } => {
                 self.book.forget(round);
@@ -455,6 +447,18 @@ impl State {
             RoadmapFact::Blocked { round, why, .. } => self.block(round.as_ref(), why),
             RoadmapFact::Concluded { end } => self.end = Some(end.clone()),
         }
+    }
+
+    fn has_merged(&mut self, round: &str, commit: &CommitId, (closeout, at): (CloseoutMode, Millis)) {
+        self.known_base = Some(commit.clone());
+        self.own_roadmap_change = true;
+        let mut ignored = Vec::new();
+        if let Some(book) = self.book.rounds.get_mut(round) {
+            book.merged = true;
+            ignored.clone_from(&book.ignored);
+        }
+        let (round, commit) = (round.to_string(), commit.clone());
+        self.merged.push(MergedRound { round, commit, closeout, at, ignored });
     }
 
     fn open_update(&mut self, opened: &UpdateOpened) {
