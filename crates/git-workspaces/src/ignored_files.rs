@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::blockers::blockers;
 use crate::confined_dir::ConfinedDir;
 use crate::error::GitError;
 use crate::hazard::{Hazard, SnapshotLimits};
+use crate::index_file::path_for_key;
 use crate::repo_path::RepoPath;
 use crate::repository::Repository;
 use std::path::Path;
@@ -57,6 +59,19 @@ impl Choice {
 }
 
 impl Repository {
+    /// Everything in a workspace that the rules there tell git to leave alone, as of the last look at it under this key. A
+    /// directory with nothing else in it counts once.
+    pub fn ignored_in(&self, workspace: &Path, key: &str) -> Result<Vec<RepoPath>, GitError> {
+        let root = ConfinedDir::open(workspace)?;
+        // Where git cannot be asked, nothing is recorded either, and that is told.
+        if !blockers(&root)?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let call = self.call_in(root.path(), &path_for_key(&self.control.indexes(), key));
+        let listed = call.args(["ls-files", "-o", "-i", "--exclude-standard", "--directory", "-z"]).run()?;
+        Ok(listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(RepoPath::new).collect())
+    }
+
     pub(crate) fn choose_ignored(
         &self,
         root: &ConfinedDir,

@@ -7,8 +7,7 @@ mod keepers;
 mod landing;
 mod stage;
 
-use choice::is_campaign;
-pub(crate) use choice::{Kinds, visited};
+pub(crate) use choice::{Kinds, is_campaign, visited};
 use ending::Ending;
 pub(crate) use stage::places;
 use stage::{Stage, Standing};

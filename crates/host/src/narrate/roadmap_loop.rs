@@ -9,10 +9,11 @@ use windlass_protocols::protocol::roadmap_rounds::end::End;
 use windlass_protocols::protocol::roadmap_rounds::facts::{
     Closed, Fact, OutKind, RetryKind, UpdateStep, Why,
 };
+use windlass_protocols::protocol::roadmap_rounds::not_merged;
 use windlass_protocols::protocol::roadmap_rounds::plane::{Plane, RoundStage};
 use windlass_protocols::protocol::roadmap_rounds::state::State;
 use windlass_protocols::protocol::roadmap_rounds::steps::{
-    Held, PlaneOutcome, PlaneStep, RoundWork, WorkCaptured, WorkKind,
+    Held, Kept, PlaceTaken, PlaneOutcome, PlaneStep, RoundWork, WorkCaptured, WorkKind,
 };
 
 fn state(run: &Run) -> Option<&State> {
@@ -44,6 +45,7 @@ pub(super) fn stepping(step: &PlaneStep) -> (String, Tone) {
         PlaneStep::OpenWorktree(asked) => format!("making {}", asked.worktree),
         PlaneStep::CaptureWork(asked) => format!("{}: taking down what was left", asked.work.round),
         PlaneStep::SetAside(asked) => format!("{}: setting an earlier review aside", asked.work.round),
+        PlaneStep::TakeUp(asked) => format!("{}: taking up what lies there", asked.round),
         PlaneStep::CombineWork(asked) => format!("{}: merging into {}", asked.round, asked.branch),
         PlaneStep::FinalizeRound(asked) => format!("{}: merging", asked.round),
         PlaneStep::PublishUpdate(asked) => format!("publishing {}", asked.revision),
@@ -57,12 +59,18 @@ pub(super) fn stepped(outcome: &PlaneOutcome) -> (String, Tone) {
             ("the state file was changed meanwhile: read again".to_owned(), Tone::Attention)
         }
         PlaneOutcome::Held(held) => (held_words(held), Tone::Attention),
+        PlaneOutcome::SetAside { kept: Some(kept), .. }
+        | PlaneOutcome::WorkCombined { kept: Some(kept), .. } => {
+            let text = format!("what stood there uncommitted was put back; {}", kept.way_back());
+            (text, Tone::Attention)
+        }
         PlaneOutcome::Looked { .. }
         | PlaneOutcome::Read(_)
         | PlaneOutcome::StateWritten { .. }
         | PlaneOutcome::WorktreeOpened { .. }
         | PlaneOutcome::WorkCaptured(_)
         | PlaneOutcome::SetAside { .. }
+        | PlaneOutcome::TakenUp { .. }
         | PlaneOutcome::WorkCombined { .. }
         | PlaneOutcome::Merged { .. } => (String::new(), Tone::Quiet),
     }
@@ -91,6 +99,7 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::ReviewSetAside { work, .. } => {
             (format!("{}: an earlier review was set aside", work.round), Tone::Quiet)
         }
+        Fact::TakenUp { round, update, places } => taken_up(round, *update, places),
         Fact::WorkCombined { round, conflicts, .. } if conflicts.is_empty() => {
             (format!("{round}: brought together"), Tone::Quiet)
         }
@@ -101,7 +110,11 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             (format!("{round} does not fit the base in {}", paths.join(", ")), Tone::Attention)
         }
         Fact::RoundMerged { round, commit, .. } => {
-            (format!("{round} merged as {}", short(commit.as_str())), Tone::Good)
+            let book = state(run).and_then(|state| state.book.rounds.get(round));
+            let ignored = book.map(|book| book.ignored.join(", ")).filter(|names| !names.is_empty());
+            let left = ignored.map(|names| format!(", without what the repository's rules ignore: {names}"));
+            let text = format!("{round} merged as {}{}", short(commit.as_str()), left.unwrap_or_default());
+            (text, Tone::Good)
         }
         Fact::WorkEnded { failed: None, .. } | Fact::RoundClosed { how: Closed::Merged, .. } => quiet(),
         Fact::RoundClosed { round, how: Closed::Cancelled } => {
@@ -118,7 +131,7 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::UpdateMerged { commit, revision, .. } => {
             (format!("roadmap {revision} merged as {}", short(commit.as_str())), Tone::Good)
         }
-        Fact::Concluded { end } => concluded(end),
+        Fact::Concluded { end } => concluded(run, end),
         fact => tried_again(fact),
     }
 }
@@ -171,7 +184,8 @@ fn moved(round: &str, (from, to): (RoundStage, RoundStage), why: &Why) -> (Strin
         | Why::BaseMoved { .. }
         | Why::CloseoutStale { .. }
         | Why::RoadmapRevised { .. }
-        | Why::PlanOutdated { .. } => {
+        | Why::PlanOutdated { .. }
+        | Why::Unproven { .. } => {
             (format!("{round} back to {}: {}", to.word(), why.words()), Tone::Attention)
         }
         Why::Proven => (format!("{round} goes on at {}: {}", to.word(), why.words()), Tone::Plain),
@@ -188,12 +202,48 @@ fn captured_words(captured: &WorkCaptured) -> (String, Tone) {
         text.push_str("; put back, for it was not its to write: ");
         text.push_str(&captured.put_back.join(", "));
     }
+    let kept = captured.kept.as_ref().map(Kept::way_back);
+    for told in kept.into_iter().chain(not_merged(&captured.ignored)) {
+        text.push_str("; ");
+        text.push_str(&told);
+    }
     for hazard in &captured.hazards {
         text.push_str("; ");
         text.push_str(hazard);
     }
-    let loud = !captured.put_back.is_empty() || !captured.hazards.is_empty();
+    let loud = !captured.put_back.is_empty() || !captured.hazards.is_empty() || !captured.ignored.is_empty();
     (text, if loud { Tone::Attention } else { Tone::Quiet })
+}
+
+/// What somebody else had left, where there was anything.
+fn taken_up(round: &str, update: bool, places: &[PlaceTaken]) -> (String, Tone) {
+    let whose = if update { format!("the roadmap update of {round}") } else { round.to_owned() };
+    let told = places.iter().filter(|place| place.files_changed > 0 || !place.put_back.is_empty());
+    let lines: Vec<String> = told
+        .map(|place| {
+            let whose = match &place.worker {
+                Some(worker) => format!("{whose}, worker {worker}"),
+                None => whose.clone(),
+            };
+            let lay = if place.files_changed == 1 { "file that lay" } else { "files that lay" };
+            let mut text = format!(
+                "{whose}: {} {lay} uncommitted in its worktree, committed now at {}",
+                place.files_changed,
+                short(place.commit.as_str())
+            );
+            if !place.put_back.is_empty() {
+                text.push_str("; put back, for it belongs to nobody who works there: ");
+                text.push_str(&place.put_back.join(", "));
+            }
+            let kept = place.kept.as_ref().map(Kept::way_back);
+            for told in kept.into_iter().chain(not_merged(&place.ignored)) {
+                text.push_str("; ");
+                text.push_str(&told);
+            }
+            text
+        })
+        .collect();
+    if lines.is_empty() { quiet() } else { (lines.join("; "), Tone::Attention) }
 }
 
 fn update(decided: &UpdateStep) -> (String, Tone) {
@@ -258,9 +308,19 @@ fn tried_again(fact: &Fact) -> (String, Tone) {
     (text, Tone::Attention)
 }
 
-fn concluded(end: &End) -> (String, Tone) {
+fn concluded(run: &Run, end: &End) -> (String, Tone) {
     match end {
-        End::Complete | End::RoundsUsed => (end.words(), Tone::Good),
+        End::Complete | End::RoundsUsed => {
+            let merged = state(run).map(|state| state.merged.as_slice()).unwrap_or_default();
+            let without = merged.iter().filter(|round| !round.ignored.is_empty());
+            let names: Vec<String> =
+                without.map(|round| format!("{} ({})", round.ignored.join(", "), round.round)).collect();
+            if names.is_empty() {
+                return (end.words(), Tone::Good);
+            }
+            let left = "not merged, for the repository's rules ignore it";
+            (format!("{}; {left}: {}", end.words(), names.join(", ")), Tone::Attention)
+        }
         End::NotReady { .. } => (format!("it cannot go on: {}", end.words()), Tone::Bad),
         End::Blocked { .. } => (end.words(), Tone::Bad),
         End::Spent { .. } | End::Stopped { .. } => (end.words(), Tone::Attention),

@@ -134,6 +134,7 @@ pub(crate) fn worker(id: &str) -> WorkerSeen {
         blocks_integration: true,
         head: None,
         state: WorkerState::Pending,
+        outside: false,
     }
 }
 

@@ -111,7 +111,7 @@ fn outcome(script: &mut Script, request: &Effect, how: u8) -> Outcome {
             let head = CommitId::new(format!("{}@{}", asked.branch, script.desk.fresh()));
             script.advance(&asked.branch, &head);
             let conflicts = if how % 3 == 1 { vec!["a".to_owned()] } else { Vec::new() };
-            Outcome::Plane(PlaneOutcome::WorkCombined { head, conflicts })
+            Outcome::Plane(PlaneOutcome::WorkCombined { head, conflicts, kept: None })
         }
         Effect::Wait(_) => Outcome::Waited,
         Effect::CloseRun(_) => Outcome::Closed,

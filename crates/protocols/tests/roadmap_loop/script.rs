@@ -19,7 +19,7 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{Plane, RoundStage};
 use windlass_protocols::protocol::roadmap_rounds::spec::{RoadmapSpec, RoundLimits};
 use windlass_protocols::protocol::roadmap_rounds::state::State;
 use windlass_protocols::protocol::roadmap_rounds::steps::{
-    Held, PlaneStep, WorkCaptured, WorkKind, WorktreePurpose,
+    Held, PlaceTaken, PlaneStep, TakeUp, WorkCaptured, WorkKind, WorktreePurpose,
 };
 use windlass_protocols::protocol::{Protocol, Spec};
 use windlass_protocols::{
@@ -205,6 +205,8 @@ impl Script {
                     commit,
                     files_changed,
                     put_back: Vec::new(),
+                    kept: None,
+                    ignored: Vec::new(),
                     findings: Vec::new(),
                     hazards: Vec::new(),
                 }))
@@ -213,8 +215,9 @@ impl Script {
                 let head = CommitId::new(format!("{}@{number}", asked.branch));
                 self.desk.set_review_aside(&asked.branch);
                 self.advance(&asked.branch, &head);
-                PlaneOutcome::SetAside { head }
+                PlaneOutcome::SetAside { head, kept: None }
             }
+            PlaneStep::TakeUp(asked) => PlaneOutcome::TakenUp { places: all_committed(asked) },
             _ => PlaneOutcome::Read(Box::new(self.desk.plane.clone())),
         })
     }
@@ -261,6 +264,21 @@ impl Script {
     }
 }
 
+/// Nothing lies there that is not committed.
+fn all_committed(asked: &TakeUp) -> Vec<PlaceTaken> {
+    let taken = asked.places.iter().map(|left| PlaceTaken {
+        worker: left.worker.clone(),
+        before: left.head.clone(),
+        commit: left.head.clone(),
+        files_changed: 0,
+        only_review: false,
+        put_back: Vec::new(),
+        kept: None,
+        ignored: Vec::new(),
+    });
+    taken.collect()
+}
+
 fn is_housekeeping(request: &Effect) -> bool {
     matches!(
         request,
@@ -271,6 +289,7 @@ fn is_housekeeping(request: &Effect) -> bool {
                     | PlaneStep::OpenWorktree(_)
                     | PlaneStep::CaptureWork(_)
                     | PlaneStep::SetAside(_)
+                    | PlaneStep::TakeUp(_)
             )
     )
 }
@@ -398,7 +417,7 @@ impl Script {
             (round.fork, round.code_drifted, round.roadmap_drifted) = (Some(base), false, false);
         }
         let conflicts = conflicts.iter().map(|&path| path.to_owned()).collect();
-        self.answer(effect, Outcome::Plane(PlaneOutcome::WorkCombined { head, conflicts }));
+        self.answer(effect, Outcome::Plane(PlaneOutcome::WorkCombined { head, conflicts, kept: None }));
         self.keep_house()
     }
 

@@ -17,8 +17,9 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
 };
 use windlass_protocols::protocol::roadmap_rounds::spec::{RoadmapSpec, RoundLimits};
 use windlass_protocols::protocol::roadmap_rounds::steps::{
-    CaptureWork, CombineWork, FinalizeRound, Held, Mechanism, OpenWorktree, PublishUpdate, RetryNote,
-    SetAside, StateEdit, UpdateOpened, WorkCaptured, WorkKind, WorktreePurpose, WriteState,
+    CaptureWork, CombineWork, FinalizeRound, Held, Kept, Mechanism, OpenWorktree, PlaceLeft, PlaceTaken,
+    PublishUpdate, RetryNote, SetAside, StateEdit, TakeUp, UpdateOpened, WorkCaptured, WorkKind,
+    WorktreePurpose, WriteState,
 };
 use windlass_protocols::{Actor, CommitId, Digest, EffectId, Fact, Millis, Role, RunId, TaskId, TreeId};
 
@@ -50,11 +51,42 @@ fn since_reviews_are_set_aside() -> [Fact; 3] {
     let decided_at = Millis(1_700_000_000_000);
     let (work, branch, worktree, parent) = (work(), branch(), worktree(), commit());
     let asked = PlaneStep::SetAside(SetAside { work: work.clone(), branch, worktree, parent, decided_at });
-    let outcome = Outcome::Plane(PlaneOutcome::SetAside { head: commit() });
+    let outcome = Outcome::Plane(PlaneOutcome::SetAside { head: commit(), kept: None });
     [
         Fact::EffectRequested { effect: EffectId(490), request: Effect::Plane(asked) },
         Fact::EffectSettled { effect: EffectId(490), outcome },
         Fact::RoadmapRounds(RoadmapFact::ReviewSetAside { work, head: commit() }),
+    ]
+}
+
+/// Stands behind all that was stored before it.
+pub(crate) fn since_rounds_are_taken_up() -> [Fact; 6] {
+    let (decided_at, worker) = (Millis(1_700_000_000_000), Some("lexer".to_owned()));
+    let kept = Kept { id: "run-1/x".to_owned(), branch: "windlass/kept/x".to_owned() };
+    let left = PlaceLeft { worker: worker.clone(), branch: branch(), worktree: worktree(), head: commit() };
+    let taken = PlaceTaken {
+        worker,
+        before: commit(),
+        commit: commit(),
+        files_changed: 2,
+        only_review: true,
+        put_back: lines(&["orchestrator/state.json"]),
+        kept: Some(kept.clone()),
+        ignored: lines(&["build/"]),
+    };
+    let (places, update) = (vec![taken], true);
+    let asked = TakeUp { round: round(), update, places: vec![left], decided_at };
+    let outcome = Outcome::Plane(PlaneOutcome::TakenUp { places: places.clone() });
+    let combined = PlaneOutcome::WorkCombined { head: commit(), conflicts: Vec::new(), kept: Some(kept) };
+    let (from, to) = (RoundStage::Review, RoundStage::Implement);
+    let unproven = Why::Unproven { why: why() };
+    [
+        Fact::EffectRequested { effect: EffectId(492), request: Effect::Plane(PlaneStep::TakeUp(asked)) },
+        Fact::EffectSettled { effect: EffectId(492), outcome },
+        Fact::EffectSettled { effect: EffectId(493), outcome: Outcome::Plane(combined) },
+        Fact::RoadmapRounds(RoadmapFact::TakenUp { round: round(), update, places: places.clone() }),
+        Fact::RoadmapRounds(RoadmapFact::TakenUp { round: round(), update: false, places }),
+        Fact::RoadmapRounds(RoadmapFact::StageDecided { round: round(), from, to, why: unproven }),
     ]
 }
 
@@ -272,6 +304,7 @@ fn steps() -> Vec<Effect> {
         base: base.clone(),
         refreshed: true,
         approval: digest(),
+        judged: None,
         decided_at,
     }));
     steps.push(PlaneStep::PublishUpdate(PublishUpdate {
@@ -294,6 +327,8 @@ fn outcomes() -> Vec<Outcome> {
         tree: TreeId::new("tree-1"),
         files_changed: 2,
         put_back: lines(&["orchestrator/state.json"]),
+        kept: None,
+        ignored: Vec::new(),
         findings: Vec::new(),
         hazards: lines(&["a link out"]),
     };
@@ -304,7 +339,7 @@ fn outcomes() -> Vec<Outcome> {
         PlaneOutcome::StateMoved,
         PlaneOutcome::WorktreeOpened { head: commit() },
         PlaneOutcome::WorkCaptured(Box::new(captured)),
-        PlaneOutcome::WorkCombined { head: commit(), conflicts: lines(&["src/lib.rs"]) },
+        PlaneOutcome::WorkCombined { head: commit(), conflicts: lines(&["src/lib.rs"]), kept: None },
         PlaneOutcome::Merged { commit: commit(), tree: TreeId::new("tree-1") },
     ];
     let held = [
@@ -436,7 +471,7 @@ fn ends() -> Vec<RoadmapFact> {
     ends.into_iter().map(|end| RoadmapFact::Concluded { end }).collect()
 }
 
-pub(crate) const COUNT: usize = 24;
+pub(crate) const COUNT: usize = 25;
 
 pub(crate) const fn variant(fact: &RoadmapFact) -> usize {
     match fact {
@@ -464,5 +499,6 @@ pub(crate) const fn variant(fact: &RoadmapFact) -> usize {
         RoadmapFact::Blocked { .. } => 21,
         RoadmapFact::Concluded { .. } => 22,
         RoadmapFact::ReviewSetAside { .. } => 23,
+        RoadmapFact::TakenUp { .. } => 24,
     }
 }

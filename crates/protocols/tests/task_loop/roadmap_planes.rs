@@ -100,6 +100,7 @@ fn evidences() -> Vec<Evidence> {
         blocks_integration: true,
         head: Some(commit()),
         state,
+        outside: false,
     };
     let plan = |direct| PlanSeen {
         milestone: "M1".to_owned(),

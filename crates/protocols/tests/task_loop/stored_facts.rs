@@ -70,6 +70,7 @@ fn examples() -> Vec<Fact> {
     facts.extend(roadmap_facts::examples());
     facts.extend(fenced());
     facts.extend(gate_facts::examples());
+    facts.extend(roadmap_facts::since_rounds_are_taken_up());
     facts
 }
 

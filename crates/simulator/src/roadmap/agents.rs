@@ -170,6 +170,7 @@ fn workers(choices: &mut Choices, branch: &str) -> Vec<WorkerSeen> {
             blocks_integration: !choices.once_in(4),
             head: None,
             state: WorkerState::Pending,
+            outside: false,
         });
     }
     workers

@@ -13,8 +13,8 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
     CloseoutMode, DirectSeen, MilestoneStatus, Plane, ReviewSeen, UpdateReview,
 };
 use windlass_protocols::protocol::roadmap_rounds::steps::{
-    CaptureWork, CombineWork, FinalizeRound, Held, OpenWorktree, PublishUpdate, SetAside, WorkCaptured,
-    WorktreePurpose, WriteState,
+    CaptureWork, CombineWork, FinalizeRound, Held, OpenWorktree, PlaceTaken, PublishUpdate, SetAside, TakeUp,
+    WorkCaptured, WorktreePurpose, WriteState,
 };
 use windlass_protocols::{CommitId, Digest, Effect, EffectId, Outcome, TreeId};
 
@@ -45,6 +45,7 @@ impl Answering<'_> {
             PlaneStep::OpenWorktree(asked) => self.open_worktree(&mut repo, asked),
             PlaneStep::CaptureWork(asked) => self.capture_work(&mut repo, asked),
             PlaneStep::SetAside(asked) => self.set_aside(&mut repo, asked),
+            PlaneStep::TakeUp(asked) => self.take_up(&mut repo, asked),
             PlaneStep::CombineWork(asked) => self.combine(&mut repo, asked),
             PlaneStep::FinalizeRound(asked) => self.finalize(world, &mut repo, asked),
             PlaneStep::PublishUpdate(asked) => self.publish(world, &mut repo, asked),
@@ -120,6 +121,8 @@ impl Answering<'_> {
             commit,
             files_changed,
             put_back: said("more", "orchestrator/state.json"),
+            kept: None,
+            ignored: Vec::new(),
             findings: Vec::new(),
             hazards: said("hazard", "a link leads out of the tree"),
         })))
@@ -137,7 +140,40 @@ impl Answering<'_> {
         if branch.sets_review_aside() {
             branch.advance(CommitId::new(format!("{}@{number}", asked.branch)));
         }
-        Outcome::Plane(PlaneOutcome::SetAside { head: branch.head.clone() })
+        Outcome::Plane(PlaneOutcome::SetAside { head: branch.head.clone(), kept: None })
+    }
+
+    /// Now and then something lies there that nobody committed: a reviewer's own files, or more.
+    fn take_up(&mut self, repo: &mut Repo, asked: &TakeUp) -> Outcome {
+        if self.choices.once_in(60) {
+            return refused("the index is locked");
+        }
+        let mut places = Vec::new();
+        for left in &asked.places {
+            let (number, loose) = (repo.fresh(), self.choices.once_in(3));
+            let only_review = loose && left.worker.is_none() && self.choices.once_in(2);
+            let Some(branch) = repo.branches.get_mut(&left.branch) else {
+                return refused("the branch is gone");
+            };
+            if loose && branch.head == left.head {
+                branch.touch();
+                branch.content = if only_review { branch.content } else { number };
+                branch.advance(CommitId::new(format!("{}@{number}", left.branch)));
+            }
+            let commit = branch.head.clone();
+            let files_changed = u64::from(commit != left.head);
+            places.push(PlaceTaken {
+                worker: left.worker.clone(),
+                before: left.head.clone(),
+                files_changed,
+                only_review: only_review && files_changed > 0,
+                put_back: Vec::new(),
+                kept: None,
+                ignored: Vec::new(),
+                commit,
+            });
+        }
+        Outcome::Plane(PlaneOutcome::TakenUp { places })
     }
 
     fn combine(&mut self, repo: &mut Repo, asked: &CombineWork) -> Outcome {
@@ -158,7 +194,7 @@ impl Answering<'_> {
         }
         let head = branch.head.clone();
         let conflicts = if conflicts { vec!["src/lib.rs".to_owned()] } else { Vec::new() };
-        Outcome::Plane(PlaneOutcome::WorkCombined { head, conflicts })
+        Outcome::Plane(PlaneOutcome::WorkCombined { head, conflicts, kept: None })
     }
 
     fn finalize(&mut self, world: &mut World, repo: &mut Repo, asked: &FinalizeRound) -> Outcome {

@@ -57,6 +57,7 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 9] = [
             "round-merged",
             "round-closed",
             "update-opened",
+            "taken-up",
             "update-decided",
             "update-merged",
             "retry-decided",
@@ -119,6 +120,7 @@ const fn why_name(why: &Why) -> &'static str {
         Why::CloseoutStale { .. } => "closeout-stale",
         Why::RoadmapRevised { .. } => "roadmap-revised",
         Why::PlanOutdated { .. } => "plan-outdated",
+        Why::Unproven { .. } => "unproven",
         Why::Proven => "proven",
         Why::PutBack => "put-back",
     }
@@ -157,6 +159,7 @@ pub(crate) const fn outcome_name(outcome: &PlaneOutcome) -> &'static str {
         PlaneOutcome::WorktreeOpened { .. } => "worktree-opened",
         PlaneOutcome::WorkCaptured(_) => "work-captured",
         PlaneOutcome::SetAside { .. } => "set-aside",
+        PlaneOutcome::TakenUp { .. } => "taken-up",
         PlaneOutcome::WorkCombined { .. } => "work-combined",
         PlaneOutcome::Merged { .. } => "merged",
         PlaneOutcome::Held(_) => "held",

@@ -4,7 +4,7 @@
 use super::plane::{STATE, Style, milestone};
 use super::play::{Closeout, Cut, Decision, Play};
 use super::scene::Scene;
-use crate::crash_points::{Kinds, places, visited};
+use crate::crash_points::{Kinds, is_campaign, places, visited};
 use serde_json::Value;
 use std::fmt::Write as _;
 use windlass_test_support::Output;
@@ -13,6 +13,8 @@ use windlass_test_support::Output;
 const SHARES: usize = 2;
 /// So many places of each kind are visited in each story; `cargo xtask chaos` visits all.
 const OF_EACH_KIND: usize = 1;
+/// Of the places that are visited, each so-manieth is one where another run is begun after the kill.
+const RUN_ANEW_BETWEEN: usize = 2;
 /// By so many the number of places of one command differs from run to run.
 const UNSTEADY: usize = 12;
 /// A walk that needs more commands than this goes round in circles.
@@ -95,6 +97,8 @@ struct Walk {
     kill: Kill,
     given: Vec<&'static str>,
     kills: usize,
+    /// A person begins another run instead of going on with the one that was killed.
+    anew: bool,
 }
 
 /// Everything that has to be the same whatever was killed.
@@ -112,7 +116,7 @@ struct Ending {
 impl Walk {
     fn new(story: Story, kill: Kill) -> Self {
         let (scene, play) = story.scene();
-        Self { scene, play, kill, given: Vec::new(), kills: 0 }
+        Self { scene, play, kill, given: Vec::new(), kills: 0, anew: false }
     }
 
     /// Gives one command, which may be killed or write down its places.
@@ -147,6 +151,7 @@ impl Walk {
         match list[0]["status"].as_str() {
             None => self.give("run", |walk| walk.scene.run(&walk.play, &[])),
             Some("accepted") => return false,
+            Some(_) if self.anew => self.give("run", |walk| walk.scene.run(&walk.play, &[])),
             Some(_) => self.give("resume", |walk| walk.scene.about("resume", &[])),
         }
         true
@@ -260,6 +265,44 @@ fn killed_again_and_again_it_comes_to_the_same_end() {
     survives_being_killed_again(Story::Serial, 61);
     survives_being_killed_again(Story::FanOut, 47);
     survives_being_killed_again(Story::Parallel, 59);
+}
+
+/// Killed, and another run is begun: whatever the first one's agents left uncommitted is in what is merged.
+fn survives_run_anew(story: Story) {
+    let (expected, places, _) = undisturbed(story);
+    let chosen = visited(&places[0], Kinds::OfTheLoop, OF_EACH_KIND);
+    let between = if is_campaign() { 1 } else { RUN_ANEW_BETWEEN };
+    let failures: Vec<String> = chosen
+        .into_iter()
+        .skip(between / 2)
+        .step_by(between)
+        .filter_map(|place| {
+            let kill = Kill::Once { command: 0, place };
+            let walk = Walk { anew: true, ..Walk::new(story, kill) }.walked();
+            let ending = walk.ending();
+            (ending != expected).then(|| {
+                let why = walk.scene.log();
+                format!("killed at {place} and run anew: {why}\n{ending:#?}\nnot {expected:#?}")
+            })
+        })
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+mod killed_and_run_anew {
+    use super::{Story, survives_run_anew};
+    #[test]
+    fn serial() {
+        survives_run_anew(Story::Serial);
+    }
+    #[test]
+    fn fan_out() {
+        survives_run_anew(Story::FanOut);
+    }
+    #[test]
+    fn parallel() {
+        survives_run_anew(Story::Parallel);
+    }
 }
 
 macro_rules! shares {

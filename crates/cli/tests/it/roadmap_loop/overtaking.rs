@@ -20,7 +20,7 @@ fn lingers(cut: &Cut) -> Play {
 }
 
 /// Begins this and kills the program, and nobody else, when the file is there.
-fn kill_at(scene: &Scene, play: &Play, file: &str) -> String {
+pub(super) fn kill_at(scene: &Scene, play: &Play, file: &str) -> String {
     let words = scene.words(play);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let running = scene.world.start_windlass(&words);

@@ -389,7 +389,7 @@ pub(crate) fn request(cut: &Cut) -> String {
     )
 }
 
-fn update(style: Style, source: &str, trigger: &str) -> String {
+pub(crate) fn update(style: Style, source: &str, trigger: &str) -> String {
     let dir = style.dir("rev-002");
     let commit = if trigger == "merged-round" { "0123abc" } else { "none" };
     format!(

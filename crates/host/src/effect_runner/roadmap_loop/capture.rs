@@ -7,12 +7,12 @@ use crate::context::git_tree;
 use serde::{Deserialize, Serialize};
 use windlass_artifact_formats::roadmap_loop::round::{RoundForm, RoundPlan, files};
 use windlass_git_workspaces::{Commit, Part, Snapshot, SnapshotLimits, TreeId};
-use windlass_protocols::CommitId;
 use windlass_protocols::outcome::{Finding, FindingKind};
 use windlass_protocols::protocol::roadmap_rounds::plane::{Generation, Plane};
 use windlass_protocols::protocol::roadmap_rounds::steps::{
-    CaptureWork, PlaneOutcome, WorkCaptured, WorkKind,
+    CaptureWork, Kept, PlaneOutcome, WorkCaptured, WorkKind,
 };
+use windlass_protocols::{CommitId, Millis};
 
 const NOTE: &str = "captured.json";
 /// More of these say nothing new.
@@ -49,6 +49,11 @@ pub(super) fn run(site: &Site<'_>, asked: &CaptureWork, plane: &Plane) -> Step<P
     } else {
         site.make(&taken.tree, &[&parent], (&message(site, asked), asked.decided_at))?
     };
+    let kept = if taken.left.is_empty() {
+        None
+    } else {
+        Some(site.keep_found(&asked.branch, &parent, (&left.tree, asked.decided_at))?)
+    };
     let tip = site.tip(&asked.branch)?;
     let committed = tip.is_some_and(|tip| tip != parent.id && tip != commit.id);
     let finding = Finding { kind: FindingKind::Committed, about: Vec::new() };
@@ -58,6 +63,8 @@ pub(super) fn run(site: &Site<'_>, asked: &CaptureWork, plane: &Plane) -> Step<P
             tree: windlass_protocols::TreeId::new(commit.tree.as_str()),
             files_changed: changed.len() as u64,
             put_back: named(taken.left.iter().map(ToString::to_string).collect()),
+            kept,
+            ignored: if set.takes_code() { ignored(site, &asked.worktree)? } else { Vec::new() },
             findings: committed.then_some(finding).into_iter().collect(),
             ..untouched(asked, &parent)
         },
@@ -68,11 +75,13 @@ pub(super) fn run(site: &Site<'_>, asked: &CaptureWork, plane: &Plane) -> Step<P
 }
 
 /// Branch first, then the worktree: one that is behind its branch is brought up to it by the next attempt.
-fn settle(site: &Site<'_>, asked: &CaptureWork, parent: &Commit, noted: Noted) -> Step<PlaneOutcome> {
+fn settle(site: &Site<'_>, asked: &CaptureWork, parent: &Commit, mut noted: Noted) -> Step<PlaneOutcome> {
     let commit = site.commit(&noted.captured.commit)?;
     // Told by the finding; a branch that somebody moved only now is moved back and kept as well.
     let (Strangers::None | Strangers::Kept) = site.set_branch(&asked.branch, parent, &commit)?;
-    show(site, (&asked.worktree, &asked.branch), &commit, &[git_tree(&noted.found)?])?;
+    let known = [git_tree(&noted.found)?];
+    let kept = show(site, (&asked.worktree, &asked.branch), &commit, (&known, asked.decided_at))?;
+    noted.captured.kept = noted.captured.kept.or(kept);
     Ok(captured(noted.captured))
 }
 
@@ -87,18 +96,26 @@ fn untouched(asked: &CaptureWork, parent: &Commit) -> WorkCaptured {
         tree: windlass_protocols::TreeId::new(parent.tree.as_str()),
         files_changed: 0,
         put_back: Vec::new(),
+        kept: None,
+        ignored: Vec::new(),
         findings: Vec::new(),
         hazards: Vec::new(),
     }
 }
 
-fn named(mut paths: Vec<String>) -> Vec<String> {
+pub(super) fn named(mut paths: Vec<String>) -> Vec<String> {
     let more = paths.len().saturating_sub(MAX_NAMED);
     paths.truncate(MAX_NAMED);
     if more > 0 {
         paths.push(format!("and {more} more"));
     }
     paths
+}
+
+/// What lies there and is in no tree, for git is told to ignore it.
+pub(super) fn ignored(site: &Site<'_>, worktree: &str) -> Step<Vec<String>> {
+    let found = site.repository.ignored_in(&site.place(worktree), &Site::key(worktree))?;
+    Ok(named(found.iter().map(ToString::to_string).collect()))
 }
 
 /// What a worktree holds, durable once it is committed. What the agent left can make this fail, and would again: then a
@@ -122,21 +139,23 @@ pub(super) fn show(
     site: &Site<'_>,
     (worktree, branch): (&str, &str),
     commit: &Commit,
-    known: &[TreeId],
-) -> Step<()> {
+    (known, at): (&[TreeId], Millis),
+) -> Step<Option<Kept>> {
     let (path, key) = (site.place(worktree), Site::key(worktree));
     if !is_there(&path) {
-        return Ok(());
+        return Ok(None);
     }
     let found = look(site, worktree, &commit.tree)?;
+    let mut kept = None;
     if found.tree != commit.tree {
         if !known.contains(&found.tree) {
-            site.keep_tree(branch, commit, &found.tree)?;
+            kept = Some(site.keep_found(branch, commit, (&found.tree, at))?);
         }
         site.repository.turn(&path, &key, &found.tree, &commit.tree)?;
     }
     let linked = site.repository.linked_worktree(&path)?;
-    Ok(site.repository.settle_on_branch(&linked, &key, branch)?)
+    site.repository.settle_on_branch(&linked, &key, branch)?;
+    Ok(kept)
 }
 
 fn write_set(
@@ -157,14 +176,7 @@ fn write_set(
         _ => false,
     };
     // As it was handed out: whoever has a share cannot widen it.
-    let plan = match form {
-        RoundForm::Records => site
-            .text_at(&parent.tree, &in_round(files::PLAN_RECORD))?
-            .and_then(|text| RoundPlan::from_record(round, &text).ok()),
-        RoundForm::StructuredMarkdown => site
-            .text_at(&parent.tree, &in_round(files::PLAN))?
-            .and_then(|text| RoundPlan::from_plan(round, &text).ok()),
-    };
+    let plan = plan_at(site, &parent.tree, round, plane)?;
     let about = About {
         round,
         form,
@@ -174,6 +186,18 @@ fn write_set(
         proposed_revision: plane.update.as_ref().map(|update| update.proposed_revision.as_str()),
     };
     Ok(WriteSet::of(&asked.work.kind, &about))
+}
+
+pub(super) fn plan_at(site: &Site<'_>, tree: &TreeId, round: &str, plane: &Plane) -> Step<Option<RoundPlan>> {
+    let in_round = |name| files::in_round(round, name);
+    Ok(match form(plane.generation) {
+        RoundForm::Records => site
+            .text_at(tree, &in_round(files::PLAN_RECORD))?
+            .and_then(|text| RoundPlan::from_record(round, &text).ok()),
+        RoundForm::StructuredMarkdown => site
+            .text_at(tree, &in_round(files::PLAN))?
+            .and_then(|text| RoundPlan::from_plan(round, &text).ok()),
+    })
 }
 
 pub(super) const fn form(generation: Generation) -> RoundForm {

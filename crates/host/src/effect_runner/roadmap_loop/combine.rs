@@ -39,10 +39,12 @@ pub(super) fn run(site: &Site<'_>, asked: &CombineWork) -> Step<PlaneOutcome> {
         return refused(format!("{} does not stand at {} any more", asked.branch, head.id));
     }
     site.set_branch(&asked.branch, &head, &commit)?;
-    show(site, (&asked.worktree, &asked.branch), &commit, std::slice::from_ref(&head.tree))?;
+    let known = std::slice::from_ref(&head.tree);
+    let kept = show(site, (&asked.worktree, &asked.branch), &commit, (known, asked.decided_at))?;
     combined.conflicts.sort();
     combined.conflicts.dedup();
-    Ok(PlaneOutcome::WorkCombined { head: CommitId::new(commit.id.as_str()), conflicts: combined.conflicts })
+    let (head, conflicts) = (CommitId::new(commit.id.as_str()), combined.conflicts);
+    Ok(PlaneOutcome::WorkCombined { head, conflicts, kept })
 }
 
 fn bring_in(

@@ -5,6 +5,7 @@ use super::bundle::{Bundle, revision};
 use super::capture::form;
 use super::committed_state;
 use super::landing::{bring_home, earlier, fork_of};
+use super::set_aside::written_by_reviewer;
 use super::site::{Site, Step, Stop, held, stale};
 use crate::control_plane::ROUND_TRAILER;
 use crate::fault::bug;
@@ -20,7 +21,9 @@ use windlass_artifact_formats::roadmap_loop::round::{
 };
 use windlass_git_workspaces::{Commit, Overlay, Part, RepoPath, Side, TreeId};
 use windlass_protocols::protocol::roadmap_rounds::plane::Plane;
-use windlass_protocols::protocol::roadmap_rounds::steps::{FinalizeRound, Held, PlaneOutcome};
+use windlass_protocols::protocol::roadmap_rounds::steps::{
+    FinalizeRound, Held, PlaneOutcome, RoundWork, WorkKind,
+};
 
 const SUBJECT_CHARS: usize = 72;
 
@@ -54,6 +57,7 @@ fn squash(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, ground: &Ground
     if site.tip(&asked.branch)?.is_some_and(|tip| tip != ground.head.id) {
         return stale("its branch moved since it was approved");
     }
+    is_what_was_judged(site, asked, plane, &ground.head)?;
     let approved = approved(site, asked, plane, &ground.head)?;
     let active = revision(plane, &plane.revision);
     let bundle = Bundle::of(site, &ground.base.tree, plane.generation, active)?;
@@ -77,6 +81,19 @@ fn squash(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, ground: &Ground
     site.make(&tree, &[&ground.base], (&message, asked.decided_at))
 }
 
+/// The reviewer's own files aside, what it was shown.
+fn is_what_was_judged(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, head: &Commit) -> Step<()> {
+    let Some(judged) = &asked.judged else { return Ok(()) };
+    let judged = site.commit(judged)?;
+    let work = RoundWork { round: asked.round.clone(), kind: WorkKind::Review };
+    let own = written_by_reviewer(&work, form(plane.generation));
+    let changed = site.repository.differing_paths(&judged.tree, &head.tree, Part::Everything)?;
+    match changed.iter().find(|path| !own.iter().any(|wanted| wanted.as_bytes() == path.as_bytes())) {
+        Some(path) => stale(format!("{path} is not as its reviewer was shown it")),
+        None => Ok(()),
+    }
+}
+
 /// The round's records as they stand in the commit that was approved, believed only with the approving file unchanged.
 fn approved(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, head: &Commit) -> Step<Approved> {
     let folder = files::round_dir(&asked.round);
@@ -96,9 +113,12 @@ fn approved(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, head: &Commit
     if let Some(faults) = read.faults.iter().find(|faults| faults.file() != files::CLOSEOUT_RECORD) {
         return stale(faults.to_string());
     }
-    let (Some(selection), Some(_)) = (read.selection, read.plan) else {
+    let (Some(selection), Some(plan)) = (read.selection, read.plan) else {
         return stale("its plan is not there any more");
     };
+    if read.notes.is_none() && !plan.is_simple() {
+        return stale(format!("{} is not in what would be merged", files::NOTES));
+    }
     let lineage = &selection.lineage;
     let active = revision(plane, &plane.revision);
     if (&lineage.roadmap_id, &lineage.roadmap_revision, &lineage.roadmap_dir)

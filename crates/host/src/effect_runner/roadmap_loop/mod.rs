@@ -17,6 +17,7 @@ mod set_aside;
 pub(super) mod shown;
 mod site;
 mod state;
+mod take_up;
 #[cfg(test)]
 mod tests;
 mod worktrees;
@@ -47,6 +48,7 @@ pub(super) fn run(
         PlaneStep::OpenWorktree(asked) => worktrees::open(&site, asked, plane(run)?),
         PlaneStep::CaptureWork(asked) => capture::run(&site, asked, plane(run)?),
         PlaneStep::SetAside(asked) => set_aside::run(&site, asked, plane(run)?),
+        PlaneStep::TakeUp(asked) => take_up::run(&site, asked, plane(run)?),
         PlaneStep::CombineWork(asked) => combine::run(&site, asked),
         PlaneStep::FinalizeRound(asked) => finalize::run(&site, asked, plane(run)?),
         PlaneStep::PublishUpdate(asked) => publish::run(&site, asked, plane(run)?),

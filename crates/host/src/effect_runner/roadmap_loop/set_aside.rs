@@ -24,11 +24,12 @@ pub(super) fn run(site: &Site<'_>, asked: &SetAside, plane: &Plane) -> Step<Plan
         site.make(&tree, &[&parent], (&message, asked.decided_at))?
     };
     site.set_branch(&asked.branch, &parent, &commit)?;
-    show(site, (&asked.worktree, &asked.branch), &commit, std::slice::from_ref(&parent.tree))?;
-    Ok(PlaneOutcome::SetAside { head: CommitId::new(commit.id.as_str()) })
+    let known = std::slice::from_ref(&parent.tree);
+    let kept = show(site, (&asked.worktree, &asked.branch), &commit, (known, asked.decided_at))?;
+    Ok(PlaneOutcome::SetAside { head: CommitId::new(commit.id.as_str()), kept })
 }
 
-fn written_by_reviewer(work: &RoundWork, form: RoundForm) -> Vec<String> {
+pub(super) fn written_by_reviewer(work: &RoundWork, form: RoundForm) -> Vec<String> {
     let in_round = |name| files::in_round(&work.round, name);
     if work.kind.is_of_update() {
         return vec![names::update_review_artifact(&work.round)];

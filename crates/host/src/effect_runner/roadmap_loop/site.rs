@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{
-    Commit, CommitId, CommitRequest, GitError, ReferenceUpdate, Repository, TreeId,
+    Commit, CommitId, CommitRequest, GitError, IgnoredFiles, Keeping, ReferenceUpdate, Repository, TreeId,
 };
-use windlass_protocols::protocol::roadmap_rounds::steps::{Held, PlaneOutcome};
+use windlass_protocols::protocol::roadmap_rounds::steps::{Held, Kept, PlaneOutcome};
 use windlass_protocols::{EffectId, Millis, Outcome};
 
 /// Where one step works.
@@ -175,11 +175,16 @@ impl<'a> Site<'a> {
         Ok(())
     }
 
-    /// Keeps a content that is about to be replaced and that nobody committed.
-    pub(super) fn keep_tree(&self, branch: &str, on: &Commit, tree: &TreeId) -> Step<()> {
+    /// Keeps a content that is about to be replaced and that nobody committed. It is given back as a branch of its own.
+    pub(super) fn keep_found(&self, branch: &str, on: &Commit, (tree, at): (&TreeId, Millis)) -> Step<Kept> {
         let message = format!("What stood in the worktree of {branch}\n\nWindlass-Run: {}", self.run);
-        let kept = self.make(tree, &[on], (&message, Millis(0)))?;
-        self.keep_commit(branch, &kept.id)
+        let commit = self.make(tree, &[on], (&message, at))?;
+        let short = commit.id.as_str().get(..12).unwrap_or(commit.id.as_str());
+        let name = format!("{}-{short}", branch.replace('/', "-"));
+        let kept = Kept { id: format!("{}/{name}", self.run), branch: format!("windlass/kept/{name}") };
+        let (time, ignored) = (loop_branch::moment(at), IgnoredFiles::LeftOut);
+        self.repository.keep_branch(&kept.branch, &commit.id, &Keeping { name: &kept.id, time, ignored })?;
+        Ok(kept)
     }
 
     /// What an earlier attempt at this step wrote down.

@@ -89,6 +89,11 @@ impl WriteSet {
         }
     }
 
+    /// Whether anything outside of the control plane is among them.
+    pub(super) const fn takes_code(&self) -> bool {
+        self.code || !self.scopes.is_empty()
+    }
+
     pub(super) fn takes(&self, path: &[u8]) -> bool {
         let named = |wanted: &String| wanted.as_bytes() == path;
         if is_inside(path, names::PLANE_DIR.as_bytes()) {

@@ -103,8 +103,20 @@ fn told(state: &State, known: &Work, work: &RoundWork) -> Vec<String> {
     };
     let open = state.book.rounds.get(&work.round).and_then(|round| unresolved(&round.conflicts, work));
     let open = open.filter(|open| !of_round.iter().any(|told| told.contains(open.as_str())));
+    let unmerged = state.book.rounds.get(&work.round).filter(|_| work.kind == WorkKind::Review);
+    let unmerged = unmerged.and_then(|round| not_merged(&round.ignored));
     let notes = state.notes.iter().map(|note| format!("a person says: {note}"));
-    of_round.into_iter().chain(open).chain(known.told.iter().cloned()).chain(notes).collect()
+    of_round.into_iter().chain(unmerged).chain(open).chain(known.told.iter().cloned()).chain(notes).collect()
+}
+
+/// What lies in a worktree and is in no tree, so that judging it would be judging something else than what is merged.
+pub fn not_merged(ignored: &[String]) -> Option<String> {
+    let count = match ignored.len() {
+        0 => return None,
+        1 => "1 new file or directory is".to_string(),
+        several => format!("{several} new files or directories are"),
+    };
+    Some(format!("{count} ignored by the repository's rules and will not be merged: {}", ignored.join(", ")))
 }
 
 /// Marks that a merge left in files, for whoever may write there.

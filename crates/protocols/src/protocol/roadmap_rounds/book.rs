@@ -38,6 +38,14 @@ pub struct RoundBook {
     pub told: Vec<String>,
     /// It stood in the state file before this run looked.
     pub found: bool,
+    /// Whatever lay in its worktrees then is committed.
+    pub taken_up: bool,
+    /// Some of that was not there when a review was written that lies there, as far as anybody knows.
+    pub unjudged: bool,
+    /// What its reviewer was shown that approved it.
+    pub judged: Option<CommitId>,
+    /// What its worktree holds and no merge takes along, for git is told to ignore it.
+    pub ignored: Vec<String>,
     /// Conflicts with the base that nobody resolved yet.
     pub conflicts: Vec<String>,
     /// The heads of the workers that were brought into its branch.
@@ -63,6 +71,10 @@ impl RoundBook {
             finalizing: None,
             told: Vec::new(),
             found: false,
+            taken_up: true,
+            unjudged: false,
+            judged: None,
+            ignored: Vec::new(),
             conflicts: Vec::new(),
             gathered: Vec::new(),
             blocked_at: None,
@@ -79,6 +91,7 @@ impl RoundBook {
             approval: approval_at(round, round.stage),
             merged: round.evidence.merged,
             found: true,
+            taken_up: false,
             ..Self::opened()
         }
     }
@@ -141,6 +154,8 @@ pub struct UpdateBook {
     pub sent_back: u32,
     /// How often its worktree was brought back without being seen to stand since.
     pub reopened: u32,
+    /// It stood in the state file before this run looked, and what lies in its worktree is not committed yet.
+    pub to_take_up: bool,
 }
 
 impl UpdateBook {
@@ -151,7 +166,8 @@ impl UpdateBook {
             }
             _ => None,
         };
-        Self { status: Some(update.status), approval, merged: update.merged, ..Self::default() }
+        let (status, merged) = (Some(update.status), update.merged);
+        Self { status, approval, merged, to_take_up: true, ..Self::default() }
     }
 }
 
@@ -167,6 +183,8 @@ pub struct Work {
     pub shown: Option<CommitId>,
     /// The commit that what it left became: its word is about exactly that.
     pub taken: Option<CommitId>,
+    /// What it was shown when it left that.
+    pub about: Option<CommitId>,
     /// Of a review: what lay there was set aside, so that whatever lies there from now on is new.
     pub cleared: bool,
     /// It was asked for a stage that is over, or for a round that is gone: nothing of it counts when it comes back.

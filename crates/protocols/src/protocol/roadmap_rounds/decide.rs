@@ -64,10 +64,14 @@ fn did(draft: &mut Draft, step: &PlaneStep, outcome: &PlaneOutcome) {
         (PlaneStep::Read { .. }, PlaneOutcome::Read(plane)) => take_plane(draft, plane),
         (PlaneStep::OpenWorktree(asked), PlaneOutcome::WorktreeOpened { head }) => opened(draft, asked, head),
         (PlaneStep::CaptureWork(_), PlaneOutcome::WorkCaptured(captured)) => taken(draft, captured),
-        (PlaneStep::SetAside(asked), PlaneOutcome::SetAside { head }) => {
+        (PlaneStep::SetAside(asked), PlaneOutcome::SetAside { head, .. }) => {
             record(draft, RoadmapFact::ReviewSetAside { work: asked.work.clone(), head: head.clone() });
         }
-        (PlaneStep::CombineWork(asked), PlaneOutcome::WorkCombined { head, conflicts }) => {
+        (PlaneStep::TakeUp(asked), PlaneOutcome::TakenUp { places }) => {
+            let (round, update, places) = (asked.round.clone(), asked.update, places.clone());
+            record(draft, RoadmapFact::TakenUp { round, update, places });
+        }
+        (PlaneStep::CombineWork(asked), PlaneOutcome::WorkCombined { head, conflicts, .. }) => {
             combined(draft, asked, head, conflicts);
         }
         (PlaneStep::FinalizeRound(asked), PlaneOutcome::Merged { commit, tree }) => {
@@ -100,6 +104,10 @@ fn refused(draft: &mut Draft, step: &PlaneStep, reason: &str) {
         }
         PlaneStep::SetAside(asked) => {
             give_up(draft, &asked.work, format!("its earlier review could not be set aside: {reason}"));
+        }
+        PlaneStep::TakeUp(asked) => {
+            let why = format!("what lies in its worktree could not be committed: {reason}");
+            record(draft, blocked(Some(asked.round.clone()), asked.update, why));
         }
         PlaneStep::CombineWork(CombineWork { round, .. }) => {
             block_round(draft, round, format!("its branch could not be brought up to date: {reason}"));

@@ -47,6 +47,11 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
     }
     because.extend(standing(state));
     because.extend(state.merged.iter().map(|merged| format!("read {} ({})", merged.commit, merged.round)));
+    let without = state.merged.iter().filter(|merged| !merged.ignored.is_empty());
+    because.extend(without.map(|merged| {
+        let names = merged.ignored.join(", ");
+        format!("{} was merged without what the repository's rules ignore: {names}", merged.round)
+    }));
     because.extend(state.revisions.iter().map(|(revision, commit)| format!("read {commit} ({revision})")));
     Explanation { now: end.words(), because, commands }
 }

@@ -2,7 +2,7 @@
 
 use super::end::End;
 use super::plane::{CloseoutMode, Plane, RoundStage};
-use super::steps::{Mechanism, RoundWork, UpdateOpened, WorkCaptured};
+use super::steps::{Mechanism, PlaceTaken, RoundWork, UpdateOpened, WorkCaptured};
 pub use crate::kernel::trouble::{OutKind, RetryKind};
 use crate::outcome::Diagnosis;
 use crate::vocabulary::{CommitId, Digest, Millis, Role, TreeId};
@@ -49,6 +49,13 @@ pub enum Fact {
     ReviewSetAside {
         work: RoundWork,
         head: CommitId,
+    },
+    /// What somebody else left in its worktrees is committed, and may count from now on.
+    TakenUp {
+        round: String,
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        update: bool,
+        places: Vec<PlaceTaken>,
     },
     /// The base that moved, or what workers made, is in the round's branch.
     WorkCombined {
@@ -191,6 +198,10 @@ pub enum Why {
     PlanOutdated {
         why: String,
     },
+    /// What its files claim is not so: nobody judged what is there, or a share is not in it.
+    Unproven {
+        why: String,
+    },
     /// The artifacts that are there prove it.
     Proven,
     /// Somebody wrote a stage into the state file that nothing proves.
@@ -237,6 +248,7 @@ impl Fact {
             Self::WorkEnded { .. } => "work-ended",
             Self::WorkTaken { .. } => "work-taken",
             Self::ReviewSetAside { .. } => "review-set-aside",
+            Self::TakenUp { .. } => "taken-up",
             Self::WorkCombined { .. } => "work-combined",
             Self::MergeConflicted { .. } => "merge-conflicted",
             Self::RoundMerged { .. } => "round-merged",
@@ -283,6 +295,7 @@ impl Why {
                 format!("the roadmap was revised to {revision} since this round was planned")
             }
             Self::PlanOutdated { why } => format!("its plan cannot be kept any more: {why}"),
+            Self::Unproven { why } => why.clone(),
             Self::Proven => "its artifacts prove it".to_string(),
             Self::PutBack => "the stage in the state file is not one it has reached".to_string(),
         }

@@ -7,6 +7,7 @@ use super::facts::{Fact as RoadmapFact, UpdateStep, Why};
 use super::plane::{Plane, RoundStage};
 use super::spec::RoadmapSpec;
 use super::steps::{FinalizeRound, PlaneOutcome, PlaneStep, StateEdit};
+use super::taking_up::still_approved;
 use crate::effect::{Effect, RunAgent};
 use crate::fact::Fact;
 use crate::kernel::budget::Budget;
@@ -226,6 +227,14 @@ impl<'a> Watch<'a> {
                 self.seen.approvals.remove(round);
             }
             RoadmapFact::Recovered { rounds, .. } => self.recovered(rounds),
+            RoadmapFact::TakenUp { round, update, places } => {
+                let Some(own) = places.first() else { return };
+                if *update {
+                    self.seen.update_approval = still_approved(self.seen.update_approval.take(), own);
+                } else if let Some(approval) = still_approved(self.seen.approvals.remove(round), own) {
+                    self.seen.approvals.insert(round.clone(), approval);
+                }
+            }
             RoadmapFact::UpdateOpened(_) => {
                 if self.seen.update {
                     self.say("two roadmap updates at once");
@@ -340,6 +349,7 @@ fn at_same_place(one: &Effect, other: &Effect) -> bool {
             Effect::RunAgent(asked) => asked.work.as_ref().map(|place| place.worktree.as_str()),
             Effect::Plane(PlaneStep::CaptureWork(asked)) => Some(&asked.worktree),
             Effect::Plane(PlaneStep::CombineWork(asked)) => Some(&asked.worktree),
+            Effect::Plane(PlaneStep::TakeUp(asked)) => asked.places.first().map(|at| at.worktree.as_str()),
             Effect::Plane(PlaneStep::FinalizeRound(asked)) => Some(&asked.worktree),
             Effect::Plane(PlaneStep::PublishUpdate(asked)) => Some(&asked.worktree),
             _ => None,

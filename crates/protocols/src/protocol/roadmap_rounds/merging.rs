@@ -7,6 +7,7 @@ use super::ordering;
 use super::plane::{PlanSeen, Plane, RoundSeen, RoundStage};
 use super::rounds::{approving, give_up, to_stage, waits};
 use super::steps::{CombineWork, FinalizeRound, PlaneStep};
+use super::taking_up::{UNJUDGED, missing_shares};
 use crate::draft::Draft;
 use crate::vocabulary::Digest;
 use alloc::format;
@@ -32,6 +33,13 @@ pub(super) fn finalize(
     let Some(plan) = &round.evidence.plan else {
         return Some(to_stage(round, HERE, RoundStage::Plan, Why::Proven));
     };
+    if let Some(why) = missing_shares(plan) {
+        return Some(to_stage(round, HERE, RoundStage::Implement, Why::Unproven { why }));
+    }
+    if book.unjudged {
+        let to = if plan.direct.is_some() { RoundStage::Plan } else { RoundStage::Review };
+        return Some(to_stage(round, HERE, to, Why::Unproven { why: UNJUDGED.to_string() }));
+    }
     let Some(approval) = approval(round, book) else {
         return match plan.direct {
             Some(_) => Some(to_stage(round, HERE, RoundStage::Plan, Why::Proven)),
@@ -70,6 +78,7 @@ pub(super) fn finalize(
         base: plane.base.clone(),
         refreshed: moved,
         approval,
+        judged: book.judged.clone(),
         decided_at: draft.now(),
     })))
 }

@@ -24,7 +24,8 @@ mod rounds;
 pub mod spec;
 pub mod state;
 pub mod steps;
+mod taking_up;
 mod updates;
 
-pub use asking::number;
+pub use asking::{not_merged, number};
 pub use explain::progress;

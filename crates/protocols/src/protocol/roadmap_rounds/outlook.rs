@@ -5,7 +5,7 @@ use super::end::End;
 use super::facts::{Fact as RoadmapFact, UpdateStep};
 use super::plane::{ControllerStage, Plane, RoundSeen};
 use super::spec::{RoadmapSpec, RoundLimits};
-use super::steps::{PlaneOutcome, PlaneStep, RoundWork, WorktreePurpose};
+use super::steps::{PlaceTaken, PlaneOutcome, PlaneStep, RoundWork, WorktreePurpose};
 use crate::draft::decide;
 use crate::effect::Effect;
 use crate::fact::Fact;
@@ -73,7 +73,34 @@ fn first_decisions(spec: &RoadmapSpec, plane: &Plane) -> Option<Vec<Fact>> {
     observe(&mut run, Observation::Start { run: RunId::new("outlook"), spec })?;
     let (base, base_tree) = (plane.base.clone(), TreeId::new(""));
     answer(&mut run, Outcome::Prepared { base, base_tree })?;
-    answer(&mut run, Outcome::Plane(PlaneOutcome::Read(Box::new(plane.clone()))))
+    let mut decided = answer(&mut run, Outcome::Plane(PlaneOutcome::Read(Box::new(plane.clone()))))?;
+    // What lies in the worktrees is committed first, which is not what anybody wants to know.
+    while let Some(places) = taking_up(&decided) {
+        let after = Box::new(PlaneOutcome::TakenUp { places });
+        let plane = Box::new(plane.clone());
+        decided = answer(&mut run, Outcome::Plane(PlaneOutcome::Looked { after, plane }))?;
+        decided.retain(|fact| !matches!(fact, Fact::RoadmapRounds(RoadmapFact::TakenUp { .. })));
+    }
+    Some(decided)
+}
+
+/// What it comes to where everything is committed.
+fn taking_up(decided: &[Fact]) -> Option<Vec<PlaceTaken>> {
+    let asked = decided.iter().find_map(|fact| match fact {
+        Fact::EffectRequested { request: Effect::Plane(PlaneStep::TakeUp(asked)), .. } => Some(asked),
+        _ => None,
+    })?;
+    let taken = asked.places.iter().map(|left| PlaceTaken {
+        worker: left.worker.clone(),
+        before: left.head.clone(),
+        commit: left.head.clone(),
+        files_changed: 0,
+        only_review: false,
+        put_back: Vec::new(),
+        kept: None,
+        ignored: Vec::new(),
+    });
+    Some(taken.collect())
 }
 
 fn answer(run: &mut Run, outcome: Outcome) -> Option<Vec<Fact>> {
@@ -220,6 +247,7 @@ fn asked_for(plane: &Plane, request: &Effect) -> Option<String> {
         PlaneStep::CombineWork(asked) => format!("bring what is new into {}", asked.branch),
         PlaneStep::FinalizeRound(asked) => format!("merge {}", asked.round),
         PlaneStep::PublishUpdate(asked) => format!("publish the roadmap update to {}", asked.revision),
+        PlaneStep::TakeUp(asked) => format!("commit what lies in the worktrees of {}", asked.round),
         PlaneStep::Read { .. } | PlaneStep::CaptureWork(_) => step.describe(),
     })
 }

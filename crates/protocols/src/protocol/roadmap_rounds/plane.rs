@@ -225,6 +225,9 @@ pub struct WorkerSeen {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<CommitId>,
     pub state: WorkerState,
+    /// Its branch holds something that the round's does not.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub outside: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -68,7 +68,6 @@ pub(super) fn take(state: &mut State, plane: &Plane) {
                     state.taken_up.insert(seen.id.clone());
                 }
                 state.book.rounds.insert(seen.id.clone(), RoundBook::found(seen));
-                speak_for_themselves(state, &seen.id);
             }
             Some(book) if book.stage == seen.stage || !written => {
                 book.merged |= seen.evidence.merged;
@@ -128,14 +127,6 @@ fn take_update(state: &mut State, plane: &Plane) {
         (Some(seen), _) => {
             state.book.forget_update();
             state.book.update = Some((seen.source_round.clone(), UpdateBook::found(seen)));
-            let left = match seen.status {
-                UpdateStatus::Authoring if seen.authored => Some(WorkKind::AuthorUpdate),
-                UpdateStatus::Review if seen.review.is_some() => Some(WorkKind::ReviewUpdate),
-                _ => None,
-            };
-            if let Some(kind) = left {
-                state.book.work(&RoundWork { round: seen.source_round.clone(), kind }).came_back = true;
-            }
         }
     }
 }
@@ -151,12 +142,13 @@ fn is_update_ahead(seen: UpdateStatus, agreed: Option<UpdateStatus>) -> bool {
     }
 }
 
-/// What another controller's agents left counts as their word.
+/// What another controller's agents left counts as their word, once it is committed.
 pub(super) fn speak_for_themselves(state: &mut State, round: &str) {
     let Some(seen) = state.plane.as_ref().and_then(|plane| plane.round(round)) else { return };
-    let Some(agreed) = state.book.rounds.get(round).map(|book| book.stage) else { return };
+    let Some(book) = state.book.rounds.get(round).filter(|book| book.taken_up) else { return };
+    let agreed = book.stage;
     // Of a round that agents of this run worked on, only a new review is one.
-    let old = agreed == RoundStage::Review && !state.is_untouched(round);
+    let old = agreed == RoundStage::Review && (book.unjudged || !state.is_untouched(round));
     if old || !speaks_for(&seen.evidence, agreed) {
         return;
     }

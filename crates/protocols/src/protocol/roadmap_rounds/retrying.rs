@@ -109,6 +109,8 @@ impl State {
             if let Some(book) = self.book.rounds.get_mut(round) {
                 book.stage = *stage;
                 book.blocked_at = None;
+                // A review that lies beside a blockage is looked at again.
+                book.unjudged |= *stage == RoundStage::Review && !book.taken_up;
                 let seen = self.plane.as_ref().and_then(|plane| plane.round(round));
                 if let (true, Some(seen)) = (untouched && book.approval.is_none(), seen) {
                     book.approval = super::book::approval_at(seen, *stage);

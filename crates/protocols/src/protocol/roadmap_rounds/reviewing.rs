@@ -8,6 +8,7 @@ use super::next::{Next, Waiting, control, decided, state};
 use super::plane::{Generation, Plane, RetryTarget, ReviewSeen, RoundSeen, RoundStage};
 use super::rounds::{asked_or, at_capacity, failed, give_up, to_stage, word_of, work};
 use super::steps::{PlaneStep, RoundWork, SetAside, WorkKind};
+use super::taking_up::missing_shares;
 use crate::draft::Draft;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -50,6 +51,12 @@ pub(super) fn review(
     let state = state(draft);
     let work = work(round, WorkKind::Review);
     let evidence = &round.evidence;
+    let from = RoundStage::Review;
+    if let Some(why) = evidence.plan.as_ref().and_then(missing_shares)
+        && !state.book.is_busy(&round.id, false)
+    {
+        return Some(to_stage(round, from, RoundStage::Implement, Why::Unproven { why }));
+    }
     let lies = Lies::of(evidence.review.as_ref(), &evidence.review_faults);
     if let Some(next) = to_set_aside(draft, plane, &work, lies) {
         return Some(next);
@@ -57,7 +64,6 @@ pub(super) fn review(
     if let Err(next) = asked_or(draft, plane, &work, waiting, || ()) {
         return next;
     }
-    let from = RoundStage::Review;
     match &evidence.review {
         Some(ReviewSeen::Unclassified { why }) => {
             if book.unclassified >= state.limits().same_mechanism {

@@ -17,6 +17,7 @@ use super::state::State;
 use super::steps::{
     CombineWork, OpenWorktree, PlaneStep, RoundWork, UpdateOpened, WorkKind, WorktreePurpose,
 };
+use super::taking_up;
 use crate::draft::Draft;
 use crate::vocabulary::Digest;
 use alloc::format;
@@ -60,6 +61,10 @@ pub(super) fn decide(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &
             return give_up(state, round, does_not_stay(&round.worktree));
         }
         return Some(reopen(draft, plane, &round.id, (&round.branch, &round.worktree)));
+    }
+    if !book.taken_up {
+        // Whoever is still at it is waited for.
+        return taking_up::of_round(draft, plane, round).filter(|_| !state.book.is_busy(&round.id, false));
     }
     match book.stage {
         RoundStage::Plan => plan(draft, plane, round, waiting),

@@ -8,7 +8,7 @@ use super::plane::{CloseoutMode, ControllerStage, Plane, RoundStage, UpdateStatu
 use super::reconcile;
 use super::spec::{RoadmapSpec, RoundLimits};
 use super::steps::{
-    PlaneOutcome, PlaneStep, RoundWork, StateEdit, UpdateOpened, WorkCaptured, WorktreePurpose,
+    PlaneOutcome, PlaneStep, RoundWork, StateEdit, UpdateOpened, WorkCaptured, WorkKind, WorktreePurpose,
 };
 use crate::effect::Effect;
 use crate::fact::Fact;
@@ -17,7 +17,7 @@ use crate::kernel::availability::Availability;
 use crate::kernel::conversation::LastSession;
 use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{AgentReport, Outcome, StepEnd};
-use crate::vocabulary::{CommitId, EffectId, Millis};
+use crate::vocabulary::{CommitId, EffectId, Millis, Role};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -77,6 +77,8 @@ pub struct MergedRound {
     pub commit: CommitId,
     pub closeout: CloseoutMode,
     pub at: Millis,
+    /// What lay in its worktree and is not in it.
+    pub ignored: Vec<String>,
 }
 
 /// What an effect under way is for.
@@ -397,7 +399,9 @@ impl State {
             }
             RoadmapFact::WorkTaken { captured } => self.take_work(captured),
             RoadmapFact::ReviewSetAside { work, .. } => self.book.work(work).clear(SET_ASIDE),
-            RoadmapFact::WorkCombined { round, with, conflicts, .. } => {
+            RoadmapFact::TakenUp { round, update, places } => self.take_up(round, *update, places),
+            RoadmapFact::WorkCombined { round, with, conflicts, head } => {
+                self.integrate_anew(round, head);
                 if let Some(book) = self.book.rounds.get_mut(round) {
                     book.approval = None;
                     book.conflicts.clone_from(conflicts);
@@ -413,13 +417,7 @@ impl State {
                 }
             }
             RoadmapFact::RoundMerged { round, commit, closeout, at, .. } => {
-                self.known_base = Some(commit.clone());
-                self.own_roadmap_change = true;
-                if let Some(book) = self.book.rounds.get_mut(round) {
-                    book.merged = true;
-                }
-                let (round, commit) = (round.clone(), commit.clone());
-                self.merged.push(MergedRound { round, commit, closeout: *closeout, at: *at });
+                self.has_merged(round, commit, (*closeout, *at));
             }
             RoadmapFact::RoundClosed { round, .. } => {
                 self.book.forget(round);
@@ -451,6 +449,18 @@ impl State {
         }
     }
 
+    fn has_merged(&mut self, round: &str, commit: &CommitId, (closeout, at): (CloseoutMode, Millis)) {
+        self.known_base = Some(commit.clone());
+        self.own_roadmap_change = true;
+        let mut ignored = Vec::new();
+        if let Some(book) = self.book.rounds.get_mut(round) {
+            book.merged = true;
+            ignored.clone_from(&book.ignored);
+        }
+        let (round, commit) = (round.to_string(), commit.clone());
+        self.merged.push(MergedRound { round, commit, closeout, at, ignored });
+    }
+
     fn open_update(&mut self, opened: &UpdateOpened) {
         let book = UpdateBook { status: Some(UpdateStatus::Authoring), ..UpdateBook::default() };
         self.book.update = Some((opened.source_round.clone(), book));
@@ -463,12 +473,16 @@ impl State {
     }
 
     fn enter(&mut self, round: &str, to: RoundStage, why: &Why) {
+        let review = RoundWork { round: round.to_string(), kind: WorkKind::Review };
+        let about = self.book.works.get(&review).and_then(|known| known.about.clone());
         let Some(book) = self.book.rounds.get_mut(round) else { return };
         book.stage = to;
+        book.judged = about.filter(|_| matches!(why, Why::Approved { .. }));
         let mut error = None;
         match why {
             Why::Approved { artifact, head } | Why::Direct { artifact, head } => {
                 book.approval = Some((artifact.clone(), head.clone()));
+                book.unjudged = false;
             }
             Why::Rejected { changes } => {
                 book.review_cycles += 1;
@@ -485,8 +499,8 @@ impl State {
                 book.approval = None;
                 book.told = alloc::vec![why.words()];
             }
-            Why::RoadmapRevised { .. } | Why::PlanOutdated { .. } => {
-                book.approval = None;
+            Why::RoadmapRevised { .. } | Why::PlanOutdated { .. } | Why::Unproven { .. } => {
+                (book.approval, book.unjudged) = (None, false);
                 book.told = alloc::vec![why.words()];
             }
             Why::Implemented => {
@@ -513,8 +527,20 @@ impl State {
     /// A sound agent's word counts from now on; a failed one's is looked at by the ladder.
     fn take_work(&mut self, captured: &WorkCaptured) {
         self.plane_is_old = true;
+        if let Some(book) = self.book.rounds.get_mut(&captured.work.round)
+            && matches!(captured.work.kind.role(), Role::Implementer | Role::Planner)
+            && !captured.work.kind.is_of_update()
+        {
+            // Shares are looked at one by one, and what is in their worktrees is not in the round's.
+            if !matches!(captured.work.kind, WorkKind::Worker { .. } | WorkKind::Integrate) {
+                book.ignored.clear();
+            }
+            let new = captured.ignored.iter().filter(|name| !book.ignored.contains(name));
+            let new: Vec<String> = new.cloned().collect();
+            book.ignored.extend(new);
+        }
         let known = self.book.work(&captured.work);
-        known.shown = None;
+        known.about = known.shown.take();
         known.taken = Some(captured.commit.clone());
         if known.outdated {
             known.is_over();

@@ -25,6 +25,8 @@ pub enum PlaneStep {
     CaptureWork(CaptureWork),
     /// Take a review that lies there out of the way of the next one.
     SetAside(SetAside),
+    /// Commit what somebody else left in the worktrees of a round or of the roadmap update.
+    TakeUp(TakeUp),
     /// Bring other commits into a round's branch.
     CombineWork(CombineWork),
     /// Merge an approved round with its closeout.
@@ -42,6 +44,7 @@ impl PlaneStep {
             Self::OpenWorktree(_) => "open-worktree",
             Self::CaptureWork(_) => "capture-work",
             Self::SetAside(_) => "set-aside",
+            Self::TakeUp(_) => "take-up",
             Self::CombineWork(_) => "combine-work",
             Self::FinalizeRound(_) => "finalize-round",
             Self::PublishUpdate(_) => "publish-update",
@@ -56,6 +59,7 @@ impl PlaneStep {
             Self::OpenWorktree(asked) => format!("the worktree {}", asked.worktree),
             Self::CaptureWork(asked) => format!("the snapshot of {}", asked.worktree),
             Self::SetAside(asked) => format!("the earlier review in {}", asked.worktree),
+            Self::TakeUp(asked) => format!("what was left in the worktrees of {}", asked.round),
             Self::CombineWork(asked) => format!("merging into {}", asked.branch),
             Self::FinalizeRound(asked) => format!("the merge of {}", asked.round),
             Self::PublishUpdate(asked) => format!("the merge of the roadmap update to {}", asked.revision),
@@ -87,11 +91,21 @@ pub enum PlaneOutcome {
     /// No review lies there any more; the branch has this newest commit.
     SetAside {
         head: CommitId,
+        /// What stood there uncommitted and was put back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<Kept>,
+    },
+    /// Everything that lay there is committed; one for each place that was asked for.
+    TakenUp {
+        places: Vec<PlaceTaken>,
     },
     WorkCombined {
         head: CommitId,
         /// Files that do not fit together; the places are marked in them.
         conflicts: Vec<String>,
+        /// What stood there uncommitted and was put back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<Kept>,
     },
     /// A round or a roadmap update is one commit of the base branch now.
     Merged {
@@ -122,6 +136,7 @@ impl PlaneOutcome {
             | Self::WorktreeOpened { .. }
             | Self::WorkCaptured(_)
             | Self::SetAside { .. }
+            | Self::TakenUp { .. }
             | Self::WorkCombined { .. }
             | Self::Merged { .. } => true,
             Self::Read(_) | Self::StateMoved | Self::Held(_) | Self::Looked { .. } => false,
@@ -135,6 +150,7 @@ impl PlaneOutcome {
             | (Self::StateWritten { .. } | Self::StateMoved, PlaneStep::WriteState(_))
             | (Self::WorktreeOpened { .. }, PlaneStep::OpenWorktree(_))
             | (Self::SetAside { .. }, PlaneStep::SetAside(_))
+            | (Self::TakenUp { .. }, PlaneStep::TakeUp(_))
             | (Self::WorkCombined { .. }, PlaneStep::CombineWork(_))
             | (
                 Self::Merged { .. } | Self::Held(_),
@@ -366,11 +382,83 @@ pub struct WorkCaptured {
     /// Files that were not this role's to write. They were put back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub put_back: Vec<String>,
+    /// Where everything that was found is kept, where something was put back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
+    /// What lies there and is ignored by the repository's rules, so that nobody merges it; a whole directory counts once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
     /// Why this must not be looked at as it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hazards: Vec<String>,
+}
+
+/// Something that was taken away and can be had again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// As it is named among the kept things.
+    pub id: String,
+    /// What it is given back as.
+    pub branch: String,
+}
+
+impl Kept {
+    pub fn way_back(&self) -> String {
+        format!("all of it is kept: `windlass undo {}` gives it back as the branch {}", self.id, self.branch)
+    }
+}
+
+/// Makes what lies uncommitted in the worktrees of a round, of its workers or of the roadmap update commits of their
+/// branches. Somebody else left it, and nothing counts that is not committed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakeUp {
+    /// The round; of the roadmap update the round it came from.
+    pub round: String,
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub update: bool,
+    /// Its own place first, then its workers'.
+    pub places: Vec<PlaceLeft>,
+    pub decided_at: Millis,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlaceLeft {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    pub branch: String,
+    pub worktree: String,
+    pub head: CommitId,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlaceTaken {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// What was committed before.
+    pub before: CommitId,
+    /// The branch's newest commit: the one before where nothing lay there.
+    pub commit: CommitId,
+    pub files_changed: u64,
+    /// All of that is a reviewer's to write, so that its word may be about what was committed before.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub only_review: bool,
+    /// Files of the control plane that belong to nobody who works there. They were put back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub put_back: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
+    /// As of work that was captured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
+}
+
+impl PlaceTaken {
+    /// Something was committed that a review which lies there need not be about.
+    pub const fn is_unjudged(&self) -> bool {
+        self.files_changed > 0 && !self.only_review
+    }
 }
 
 /// Takes the files of a reviewer out of a worktree, by a commit of its branch: they stay in its history, and whatever lies
@@ -411,6 +499,9 @@ pub struct FinalizeRound {
     pub refreshed: bool,
     /// Of the file that approves: exactly this one is applied.
     pub approval: Digest,
+    /// What its reviewer was shown; absent where nobody here saw it begin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<CommitId>,
     pub decided_at: Millis,
 }
 

@@ -7,6 +7,7 @@ use super::plane::{Plane, UpdateReview, UpdateSeen, UpdateStatus};
 use super::reviewing::{Lies, to_set_aside};
 use super::rounds::{MAX_REOPENED, asked_or, does_not_stay, reopen, word_of};
 use super::steps::{PlaneStep, PublishUpdate, RoundWork, WorkKind};
+use super::taking_up;
 use crate::draft::Draft;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -37,6 +38,9 @@ pub(super) fn decide(
     }
     if !update.worktree_stands {
         return Some(reopen(draft, plane, &update.source_round, (&update.branch, &update.worktree)));
+    }
+    if let Some(next) = taking_up::of_update(draft, update) {
+        return Some(next);
     }
     match update.status {
         UpdateStatus::Authoring | UpdateStatus::Rejected => author(draft, plane, update, waiting),

@@ -240,7 +240,7 @@ impl World {
         let asked = SetAside { work, branch, worktree, parent: parent.clone(), decided_at };
         let repository = self.reopened();
         match set_aside::run(&self.site(&repository, "set-aside"), &asked, &self.plane()) {
-            Ok(PlaneOutcome::SetAside { head }) => head,
+            Ok(PlaneOutcome::SetAside { head, .. }) => head,
             other => panic!("{other:?}"),
         }
     }
@@ -259,7 +259,7 @@ impl World {
 
     pub(super) fn combine_as(&self, asked: &CombineWork) -> Step<(CommitId, Vec<String>)> {
         match combine::run(&self.site(&self.repository, "combine"), asked)? {
-            PlaneOutcome::WorkCombined { head, conflicts } => Ok((head, conflicts)),
+            PlaneOutcome::WorkCombined { head, conflicts, .. } => Ok((head, conflicts)),
             other => panic!("{other:?}"),
         }
     }
@@ -294,6 +294,7 @@ impl World {
             refreshed: self.git(&["merge-base", BRANCH, "main"]) != base.as_str(),
             base,
             approval: Digest::new(sha256_hex(self.read(&format!("{WORKTREE}/{review}")).as_bytes())),
+            judged: None,
             decided_at: Millis(1_800_000_003_000),
         }
     }
