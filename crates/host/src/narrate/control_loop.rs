@@ -1,6 +1,6 @@
 //! A control loop in sentences: iterations and nodes.
 
-use super::{local_time, short};
+use super::{found, local_time, short};
 use windlass_control_api::events::Tone;
 use windlass_protocols::effect::{Measure, NodeStep};
 use windlass_protocols::kernel::availability::FOR_GOOD;
@@ -68,16 +68,28 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::ReadingsTaken { readings: taken, .. } if taken.is_empty() => {
             ("the node has no sensors".to_owned(), Tone::Quiet)
         }
-        Fact::ReadingsTaken { readings: taken, .. } => {
+        Fact::ReadingsTaken { readings: taken, gate, .. } => {
             let (words, tone) = readings(taken);
-            (format!("measured: {words}"), tone)
+            if gate.is_empty() {
+                return (format!("measured: {words}"), tone);
+            }
+            let (found, tone) = found(gate);
+            (format!("measured: {words}; {found}"), tone)
         }
+        Fact::GateInspected { report, .. } if report.findings.is_empty() => {
+            ("it passes with the base's own tests and configuration too".to_owned(), Tone::Good)
+        }
+        Fact::GateInspected { report, .. } => found(&report.findings),
         Fact::Remarked { remark, .. } => (remark.words(), Tone::Attention),
         Fact::DecisionTaken { decision, .. } if decision.target_met => {
             ("the controller says the target is met".to_owned(), Tone::Plain)
         }
         Fact::DecisionTaken { decision, .. } => {
             (format!("the controller plans: {}", decision.summary), Tone::Plain)
+        }
+        Fact::ClaimRefused { gate, .. } if !gate.is_empty() => {
+            let names: Vec<&str> = gate.iter().map(|finding| finding.kind.name()).collect();
+            (format!("the engine refuses that: nobody waived {}", names.join(", ")), Tone::Bad)
         }
         Fact::ClaimRefused { failing, .. } => {
             let verb = if failing.len() == 1 { "does" } else { "do" };
@@ -133,7 +145,10 @@ fn changed(change: &CapturedChange) -> (String, Tone) {
         told.push(format!("what was done to the loop's own {} was undone", change.reverted.join(", ")));
     }
     told.extend(change.left_out.iter().cloned());
-    let plain = change.files_changed > 0 && change.left_out.is_empty();
+    if !change.gate.is_empty() {
+        told.push(found(&change.gate).0);
+    }
+    let plain = change.files_changed > 0 && change.left_out.is_empty() && change.gate.is_empty();
     (told.join("; "), if plain { Tone::Plain } else { Tone::Attention })
 }
 
