@@ -5,7 +5,7 @@ use windlass_control_api::events::Tone;
 use windlass_protocols::effect::{Measure, NodeStep};
 use windlass_protocols::kernel::availability::FOR_GOOD;
 use windlass_protocols::kernel::budget::Dimension;
-use windlass_protocols::outcome::{Action, AgentReport, CapturedChange, Reading, ReadingStatus};
+use windlass_protocols::outcome::{Action, AgentReport, CapturedChange, GateFinding, Reading, ReadingStatus};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
 use windlass_protocols::protocol::feedback_control::facts::{Fact, NewLimits, OutKind, RetryKind};
@@ -87,14 +87,7 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::DecisionTaken { decision, .. } => {
             (format!("the controller plans: {}", decision.summary), Tone::Plain)
         }
-        Fact::ClaimRefused { gate, .. } if !gate.is_empty() => {
-            let names: Vec<&str> = gate.iter().map(|finding| finding.kind.name()).collect();
-            (format!("the engine refuses that: nobody waived {}", names.join(", ")), Tone::Bad)
-        }
-        Fact::ClaimRefused { failing, .. } => {
-            let verb = if failing.len() == 1 { "does" } else { "do" };
-            (format!("the engine refuses that: {} {verb} not pass", failing.join(", ")), Tone::Bad)
-        }
+        Fact::ClaimRefused { failing, gate, .. } => (refused(failing, gate), Tone::Bad),
         Fact::ActionTaken { action, .. } => acted(action),
         Fact::ChangeTaken { change, .. } => changed(change),
         Fact::RepairAsked { role, faults } => {
@@ -133,6 +126,15 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         },
         Fact::LimitsChanged { limits } => (new_limits(state, limits), Tone::Plain),
     }
+}
+
+fn refused(failing: &[String], gate: &[GateFinding]) -> String {
+    if gate.is_empty() {
+        let verb = if failing.len() == 1 { "does" } else { "do" };
+        return format!("the engine refuses that: {} {verb} not pass", failing.join(", "));
+    }
+    let names: Vec<&str> = gate.iter().map(|finding| finding.kind.name()).collect();
+    format!("the engine refuses that: nobody waived {}", names.join(", "))
 }
 
 fn changed(change: &CapturedChange) -> (String, Tone) {

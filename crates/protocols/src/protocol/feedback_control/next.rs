@@ -294,13 +294,11 @@ fn measure(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Next {
             limits,
         }));
     }
-    match node.sensors.iter().find(|sensor| missing(&sensor.name)) {
-        Some(sensor) => Next::Ask(agent(draft, frame, Role::Sensor, Some(&sensor.name))),
-        None => {
-            let (readings, gate) = (Vec::new(), Vec::new());
-            Next::Decided(ControlFact::ReadingsTaken { depth, tree: plant.clone(), readings, gate })
-        }
+    if let Some(sensor) = node.sensors.iter().find(|sensor| missing(&sensor.name)) {
+        return Next::Ask(agent(draft, frame, Role::Sensor, Some(&sensor.name)));
     }
+    let (readings, gate) = (Vec::new(), Vec::new());
+    Next::Decided(ControlFact::ReadingsTaken { depth, tree: plant.clone(), readings, gate })
 }
 
 fn commit(draft: &Draft, frame: &Frame, plant: &TreeId) -> Next {

@@ -144,7 +144,7 @@ impl State {
                 self.begin_step();
             }
             ControlFact::ReadingsTaken { tree, readings, gate, .. } => {
-                self.take_readings(tree, readings, gate)
+                self.take_readings(tree, readings, gate);
             }
             ControlFact::GateInspected { depth, report } => {
                 self.integrity.inspected(*depth, report);
