@@ -348,6 +348,9 @@ pub struct Decision {
     /// One line.
     pub summary: String,
     pub artifact: ArtifactRef,
+    /// Findings about the gate that it lets be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
 }
 
 /// What an actuator says it did; what it did is seen by the snapshot.
@@ -398,6 +401,9 @@ pub struct Reading {
     /// Everything it printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<ArtifactRef>,
+    /// How many tests it says it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<u32>,
 }
 
 /// A figure in thousandths; integers only.
@@ -423,6 +429,9 @@ pub struct Measured {
     /// In the order in which they were asked for.
     pub readings: Vec<Reading>,
     pub usage: Usage,
+    /// Programs that are others than they were at the base.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gate: Vec<GateFinding>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use crate::world::{World, place};
 use windlass_protocols::effect::{InspectGate, LandChange, PlaneStep, Purpose, RunAgent, RunChecks};
 use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::kernel::gate::{
-    FindingName, GateFinding, GateReport, NewTests, NewTestsSay, PathKind, Touch, TouchedPath, Waiver,
+    FindingName, Gate, GateFinding, GateReport, NewTests, NewTestsSay, PathKind, Touch, TouchedPath, Waiver,
 };
 use windlass_protocols::outcome::{
     AgentReport, AgentSession, Answer, Audit, CapturedChange, CheckResult, ChecksReport, Handoff,
@@ -139,15 +139,16 @@ impl Answering<'_> {
             results,
             evidence: vec![artifact("results.json", effect)],
             usage: self.usage(),
-            gate: if self.choices.once_in(30) {
-                vec![finding(FindingName::CheckReplacedOnPath)]
-            } else {
-                Vec::new()
-            },
+            gate: self.replaced(),
         })
     }
 
-    fn count_tests(&mut self) -> Option<u32> {
+    /// Now and then a program is another one than at the base.
+    pub(crate) fn replaced(&mut self) -> Vec<GateFinding> {
+        if self.choices.once_in(30) { vec![finding(FindingName::CheckReplacedOnPath)] } else { Vec::new() }
+    }
+
+    pub(crate) fn count_tests(&mut self) -> Option<u32> {
         self.choices.weighted(&[(6, Some(4)), (2, None), (1, Some(3)), (1, Some(5))])
     }
 
@@ -167,7 +168,7 @@ impl Answering<'_> {
     }
 
     /// What the change did to its own measures, and what can be read off it.
-    fn touched(&mut self) -> (Vec<TouchedPath>, Vec<GateFinding>) {
+    pub(crate) fn touched(&mut self) -> (Vec<TouchedPath>, Vec<GateFinding>) {
         let path = || "tests/a.rs".to_owned();
         let touched = |how| TouchedPath { path: path(), kind: PathKind::Test, how };
         match self.choices.weighted(&[(6, "nothing"), (2, "adds"), (2, "edits"), (2, "deletes")]) {
@@ -179,8 +180,8 @@ impl Answering<'_> {
     }
 
     /// Mostly everything that was found, sometimes only a part of it, sometimes something else.
-    fn waivers(&mut self) -> Vec<Waiver> {
-        let found = task_state(self.run).map(|state| state.integrity.findings.clone()).unwrap_or_default();
+    pub(crate) fn waivers(&mut self) -> Vec<Waiver> {
+        let found = gate_of(self.run).map(|gate| gate.findings.clone()).unwrap_or_default();
         let mut waivers: Vec<Waiver> = found
             .iter()
             .map(|finding| Waiver { finding: finding.kind, reason: "as asked".to_owned() })
@@ -493,6 +494,15 @@ pub(crate) fn task_state(run: &Run) -> Option<&State> {
         Some(Protocol::JudgedTask(state)) => Some(state),
         Some(Protocol::FeedbackControl(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_))
         | None => None,
+    }
+}
+
+/// What is known of the gate of the change that a run is at.
+pub(crate) fn gate_of(run: &Run) -> Option<&Gate> {
+    match &run.started.as_ref()?.protocol {
+        Protocol::JudgedTask(state) => Some(&state.integrity),
+        Protocol::FeedbackControl(state) => Some(&state.integrity.gate),
+        Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => None,
     }
 }
 

@@ -111,7 +111,7 @@ fn checks(choices: &mut Choices, effect: EffectId, asked: &RunChecks) -> Outcome
 /// Of another tree, or of other sensors.
 fn measured(choices: &mut Choices, asked: &Measure) -> Outcome {
     let tree = if choices.once_in(2) { TreeId::new("tree-of-another-iteration") } else { asked.tree.clone() };
-    Outcome::Measured(Measured { tree, readings: Vec::new(), usage: Usage::default() })
+    Outcome::Measured(Measured { tree, readings: Vec::new(), usage: Usage::default(), gate: Vec::new() })
 }
 
 /// Of another tree, or for another purpose.

@@ -134,7 +134,7 @@ fn task(choices: &mut Choices) -> TaskSpec {
     }
 }
 
-fn gate(choices: &mut Choices) -> GateRules {
+pub(crate) fn gate(choices: &mut Choices) -> GateRules {
     GateRules {
         integrity: choices.weighted(&[(1, Integrity::Off), (1, Integrity::Findings), (3, Integrity::Full)]),
         on_findings: choices.weighted(&[(2, OnFindings::Reject), (2, OnFindings::Ask)]),

@@ -12,13 +12,25 @@ pub struct GateEvidence<'a> {
 impl GateEvidence<'_> {
     /// Said only to whom it concerns: nothing was found for most changes.
     pub fn text(&self) -> String {
+        self.told("put `{\"finding\": \"NAME\", \"reason\": \"WHY\"}` into the list `waivers` of your answer")
+    }
+
+    /// For whoever answers in Markdown; empty where there is nothing to say.
+    pub fn section(&self) -> String {
+        if self.findings.is_empty() && self.new_tests.is_empty() {
+            return String::new();
+        }
+        let how = "add a section `## Waivers` to your report with one line `- NAME: WHY` for each";
+        format!("### What measures the change\n\n{}", self.told(how))
+    }
+
+    fn told(&self, how_to_waive: &str) -> String {
         let mut parts = Vec::new();
         if !self.findings.is_empty() {
             parts.push(format!(
                 "The change touches what measures it. Each finding below, by its name in front of the colon, keeps a pass from \
                 counting. Where a finding is as it should be, for what was asked cannot be done without it, waive it: \
-                put `{{\"finding\": \"NAME\", \"reason\": \"WHY\"}}` into the list `waivers` of your answer. Waive nothing \
-                that you did not look at. What you do not waive goes back to the maker.\n\n{}",
+                {how_to_waive}. Waive nothing that you did not look at. What you do not waive goes back to the maker.\n\n{}",
                 data_block("findings about the gate, made by the engine", &self.findings.join("\n"))
             ));
         }

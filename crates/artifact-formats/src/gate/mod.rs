@@ -13,5 +13,5 @@ pub use commands::Instruments;
 pub use evidence::GateEvidence;
 pub use paths::{Protected, ProtectedPaths};
 pub use test_texts::{Losses, TestTexts};
-pub(crate) use waiver::waivers;
 pub use waiver::{GateFinding, Waiver};
+pub(crate) use waiver::{listed_waivers, waivers};

@@ -37,3 +37,31 @@ fn waiver(field: Field<'_, '_>) -> Option<Waiver> {
     let reason = fields.filled_text("reason");
     Some(Waiver { finding: finding?, reason })
 }
+
+/// The same as a Markdown list: `- NAME: reason`. Lines below an item go on with its reason.
+pub(crate) fn listed_waivers(text: &str, faults: &mut Vec<String>) -> Vec<Waiver> {
+    let mut waivers: Vec<Waiver> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let Some(item) = line.strip_prefix(['-', '*', '+']) else {
+            if let Some(last) = waivers.last_mut() {
+                last.reason = format!("{} {line}", last.reason);
+            }
+            continue;
+        };
+        let (name, reason) = item.split_once(':').unwrap_or((item, ""));
+        let (name, reason) = (name.trim().trim_matches(['`', '*']), reason.trim().trim_matches('*').trim());
+        match GateFinding::from_word(name) {
+            Some(_) if reason.is_empty() => {
+                faults.push(format!("the waiver of `{name}` needs a reason: write `- {name}: why`"));
+            }
+            Some(finding) => waivers.push(Waiver { finding, reason: reason.to_owned() }),
+            // Whoever has nothing to waive may say so.
+            None if ["none", "n/a", "nothing"].contains(&name.trim_end_matches('.').to_lowercase().as_str()) => {}
+            None => faults.push(format!(
+                "`## Waivers` names {}, which is no finding about the gate; write `- NAME: why`, one line for each",
+                crate::fault::excerpt(name)
+            )),
+        }
+    }
+    waivers
+}

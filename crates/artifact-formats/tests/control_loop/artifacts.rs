@@ -13,6 +13,25 @@ fn decision(text: &str) -> ControllerOutput {
 }
 
 #[test]
+fn waivers_are_a_list_of_names_with_reasons_and_no_part_of_the_plan() {
+    let head = "---\ntarget-met: false\n---\n\n## Gap Analysis\n\nNone.\n\n## Action Plan\n\n1. Go on.\n\n## Waivers\n\n";
+    let said = decision(&format!(
+        "{head}- test-deleted: the command is gone,\n  and its test with it\n* `ci-changed`: as asked\n- none\n"
+    ));
+    let waived: Vec<(&str, &str)> =
+        said.waivers.iter().map(|waiver| (waiver.finding.as_str(), waiver.reason.as_str())).collect();
+    assert_eq!(
+        waived,
+        [("test-deleted", "the command is gone, and its test with it"), ("ci-changed", "as asked")]
+    );
+    assert_eq!(said.plan.as_deref(), Some("1. Go on."));
+    assert_eq!(decision(&said.render(PlanFor::Actuator)), said);
+    let refused = |line: &str| faults_of(ControllerOutput::parse(format!("{head}{line}\n").as_bytes()));
+    assert!(refused("- nonsense: x").contains("no finding about the gate"));
+    assert!(refused("- test-deleted").contains("needs a reason"));
+}
+
+#[test]
 fn a_flat_node_state_has_the_originals_form() {
     let place = NodePlace::Flat { base_branch: "main".to_owned(), branch: "ai-loop/fix-it".to_owned() };
     let state = NodeState {

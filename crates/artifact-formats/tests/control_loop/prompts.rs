@@ -5,6 +5,7 @@ use windlass_artifact_formats::control_loop::prompts::{
     SPOKEN_REPORT, SensorPrompt, SensorView,
 };
 use windlass_artifact_formats::control_loop::{AgentFile, AgentTemplate, Dialect, SensorStatus};
+use windlass_artifact_formats::gate::GateEvidence;
 
 const PLACES: RolePlaces<'_> =
     RolePlaces { worktree: "/tree", artifacts: "/tree/.ai-loop/runs/r/nodes/a", outbox: "/out/" };
@@ -61,6 +62,7 @@ fn a_controller_gets_its_text_then_setpoint_measurements_history_and_child() {
         sensors: &[sensor("assertion failed")],
         history: &["stagnation: the same\nsensors failed 3 times", "best so far: iteration 1"],
         child: Some(ChildView { node_id: "inner", result: Some("status: error") }),
+        gate: GateEvidence::default(),
     };
     let text = prompt.render();
     assert!(text.starts_with("# Controller of a\n"), "the agent's own words come first");
@@ -83,15 +85,27 @@ fn a_controller_gets_its_text_then_setpoint_measurements_history_and_child() {
     let leaf = ControllerPrompt { child: None, sensors: &[], history: &[], ..prompt }.render();
     assert!(leaf.contains("put no command to run into it") && leaf.contains("This loop has no sensors."));
     assert!(!leaf.contains("came back with\n\n"), "a leaf has no inner loop");
+    assert!(!leaf.contains("Waivers"), "nothing was found about the gate");
+    let findings = ["test-deleted: tests were deleted: tests/a.rs".to_owned()];
+    let gate = GateEvidence { findings: &findings, new_tests: &[] };
+    let found = ControllerPrompt { gate, ..prompt }.render();
+    assert!(found.contains("`## Waivers`") && found.contains("test-deleted: tests were deleted"), "{found}");
 }
 
 #[test]
 fn the_engines_paths_stand_below_the_fixed_ones_of_flat_files() {
     let agent = body(AgentTemplate::FlatController { sensors: &[] });
     let node = NodeBrief { node_path: None, ..NODE };
-    let text =
-        ControllerPrompt { node, places: PLACES, agent: &agent, sensors: &[], history: &[], child: None }
-            .render();
+    let text = ControllerPrompt {
+        node,
+        places: PLACES,
+        agent: &agent,
+        sensors: &[],
+        history: &[],
+        child: None,
+        gate: GateEvidence::default(),
+    }
+    .render();
     let fixed = text.find(".ai-loop/controller-output.md").unwrap();
     let ours = text.find("`/out/controller-output.md`").unwrap();
     assert!(fixed < ours && text[fixed..ours].contains("overrides the text above"));
@@ -185,8 +199,16 @@ fn nothing_foreign_leaves_its_block() {
     let view = SensorView { reading: evil, target: evil, ..sensor(evil) };
     let child = Some(ChildView { node_id: "inner", result: Some(evil) });
     let prompts = [
-        ControllerPrompt { node, places, agent: "Agent.", sensors: &[view], history: &[evil], child }
-            .render(),
+        ControllerPrompt {
+            node,
+            places,
+            agent: "Agent.",
+            sensors: &[view],
+            history: &[evil],
+            child,
+            gate: GateEvidence::default(),
+        }
+        .render(),
         ActuatorPrompt { node, places, agent: "Agent.", decision: evil, decision_path: "/x" }.render(),
         SensorPrompt { node, places, agent: "Agent.", name: "style", target: evil }.render(),
         RepairPrompt {

@@ -3,6 +3,7 @@
 
 mod crashes;
 mod errors;
+mod gate;
 mod hints;
 mod nested;
 pub(crate) mod plant;

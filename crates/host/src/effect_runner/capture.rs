@@ -27,8 +27,7 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
     };
     let (patch, too_large) = patch(context, &base, &taken.snapshot.tree)?;
     let looked = if taken.hazards.is_empty() {
-        let commands = &context.task_loop()?.checks;
-        look_at_gate(context, (&base, &taken.snapshot.tree), commands, &patch)?
+        look_at_gate(context, (&base, &taken.snapshot.tree), &patch)?
     } else {
         Looked::default()
     };
@@ -50,13 +49,12 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
 pub(super) fn look_at_gate(
     context: &RunContext,
     trees: (&windlass_git_workspaces::TreeId, &windlass_git_workspaces::TreeId),
-    commands: &[String],
     patch: &ArtifactRef,
 ) -> Result<Looked, Fault> {
     if context.spec.place().gate.is_off() {
         return Ok(Looked::default());
     }
-    touched::look(context, trees, commands, &context.evidence.read(patch)?)
+    touched::look(context, trees, &context.evidence.read(patch)?)
 }
 
 pub(super) struct Taken {

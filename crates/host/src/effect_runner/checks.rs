@@ -33,11 +33,16 @@ pub(super) async fn run(
     run: Arc<Run>,
     told: Told,
 ) -> Result<Outcome, Fault> {
-    let batch =
-        Batch { first: 0, tree: asked.tree.clone(), commands: asked.commands.clone(), limits: asked.limits };
+    let batch = Batch {
+        first: 0,
+        tree: asked.tree.clone(),
+        commands: asked.commands.clone(),
+        limits: asked.limits,
+        share: Share::Together,
+    };
     if asked.purpose == Purpose::Baseline {
         let (context, asked) = (Arc::clone(&context), asked.clone());
-        step::blocking(move || tools::remember(&context, &asked.tree, &asked.commands)).await?;
+        step::blocking(move || tools::remember(&context, &asked.tree)).await?;
     }
     match run_all(&context, effect, &batch, &run, &told).await? {
         Ran::All(results, used) => {
@@ -53,6 +58,15 @@ pub(super) struct Batch {
     pub(super) tree: windlass_protocols::TreeId,
     pub(super) commands: Vec<String>,
     pub(super) limits: StepLimits,
+    pub(super) share: Share,
+}
+
+/// Whose the limits of a batch are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Share {
+    /// The step's: what earlier commands used up is gone.
+    Together,
+    Each,
 }
 
 pub(super) enum Ran {
@@ -74,7 +88,8 @@ pub(super) async fn run_all(
     for (number, command) in batch.commands.iter().enumerate() {
         let part = batch.first + number;
         let directory = context.state.effect_part(&context.run, effect, part);
-        let limits = match left(batch.limits, used) {
+        let spent = if batch.share == Share::Each { Usage::default() } else { used };
+        let limits = match left(batch.limits, spent) {
             Ok(limits) => limits,
             Err(end) => {
                 results.push(CheckResult {
@@ -109,7 +124,7 @@ pub(super) async fn run_all(
             Counted::Interrupted => return Ok(Ran::CutOff(Outcome::Interrupted { usage: used })),
             Counted::Ended(end) => results.push(CheckResult {
                 command: command.clone(),
-                tests: tests(context, &end, &directory),
+                tests: tests(context, &end, &step::printed(&directory)),
                 end,
                 tail: step::tail(&directory),
                 duration: usage.duration,
@@ -120,13 +135,12 @@ pub(super) async fn run_all(
 }
 
 /// How many tests it says it ran. Only looked for where that is compared with something.
-fn tests(context: &RunContext, end: &StepEnd, directory: &Path) -> Option<u32> {
+pub(super) fn tests(context: &RunContext, end: &StepEnd, printed: &[u8]) -> Option<u32> {
     if context.spec.place().gate.is_off() {
         return None;
     }
     let exit = if *end == (StepEnd::Exited { code: 0 }) { TestsExit::Success } else { TestsExit::Failure };
-    let printed = step::printed(directory);
-    TestsRun::read(&String::from_utf8_lossy(&printed), exit).tally().map(|(_, total)| total)
+    TestsRun::read(&String::from_utf8_lossy(printed), exit).tally().map(|(_, total)| total)
 }
 
 /// Runs commands on a tree that no run asks about. A child that an earlier engine left there is taken over; a result it left is
@@ -174,9 +188,8 @@ pub(crate) fn printed_by(context: &RunContext, effect: EffectId, part: usize) ->
 fn show(context: &RunContext, run: &Run, tree: &windlass_protocols::TreeId) -> Result<Fingerprint, Fault> {
     match &context.spec {
         Spec::GoalContract(_) => super::goal_loop::shown::to_checks(context, run, tree),
-        Spec::JudgedTask(_) | Spec::FeedbackControl(_) | Spec::RoadmapRounds(_) => {
-            super::agent::show_tree(context, tree)
-        }
+        Spec::FeedbackControl(_) => super::control_loop::shown::to_checks(context, run, tree),
+        Spec::JudgedTask(_) | Spec::RoadmapRounds(_) => super::agent::show_tree(context, tree),
     }
 }
 

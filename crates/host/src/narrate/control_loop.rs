@@ -1,11 +1,11 @@
 //! A control loop in sentences: iterations and nodes.
 
-use super::{local_time, short};
+use super::{found, local_time, short};
 use windlass_control_api::events::Tone;
 use windlass_protocols::effect::{Measure, NodeStep};
 use windlass_protocols::kernel::availability::FOR_GOOD;
 use windlass_protocols::kernel::budget::Dimension;
-use windlass_protocols::outcome::{Action, AgentReport, CapturedChange, Reading, ReadingStatus};
+use windlass_protocols::outcome::{Action, AgentReport, CapturedChange, GateFinding, Reading, ReadingStatus};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
 use windlass_protocols::protocol::feedback_control::facts::{Fact, NewLimits, OutKind, RetryKind};
@@ -68,10 +68,18 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::ReadingsTaken { readings: taken, .. } if taken.is_empty() => {
             ("the node has no sensors".to_owned(), Tone::Quiet)
         }
-        Fact::ReadingsTaken { readings: taken, .. } => {
+        Fact::ReadingsTaken { readings: taken, gate, .. } => {
             let (words, tone) = readings(taken);
-            (format!("measured: {words}"), tone)
+            if gate.is_empty() {
+                return (format!("measured: {words}"), tone);
+            }
+            let (found, tone) = found(gate);
+            (format!("measured: {words}; {found}"), tone)
         }
+        Fact::GateInspected { report, .. } if report.findings.is_empty() => {
+            ("it passes with the base's own tests and configuration too".to_owned(), Tone::Good)
+        }
+        Fact::GateInspected { report, .. } => found(&report.findings),
         Fact::Remarked { remark, .. } => (remark.words(), Tone::Attention),
         Fact::DecisionTaken { decision, .. } if decision.target_met => {
             ("the controller says the target is met".to_owned(), Tone::Plain)
@@ -79,10 +87,7 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::DecisionTaken { decision, .. } => {
             (format!("the controller plans: {}", decision.summary), Tone::Plain)
         }
-        Fact::ClaimRefused { failing, .. } => {
-            let verb = if failing.len() == 1 { "does" } else { "do" };
-            (format!("the engine refuses that: {} {verb} not pass", failing.join(", ")), Tone::Bad)
-        }
+        Fact::ClaimRefused { failing, gate, .. } => (refused(failing, gate), Tone::Bad),
         Fact::ActionTaken { action, .. } => acted(action),
         Fact::ChangeTaken { change, .. } => changed(change),
         Fact::RepairAsked { role, faults } => {
@@ -123,6 +128,15 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
     }
 }
 
+fn refused(failing: &[String], gate: &[GateFinding]) -> String {
+    if gate.is_empty() {
+        let verb = if failing.len() == 1 { "does" } else { "do" };
+        return format!("the engine refuses that: {} {verb} not pass", failing.join(", "));
+    }
+    let names: Vec<&str> = gate.iter().map(|finding| finding.kind.name()).collect();
+    format!("the engine refuses that: nobody waived {}", names.join(", "))
+}
+
 fn changed(change: &CapturedChange) -> (String, Tone) {
     let mut told = vec![match change.files_changed {
         0 => "nothing was changed".to_owned(),
@@ -133,7 +147,10 @@ fn changed(change: &CapturedChange) -> (String, Tone) {
         told.push(format!("what was done to the loop's own {} was undone", change.reverted.join(", ")));
     }
     told.extend(change.left_out.iter().cloned());
-    let plain = change.files_changed > 0 && change.left_out.is_empty();
+    if !change.gate.is_empty() {
+        told.push(found(&change.gate).0);
+    }
+    let plain = change.files_changed > 0 && change.left_out.is_empty() && change.gate.is_empty();
     (told.join("; "), if plain { Tone::Plain } else { Tone::Attention })
 }
 

@@ -1,7 +1,8 @@
 //! What a change did to the things it is measured by, and who let it. Loops share the words and the rule that a finding
 //! nobody waived by its name is no acceptance; how findings are made is the host's.
 
-use crate::outcome::{CapturedChange, CheckResult, ChecksReport, Usage};
+use crate::observation::Rejection;
+use crate::outcome::{CapturedChange, CheckResult, Usage};
 use crate::vocabulary::{ArtifactRef, TreeId};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -304,6 +305,30 @@ impl Gate {
         self.findings.iter().filter(waived).collect()
     }
 
+    /// Who let what be and why, and what new tests say of the base.
+    pub(crate) fn story(&self) -> Vec<String> {
+        let waived = |finding: &GateFinding| {
+            let waiver = self.waivers.iter().find(|waiver| waiver.finding == finding.kind)?;
+            Some(format!("waived {}: {}", finding.words(), waiver.reason))
+        };
+        let findings = self.findings.iter().filter_map(waived);
+        findings.chain(self.new_tests.iter().map(NewTests::words)).collect()
+    }
+
+    /// A person may waive what is open now, and never without a reason.
+    pub(crate) fn may_waive(&self, waiver: &Waiver) -> Result<(), Rejection> {
+        let refuse = |why: String| Err(Rejection::NotAsked { why });
+        if waiver.reason.trim().is_empty() {
+            return refuse("a waiver needs a reason".to_string());
+        }
+        let open = self.unwaived();
+        if open.iter().any(|finding| finding.kind == waiver.finding) {
+            return Ok(());
+        }
+        let names: Vec<&str> = open.iter().map(|finding| finding.kind.name()).collect();
+        refuse(format!("`{}` is not open; open are: {}", waiver.finding.name(), names.join(", ")))
+    }
+
     /// What a maker is told about them.
     pub(crate) fn feedback(&self) -> Vec<String> {
         self.unwaived().into_iter().map(|finding| format!("- [gate] {}", finding.words())).collect()
@@ -312,11 +337,11 @@ impl Gate {
 
 /// Whether the checks have to be run once more for this change: with the base's own protected files, or with its new tests
 /// on the base. A change that leaves them alone costs nothing.
-pub(crate) fn needs_inspection(rules: &GateRules, change: &CapturedChange) -> bool {
+pub(crate) fn needs_inspection(rules: &GateRules, touched: &[TouchedPath]) -> bool {
     match rules.integrity {
         Integrity::Off => false,
-        Integrity::Findings => change.protected.iter().any(|touched| !touched.only_adds_a_test()),
-        Integrity::Full => !change.protected.is_empty(),
+        Integrity::Findings => touched.iter().any(|touched| !touched.only_adds_a_test()),
+        Integrity::Full => !touched.is_empty(),
     }
 }
 
@@ -327,19 +352,29 @@ pub struct TestCount {
     pub ran: u32,
 }
 
+/// A command and how many tests it says it ran.
+pub(crate) type Counted<'a> = (&'a str, Option<u32>);
+
+pub(crate) fn counted(results: &[CheckResult]) -> impl Iterator<Item = Counted<'_>> + Clone {
+    results.iter().map(|result| (result.command.as_str(), result.tests))
+}
+
 impl TestCount {
-    pub(crate) fn of(results: &[CheckResult]) -> Vec<Self> {
-        let count = |result: &CheckResult| Some(Self { command: result.command.clone(), ran: result.tests? });
-        results.iter().filter_map(count).collect()
+    pub(crate) fn of<'a>(counted: impl Iterator<Item = Counted<'a>>) -> Vec<Self> {
+        let count = |(command, ran): Counted<'_>| Some(Self { command: command.to_string(), ran: ran? });
+        counted.filter_map(count).collect()
     }
 }
 
 /// Fewer than at the base is a finding; so is a command that no longer says how many it ran.
-pub(crate) fn fewer_tests(at_base: &[TestCount], now: &[CheckResult]) -> Option<GateFinding> {
+pub(crate) fn fewer_tests<'a>(
+    at_base: &[TestCount],
+    now: impl Iterator<Item = Counted<'a>> + Clone,
+) -> Option<GateFinding> {
     let mut about = Vec::new();
     for before in at_base.iter().filter(|before| before.ran > 0) {
-        let Some(result) = now.iter().find(|result| result.command == before.command) else { continue };
-        let words = match result.tests {
+        let Some((_, tests)) = now.clone().find(|(command, _)| *command == before.command) else { continue };
+        let words = match tests {
             Some(ran) if ran >= before.ran => continue,
             Some(ran) => ran.to_string(),
             None => "none that can be counted".to_string(),
@@ -347,78 +382,4 @@ pub(crate) fn fewer_tests(at_base: &[TestCount], now: &[CheckResult]) -> Option<
         about.push(format!("`{}` ran {} tests at the base and {words} now", before.command, before.ran));
     }
     (!about.is_empty()).then_some(GateFinding { kind: FindingName::FewerTests, about })
-}
-
-/// What an observer of the facts alone can say about the gate of the change that was captured last. Kept apart from [`Gate`],
-/// so that a slip there is seen here.
-#[derive(Clone, Debug)]
-pub(crate) struct WatchedGate {
-    rules: GateRules,
-    at_base: Vec<TestCount>,
-    found: Vec<FindingName>,
-    waived: Vec<FindingName>,
-    wants_inspection: bool,
-    inspected: Option<TreeId>,
-    tree: Option<TreeId>,
-}
-
-impl WatchedGate {
-    pub(crate) const fn new(rules: GateRules) -> Self {
-        Self {
-            rules,
-            at_base: Vec::new(),
-            found: Vec::new(),
-            waived: Vec::new(),
-            wants_inspection: false,
-            inspected: None,
-            tree: None,
-        }
-    }
-
-    pub(crate) fn baseline(&mut self, results: &[CheckResult]) {
-        self.at_base = TestCount::of(results);
-    }
-
-    pub(crate) fn captured(&mut self, change: &CapturedChange) {
-        self.found = change.gate.iter().map(|finding| finding.kind).collect();
-        self.waived.clear();
-        self.wants_inspection = change.protected.iter().any(|touched| !touched.only_adds_a_test());
-        self.inspected = None;
-        self.tree = Some(change.tree.clone());
-    }
-
-    pub(crate) fn checked(&mut self, report: &ChecksReport) {
-        self.found.extend(report.gate.iter().map(|finding| finding.kind));
-        let ran = |before: &TestCount| {
-            let now = report.results.iter().find(|result| result.command == before.command);
-            now.map_or(before.ran, |result| result.tests.unwrap_or_default())
-        };
-        if self.at_base.iter().any(|before| ran(before) < before.ran) {
-            self.found.push(FindingName::FewerTests);
-        }
-    }
-
-    pub(crate) fn inspected(&mut self, report: &GateReport) {
-        self.found.extend(report.findings.iter().map(|finding| finding.kind));
-        self.inspected = Some(report.tree.clone());
-    }
-
-    pub(crate) fn waive(&mut self, waivers: &[Waiver]) {
-        let reasoned = waivers.iter().filter(|waiver| !waiver.reason.trim().is_empty());
-        self.waived.extend(reasoned.map(|waiver| waiver.finding));
-    }
-
-    /// Sentences about an acceptance that must not be; whether there are checks to inspect with is the loop's to say.
-    pub(crate) fn open(&self, has_checks: bool) -> Vec<String> {
-        if self.rules.is_off() {
-            return Vec::new();
-        }
-        let open = self.found.iter().filter(|finding| !self.waived.contains(finding));
-        let mut wrong: Vec<String> =
-            open.map(|finding| format!("accepted with `{}`, which nobody waived", finding.name())).collect();
-        if has_checks && self.wants_inspection && self.inspected != self.tree {
-            wrong.push("accepted without the checks having run with the base's own tests".to_string());
-        }
-        wrong
-    }
 }

@@ -10,3 +10,4 @@ pub mod gate;
 pub mod person;
 pub mod place;
 pub mod trouble;
+pub(crate) mod watched_gate;

@@ -5,6 +5,7 @@ mod acting;
 mod budgets;
 mod caps;
 mod claims;
+mod gate;
 mod history;
 mod measuring;
 mod nesting;

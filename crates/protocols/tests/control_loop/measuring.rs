@@ -43,6 +43,7 @@ fn readings_of_another_tree_or_another_sensor_are_no_answer() {
             tree: TreeId::new(tree),
             readings: names.iter().map(|name| reading(name, ReadingStatus::Pass, true)).collect(),
             usage: STEP,
+            gate: Vec::new(),
         })
     };
     let script = Script::start(mixed()).prepared();

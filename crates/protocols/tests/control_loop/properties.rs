@@ -135,6 +135,7 @@ fn fitting(request: &Effect, how: u8, tree: u8) -> Outcome {
             tree: asked.tree.clone(),
             readings: asked.sensors.iter().map(|sensor| read(&sensor.name, how)).collect(),
             usage,
+            gate: Vec::new(),
         }),
         Effect::RunAgent(asked) => {
             let sensor = asked.node.as_ref().and_then(|node| node.sensor.as_deref());
@@ -174,6 +175,7 @@ fn misfit(how: u8) -> Outcome {
             tree: TreeId::new("elsewhere"),
             readings: Vec::new(),
             usage: Usage::default(),
+            gate: Vec::new(),
         }),
         1 => Outcome::from(report(Role::Judge, Answer::Missing)),
         _ => Outcome::ChangeCaptured(change(99, "tree-1")),

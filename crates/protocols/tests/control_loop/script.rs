@@ -91,7 +91,7 @@ impl Script {
             .iter()
             .map(|sensor| Reading { required: sensor.required, ..read(&sensor.name) })
             .collect();
-        let report = Measured { tree: asked.tree.clone(), readings, usage: STEP };
+        let report = Measured { tree: asked.tree.clone(), readings, usage: STEP, gate: Vec::new() };
         self.answer(Outcome::Measured(report))
     }
 

@@ -16,6 +16,7 @@ fn at(stage: Stage) -> Script {
     let script = match stage {
         Stage::Preparing => script,
         Stage::Measuring => script.prepared(),
+        Stage::Inspecting => crate::gate::at_inspection(),
         Stage::Deciding => script.prepared().all_fail().committed(),
         Stage::Acting => script.prepared().all_fail().committed().plans(),
         Stage::Capturing => script.prepared().all_fail().committed().plans().acts(),
@@ -50,6 +51,13 @@ fn a_step_that_ends_well_after_a_stop_was_asked_counts() {
     let script = at(Stage::Acting).stop_asked().acts().ends(&stopped(), 0).reopened(NO_MORE, None);
     let script = script.stop_asked().captured("tree-1").ends(&stopped(), 1).reopened(NO_MORE, None);
     assert_eq!(script.measure().tree.as_str(), "tree-1");
+}
+
+#[test]
+fn an_interrupted_inspection_is_asked_for_again_after_the_stop() {
+    let script = at(Stage::Inspecting).stop_asked().interrupted().ends(&stopped(), 1);
+    let script = script.reopened(NO_MORE, None);
+    assert_eq!((script.waiting().name(), script.state().stage), ("inspect-gate", Stage::Inspecting));
 }
 
 #[test]

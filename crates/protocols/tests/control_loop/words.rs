@@ -166,6 +166,7 @@ pub(crate) fn reading(sensor: &str, status: ReadingStatus, required: bool) -> Re
         edited: Vec::new(),
         artifact: artifact(&format!("sensor-{sensor}-output.md")),
         log: None,
+        tests: None,
     }
 }
 
@@ -179,6 +180,7 @@ pub(crate) fn met() -> Answer {
         plan: None,
         summary: "all is well".to_owned(),
         artifact: artifact("controller-output.md"),
+        waivers: Vec::new(),
     })
 }
 
@@ -188,6 +190,7 @@ pub(crate) fn plan() -> Answer {
         plan: Some(artifact("plan.md")),
         summary: "repair the tests".to_owned(),
         artifact: artifact("controller-output.md"),
+        waivers: Vec::new(),
     })
 }
 
@@ -197,6 +200,7 @@ pub(crate) fn unmet_without_a_plan() -> Answer {
         plan: None,
         summary: String::new(),
         artifact: artifact("controller-output.md"),
+        waivers: Vec::new(),
     })
 }
 

@@ -191,6 +191,7 @@ fn readings() -> Vec<Reading> {
         edited: Vec::new(),
         artifact: artifact("sensor-look-output.md"),
         log: None,
+        tests: None,
     };
     let full = Reading {
         sensor: "tests".to_owned(),
@@ -201,6 +202,7 @@ fn readings() -> Vec<Reading> {
         edited: lines(&["Cargo.lock"]),
         artifact: artifact("sensor-tests-output.md"),
         log: Some(artifact("tests.log")),
+        tests: None,
     };
     vec![full, bare]
 }
@@ -211,6 +213,7 @@ fn decision(target_met: bool) -> Decision {
         plan: (!target_met).then(|| artifact("plan.md")),
         summary: "make it faster".to_owned(),
         artifact: artifact("controller-output.md"),
+        waivers: Vec::new(),
     }
 }
 
@@ -230,7 +233,12 @@ fn outcomes() -> Vec<Outcome> {
         agent(Role::Controller, Answer::Decision(decision(true))),
         agent(Role::Controller, Answer::Decision(decision(false))),
         agent(Role::Actuator, Answer::Action(action())),
-        Outcome::Measured(Measured { tree: TreeId::new("tree-1"), readings: read, usage: STEP }),
+        Outcome::Measured(Measured {
+            tree: TreeId::new("tree-1"),
+            readings: read,
+            usage: STEP,
+            gate: Vec::new(),
+        }),
         Outcome::IterationCommitted { commit: CommitId::new("commit-1"), tree: TreeId::new("tree-2") },
         Outcome::ChangeCaptured(CapturedChange {
             reverted: lines(&[".ai-loop/flow.yaml"]),
@@ -247,9 +255,9 @@ fn steps() -> Vec<ControlFact> {
         ControlFact::NodeEntered { depth: 1, setpoint: Some(artifact("plan.md")) },
         ControlFact::MeasurementSkipped { depth: 1 },
         ControlFact::IterationOpened { depth: 1, iteration: 1 },
-        ControlFact::ReadingsTaken { depth: 1, tree: tree(), readings: readings() },
+        ControlFact::ReadingsTaken { depth: 1, tree: tree(), readings: readings(), gate: Vec::new() },
         ControlFact::DecisionTaken { depth: 1, tree: tree(), decision: decision(false) },
-        ControlFact::ClaimRefused { depth: 1, failing: lines(&["tests"]) },
+        ControlFact::ClaimRefused { depth: 1, failing: lines(&["tests"]), gate: Vec::new() },
         ControlFact::ActionTaken { depth: 1, action: action() },
         ControlFact::ChangeTaken { depth: 1, change: change(1, "tree-1") },
         ControlFact::IterationCommitted {
@@ -363,7 +371,8 @@ pub(crate) const fn variant(fact: &ControlFact) -> usize {
         ControlFact::ChildReturned { .. } => 15,
         ControlFact::Concluded { .. } => 16,
         ControlFact::LimitsChanged { .. } => 17,
+        ControlFact::GateInspected { .. } => 18,
     }
 }
 
-pub(crate) const COUNT: usize = 18;
+pub(crate) const COUNT: usize = 19;

@@ -51,9 +51,9 @@ pub(crate) fn reading() -> BoxedStrategy<Reading> {
         thousandths,
         better: if rises { Better::Higher } else { Better::Lower },
     });
-    let rest = (option::of(text()), vec(metric, 0..3), texts(), option::of(artifact()));
+    let rest = (option::of(text()), vec(metric, 0..3), texts(), option::of(artifact()), option::of(small()));
     (sensor(), status(), any::<bool>(), artifact(), rest)
-        .prop_map(|(sensor, status, required, artifact, (cause, metrics, edited, log))| Reading {
+        .prop_map(|(sensor, status, required, artifact, (cause, metrics, edited, log, tests))| Reading {
             sensor,
             status,
             required,
@@ -62,13 +62,20 @@ pub(crate) fn reading() -> BoxedStrategy<Reading> {
             edited,
             artifact,
             log,
+            tests,
         })
         .boxed()
 }
 
 fn decision() -> BoxedStrategy<Decision> {
     (any::<bool>(), option::of(artifact()), text(), artifact())
-        .prop_map(|(target_met, plan, summary, artifact)| Decision { target_met, plan, summary, artifact })
+        .prop_map(|(target_met, plan, summary, artifact)| Decision {
+            target_met,
+            plan,
+            summary,
+            artifact,
+            waivers: Vec::new(),
+        })
         .boxed()
 }
 
@@ -89,8 +96,9 @@ pub(crate) fn answer() -> BoxedStrategy<Answer> {
 
 pub(crate) fn outcome() -> BoxedStrategy<Outcome> {
     prop_oneof![
-        (tree(), vec(reading(), 0..3), usage())
-            .prop_map(|(tree, readings, usage)| Outcome::Measured(Measured { tree, readings, usage })),
+        (tree(), vec(reading(), 0..3), usage()).prop_map(|(tree, readings, usage)| Outcome::Measured(
+            Measured { tree, readings, usage, gate: Vec::new() }
+        )),
         (commit(), tree()).prop_map(|(commit, tree)| Outcome::IterationCommitted { commit, tree }),
     ]
     .boxed()
@@ -135,8 +143,15 @@ pub(crate) fn effect() -> BoxedStrategy<Effect> {
 }
 
 fn stage() -> BoxedStrategy<Stage> {
-    select(vec![Stage::Preparing, Stage::Measuring, Stage::Deciding, Stage::Committing, Stage::Closing])
-        .boxed()
+    select(vec![
+        Stage::Preparing,
+        Stage::Measuring,
+        Stage::Inspecting,
+        Stage::Deciding,
+        Stage::Committing,
+        Stage::Closing,
+    ])
+    .boxed()
 }
 
 fn cause() -> BoxedStrategy<Cause> {
@@ -208,15 +223,20 @@ pub(crate) fn fact() -> BoxedStrategy<ControlFact> {
             .prop_map(|(depth, setpoint)| ControlFact::NodeEntered { depth, setpoint }),
         small().prop_map(|depth| ControlFact::MeasurementSkipped { depth }),
         (small(), small()).prop_map(|(depth, iteration)| ControlFact::IterationOpened { depth, iteration }),
-        (small(), tree(), vec(reading(), 0..3))
-            .prop_map(|(depth, tree, readings)| ControlFact::ReadingsTaken { depth, tree, readings }),
+        (small(), tree(), vec(reading(), 0..3)).prop_map(|(depth, tree, readings)| {
+            ControlFact::ReadingsTaken { depth, tree, readings, gate: Vec::new() }
+        }),
         (small(), remark()).prop_map(|(depth, remark)| ControlFact::Remarked { depth, remark }),
         (small(), tree(), decision()).prop_map(|(depth, tree, decision)| ControlFact::DecisionTaken {
             depth,
             tree,
             decision
         }),
-        (small(), texts()).prop_map(|(depth, failing)| ControlFact::ClaimRefused { depth, failing }),
+        (small(), texts()).prop_map(|(depth, failing)| ControlFact::ClaimRefused {
+            depth,
+            failing,
+            gate: Vec::new()
+        }),
         (small(), action()).prop_map(|(depth, action)| ControlFact::ActionTaken { depth, action }),
         (small(), captured()).prop_map(|(depth, change)| ControlFact::ChangeTaken { depth, change }),
     ];

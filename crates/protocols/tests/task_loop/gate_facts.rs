@@ -10,9 +10,13 @@ use windlass_protocols::kernel::gate::{
 };
 use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
-    Answer, CapturedChange, CheckResult, ChecksReport, Outcome, StepEnd, Verdict, VerdictWord,
+    Answer, CapturedChange, CheckResult, ChecksReport, Decision, GateReport, Measured, Outcome, Reading,
+    ReadingStatus, StepEnd, Verdict, VerdictWord,
 };
 use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::feedback_control::end::{Cause as ControlCause, End as ControlEnd};
+use windlass_protocols::protocol::feedback_control::facts::{Fact as ControlFact, RetryKind};
+use windlass_protocols::protocol::feedback_control::stage::Stage as ControlStage;
 use windlass_protocols::protocol::judged_task::end::{Cause, End};
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, RejectedBy, Source};
 use windlass_protocols::protocol::judged_task::stage::Stage;
@@ -77,6 +81,7 @@ pub(crate) fn examples() -> Vec<Fact> {
     let waivers = || vec![waiver(FindingName::FewerTests)];
     let said = Verdict { waivers: waivers(), ..verdict("pass", &[]) };
     let by = || Actor::Human("ada".to_owned());
+    let of_control = of_the_control_loop(&report);
     let cause = Cause::GateFindings { findings: vec![finding(FindingName::TestSkipped)] };
     vec![
         Fact::RunStarted {
@@ -129,4 +134,47 @@ pub(crate) fn examples() -> Vec<Fact> {
         Fact::JudgedTask(TaskFact::Concluded { end: End::NeedsHuman { cause } }),
         Fact::PersonSaid { by: by(), word: Word::Waive(waiver(FindingName::TestSkipped)) },
     ]
+    .into_iter()
+    .chain(of_control)
+    .collect()
+}
+
+fn of_the_control_loop(report: &GateReport) -> Vec<Fact> {
+    let gate = || vec![finding(FindingName::FewerTests)];
+    let tree = || TreeId::new("tree-1");
+    let reading = Reading {
+        sensor: "tests".to_owned(),
+        status: ReadingStatus::Pass,
+        required: true,
+        cause: None,
+        metrics: Vec::new(),
+        edited: Vec::new(),
+        artifact: artifact("sensor-tests-output.md"),
+        log: None,
+        tests: Some(3),
+    };
+    let decision = Decision {
+        target_met: true,
+        plan: None,
+        summary: "done".to_owned(),
+        artifact: artifact("controller-output.md"),
+        waivers: vec![waiver(FindingName::FewerTests)],
+    };
+    let measured = Measured { tree: tree(), readings: vec![reading.clone()], usage: STEP, gate: gate() };
+    let cause = ControlCause::GateFindings { findings: gate() };
+    let facts = [
+        ControlFact::ReadingsTaken { depth: 0, tree: tree(), readings: vec![reading], gate: gate() },
+        ControlFact::GateInspected { depth: 0, report: report.clone() },
+        ControlFact::DecisionTaken { depth: 0, tree: tree(), decision },
+        ControlFact::ClaimRefused { depth: 0, failing: Vec::new(), gate: gate() },
+        ControlFact::StepRetried {
+            stage: ControlStage::Inspecting,
+            why: "it was interrupted".to_owned(),
+            kind: RetryKind::Interrupted,
+        },
+        ControlFact::Concluded { end: ControlEnd::NeedsHuman { cause } },
+    ];
+    std::iter::once(Fact::EffectSettled { effect: EffectId(5), outcome: Outcome::Measured(measured) })
+        .chain(facts.map(Fact::FeedbackControl))
+        .collect()
 }

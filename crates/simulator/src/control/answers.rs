@@ -30,6 +30,7 @@ fn reading(sensor: &str, required: bool, figures: Figures, effect: EffectId) -> 
         edited: Vec::new(),
         artifact: artifact("sensor-output.md", effect),
         log: None,
+        tests: None,
     }
 }
 
@@ -39,12 +40,14 @@ impl Answering<'_> {
         let mut readings = Vec::new();
         for sensor in &asked.sensors {
             let mut reading = reading(&sensor.name, sensor.required, figures, effect);
+            reading.tests = self.count_tests();
             if self.choices.once_in(40) {
                 reading.edited.push("Cargo.lock".to_owned());
             }
             readings.push(reading);
         }
-        Outcome::Measured(Measured { tree: asked.tree.clone(), readings, usage: self.usage() })
+        let gate = self.replaced();
+        Outcome::Measured(Measured { tree: asked.tree.clone(), readings, usage: self.usage(), gate })
     }
 
     pub(crate) fn sensor_answer(&mut self, world: &mut World, effect: EffectId, asked: &RunAgent) -> Answer {
@@ -86,6 +89,7 @@ impl Answering<'_> {
             plan: (!target_met && !planless).then(|| artifact("plan.md", effect)),
             summary: "closer".to_owned(),
             artifact: artifact("controller-output.md", effect),
+            waivers: self.waivers(),
         })
     }
 
@@ -108,6 +112,11 @@ impl Answering<'_> {
         let from = control_state(self.run).and_then(|state| state.plant.clone());
         let from = from.unwrap_or_else(|| TreeId::new(crate::answers::BASE_TREE));
         let tree = world.truth.plant.moved(&from, self.temper.moving, self.choices);
+        let (protected, gate) = if tree.as_str() == crate::answers::BASE_TREE {
+            (Vec::new(), Vec::new())
+        } else {
+            self.touched()
+        };
         let some = |kind: &str, text: &str| if what == kind { vec![text.to_owned()] } else { Vec::new() };
         Outcome::ChangeCaptured(CapturedChange {
             round,
@@ -117,8 +126,8 @@ impl Answering<'_> {
             reverted: some("reverted", ".ai-loop/flow.yaml"),
             left_out: some("reverted", "pipe is a named pipe, which git does not record"),
             findings: Vec::new(),
-            protected: Vec::new(),
-            gate: Vec::new(),
+            protected,
+            gate,
             tree,
         })
     }

@@ -12,6 +12,7 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 10] = [
         &[
             "prepare-workspaces",
             "measure",
+            "inspect-gate",
             "run-agent",
             "capture-change",
             "commit-iteration",
@@ -25,6 +26,7 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 10] = [
             "prepared",
             "waited",
             "measured",
+            "gate-inspected",
             "agent-ended",
             "change-captured",
             "iteration-committed",
@@ -39,8 +41,8 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 10] = [
     ("node end", &["target-met", "max-iterations", "stalled", "spent", "failed"]),
     ("child returned", &["target-met", "max-iterations", "stalled", "spent", "failed"]),
     ("remark", &["unchanged", "returned", "worse", "nothing-changed"]),
-    ("claim", &["refused"]),
-    ("said", &["skip"]),
+    ("claim", &["refused", "refused-over-the-gate"]),
+    ("said", &["skip", "waive"]),
     (
         "cause",
         &[
@@ -53,6 +55,7 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 10] = [
             "step-keeps-getting-lost",
             "capture-refused",
             "commit-refused",
+            "gate-findings",
         ],
     ),
 ];
@@ -66,6 +69,9 @@ pub(crate) fn count(coverage: &mut Coverage, fact: &ControlFact) {
             }
         }
         ControlFact::ChildReturned { end, .. } => coverage.count("child returned", node_end_name(end)),
+        ControlFact::ClaimRefused { gate, .. } if !gate.is_empty() => {
+            coverage.count("claim", "refused-over-the-gate");
+        }
         ControlFact::ClaimRefused { .. } => coverage.count("claim", "refused"),
         ControlFact::Remarked { remark, .. } => coverage.count("remark", remark_name(remark)),
         ControlFact::Concluded { end } => {
@@ -117,5 +123,6 @@ const fn cause_name(cause: &Cause) -> &'static str {
         Cause::StepKeepsGettingLost { .. } => "step-keeps-getting-lost",
         Cause::CaptureRefused { .. } => "capture-refused",
         Cause::CommitRefused { .. } => "commit-refused",
+        Cause::GateFindings { .. } => "gate-findings",
     }
 }

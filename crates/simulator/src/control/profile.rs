@@ -1,7 +1,7 @@
 //! Flows as a simulation makes them up: one to three levels, with and without sensors, both cap rules, both keeps.
 
 use crate::choices::Choices;
-use crate::profile::cap;
+use crate::profile::{cap, gate};
 use std::collections::BTreeMap;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
@@ -55,7 +55,7 @@ pub(crate) fn spec(choices: &mut Choices) -> ControlSpec {
             prompts: BTreeMap::new(),
             author: None,
             fence: Fence::default(),
-            gate: windlass_protocols::kernel::gate::GateRules::default(),
+            gate: gate(choices),
         },
     }
 }

@@ -2,7 +2,7 @@
 //! is never left in a hand that went away is checked here.
 
 use super::person;
-use crate::answers::{artifact, task_state};
+use crate::answers::{artifact, gate_of};
 use crate::checks::{Check, Violation};
 use crate::host::{Host, TurnFault, Turned};
 use windlass_protocols::kernel::gate::{FindingName, Waiver};
@@ -44,8 +44,8 @@ impl Host {
 
     /// Of a finding that is open, or of any.
     fn draw_waiver(&mut self) -> Waiver {
-        let open = task_state(&self.ledger.borrow().run)
-            .and_then(|state| state.integrity.unwaived().first().map(|finding| finding.kind));
+        let open = gate_of(&self.ledger.borrow().run)
+            .and_then(|gate| gate.unwaived().first().map(|finding| finding.kind));
         let finding = open.unwrap_or(FindingName::CiChanged);
         Waiver { finding, reason: "so it is".to_owned() }
     }

@@ -2,6 +2,7 @@
 
 use crate::control_loop::front_matter::{self, render};
 use crate::faults::{Faults, Parsed, readable_text};
+use crate::gate::{Waiver, listed_waivers};
 use crate::markdown::{Heading, section, with_closed_fence};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +16,11 @@ pub struct ControllerOutput {
     pub stagnation_notes: Option<String>,
     /// A section of the oldest files, in the place of the hints.
     pub context: Option<String>,
+    /// Findings about the gate that it lets be.
+    pub waivers: Vec<Waiver>,
 }
+
+const WAIVERS: &str = "Waivers";
 
 impl ControllerOutput {
     pub const FILE_NAME: &'static str = "controller-output.md";
@@ -33,6 +38,7 @@ impl ControllerOutput {
             );
         }
         let part = |title: &str| filled(section(body, |heading| is_second_level(heading, title), is_known));
+        let waivers = listed_waivers(&part(WAIVERS).unwrap_or_default(), &mut keys.faults);
         let output = || {
             Some(Self {
                 target_met: target_met?,
@@ -41,6 +47,7 @@ impl ControllerOutput {
                 hints: part("Hints"),
                 stagnation_notes: part("Stagnation Notes"),
                 context: part("Context"),
+                waivers,
             })
         };
         Faults::unless_empty(Self::FILE_NAME, std::mem::take(&mut keys.faults), output)
@@ -74,6 +81,10 @@ impl ControllerOutput {
                 part(heading, text);
             }
         }
+        if !self.waivers.is_empty() {
+            let lines = self.waivers.iter().map(|waiver| format!("- {}: {}", waiver.finding, waiver.reason));
+            part("\n## Waivers\n", &lines.collect::<Vec<_>>().join("\n"));
+        }
         file
     }
 }
@@ -92,7 +103,7 @@ fn opens_plan(heading: &Heading<'_>) -> bool {
 
 /// Other headings of the second level belong to the plan: a plan for a child loop has sections of its own.
 fn ends_plan(heading: &Heading<'_>) -> bool {
-    ["Hints", "Stagnation Notes", "Context"].iter().any(|title| is_second_level(heading, title))
+    ["Hints", "Stagnation Notes", "Context", WAIVERS].iter().any(|title| is_second_level(heading, title))
 }
 
 fn is_known(heading: &Heading<'_>) -> bool {

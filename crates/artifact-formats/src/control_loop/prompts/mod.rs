@@ -8,6 +8,7 @@ use std::fmt::Write;
 use super::agent_file::Placeholders;
 use super::artifacts::SensorStatus;
 use crate::data_block::{DATA_NOTICE, data_block, inline_code};
+use crate::gate::GateEvidence;
 use crate::markdown::with_closed_fence;
 use crate::template::fill;
 
@@ -80,6 +81,7 @@ pub struct ControllerPrompt<'a> {
     pub history: &'a [&'a str],
     /// Present for a node whose actuator is a child loop.
     pub child: Option<ChildView<'a>>,
+    pub gate: GateEvidence<'a>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -136,13 +138,18 @@ impl ControllerPrompt<'_> {
             ("plan_rule", plan_rule.trim_end().to_owned()),
             ("expectations", RepairedReport::Controller.expectations()),
         ];
-        with_context(
+        let mut text = with_context(
             &body,
             self.node,
             self.places,
             include_str!("../../../prompts/control-loop/context-controller.md"),
             &values,
-        )
+        );
+        let gate = self.gate.section();
+        if !gate.is_empty() {
+            text = format!("{}\n\n{gate}\n", text.trim_end());
+        }
+        text
     }
 }
 

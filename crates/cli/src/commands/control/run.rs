@@ -1,6 +1,7 @@
 //! `windlass control run`: a task, worked on until its sensors pass and the controller says so.
 
 use crate::commands::fence_flags::FenceFlags;
+use crate::commands::gate_flags::GateFlags;
 use crate::commands::work_flags::{Given, amount, list, number, texts};
 use crate::commands::{absolute, outcome, task_text};
 use crate::output::{LiveView, Output, Story};
@@ -102,6 +103,8 @@ pub(crate) struct ControlRunArgs {
 
     #[command(flatten)]
     fence: FenceFlags,
+    #[command(flatten)]
+    gate: GateFlags,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -169,6 +172,7 @@ fn given(args: &ControlRunArgs) -> Given {
     number(&mut given, "max-minutes", args.max_minutes);
     number(&mut given, "max-tokens", args.max_tokens);
     args.fence.give(&mut given);
+    args.gate.give(&mut given);
     given
 }
 

@@ -5,7 +5,7 @@ use super::InCommit;
 use super::setup::{self, Setup};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
-use crate::control::task_spec::{caps, chosen_agents, fence, no_commit_yet, patience};
+use crate::control::task_spec::{caps, chosen_agents, fence, gate_rules, no_commit_yet, patience};
 use crate::control::{agents, trust};
 use crate::effect_runner::author;
 use crate::fault::git_fault;
@@ -204,7 +204,8 @@ impl Wanted<'_> {
                 prompts: BTreeMap::new(),
                 author: settings.text("author").map(str::to_owned),
                 fence: fence(settings, &self.command.directory),
-                gate: GateRules::default(),
+                // The original looks at nothing of the kind.
+                gate: if command.strict_original { GateRules::default() } else { gate_rules(settings) },
             },
         })
     }

@@ -1,6 +1,7 @@
 //! From whatever a role of a control loop left to what a decision may use: validated, put into its canonical form and
 //! sealed.
 
+use super::super::answer::waived;
 use super::files;
 use crate::context::RunContext;
 use crate::outbox::{Left, read_answer};
@@ -110,6 +111,7 @@ fn interpret(
                     artifact: context
                         .evidence
                         .seal("controller-output.md", report.render(plan_for).as_bytes())?,
+                    waivers: waived(&report.waivers),
                 })
             }
             Err(faults) => malformed(&faults),
@@ -135,6 +137,7 @@ fn reading(context: &RunContext, report: &SensorOutput, name: &str, required: bo
         edited: Vec::new(),
         artifact: context.evidence.seal(&format!("sensor-{name}-output.md"), report.render().as_bytes())?,
         log: None,
+        tests: None,
     }))
 }
 

@@ -1,5 +1,6 @@
 //! Takes down what an actuator left. Files of the loop itself are put back as they were; what is left is the plant.
 
+use super::super::gate::touched::{Looked, Step, look_after_step};
 use super::files;
 use super::shown;
 use crate::context::{RunContext, git_tree};
@@ -12,7 +13,8 @@ use windlass_control_api::Fault;
 use windlass_git_workspaces::Overlay;
 use windlass_protocols::outcome::CapturedChange;
 use windlass_protocols::protocol::feedback_control::spec::{Actuator, ControlSpec};
-use windlass_protocols::{Outcome, Role, Run, TreeId};
+use windlass_protocols::protocol::feedback_control::state::State;
+use windlass_protocols::{ArtifactRef, Outcome, Role, Run, TreeId};
 
 /// More of them say nothing new.
 const MAX_LEFT_OUT: usize = 20;
@@ -50,6 +52,11 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
     let was = state.plant.as_ref().map(git_tree).transpose()?.unwrap_or_else(|| before.clone());
     let (patch, mut hazards) = super::super::capture::patch(context, &was, &plant)?;
     hazards.splice(0..0, taken.hazards);
+    let looked = if hazards.is_empty() {
+        look_at_gate(context, state, &plant, (&changed, &patch))?
+    } else {
+        Looked::default()
+    };
     Ok(Outcome::ChangeCaptured(CapturedChange {
         round,
         tree: TreeId::new(plant.as_str()),
@@ -59,9 +66,24 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         reverted: owned,
         findings: Vec::new(),
         left_out: left_out.iter().take(MAX_LEFT_OUT).map(ToString::to_string).collect(),
-        protected: Vec::new(),
-        gate: Vec::new(),
+        protected: looked.touched,
+        gate: looked.findings,
     }))
+}
+
+/// What all iterations together did to their own measures. One that leaves them alone is not looked at closely.
+fn look_at_gate(
+    context: &RunContext,
+    state: &State,
+    plant: &windlass_git_workspaces::TreeId,
+    (paths, patch): (&[String], &ArtifactRef),
+) -> Result<Looked, Fault> {
+    let Some((_, base)) = state.base.as_ref().filter(|_| !context.spec.place().gate.is_off()) else {
+        return Ok(Looked::default());
+    };
+    let patch = context.evidence.read(patch)?;
+    let step = Step { paths, patch: &patch, touched_before: state.integrity.touches() };
+    look_after_step(context, (&git_tree(base)?, plant), &step)
 }
 
 /// Every agent file that the flow names, wherever it lies.

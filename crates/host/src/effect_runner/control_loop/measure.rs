@@ -1,6 +1,8 @@
 //! Runs a node's sensors, side by side, each on a snapshot of its own, so that none disturbs another. The engine reads
 //! the exit codes; nobody's opinion enters a reading.
 
+use super::super::checks;
+use super::super::gate::tools;
 use super::super::step::{self, Counted, Told};
 use super::files;
 use super::shown;
@@ -17,7 +19,7 @@ use windlass_control_api::Fault;
 use windlass_git_workspaces::{Fingerprint, TreeId};
 use windlass_process_supervisor::{ChildSpec, Secrets};
 use windlass_protocols::effect::{Measure, SensorRun};
-use windlass_protocols::outcome::{Measured, Metric, Reading, ReadingStatus, StepEnd, Usage};
+use windlass_protocols::outcome::{GateFinding, Measured, Metric, Reading, ReadingStatus, StepEnd, Usage};
 use windlass_protocols::{EffectId, Outcome, Run};
 
 /// What a shell says of a command that it cannot run or find.
@@ -36,9 +38,14 @@ pub(in super::super) async fn run(
     told: Told,
 ) -> Result<Outcome, Fault> {
     let (tree_context, tree_run, plant) = (Arc::clone(&context), Arc::clone(&run), asked.tree.clone());
-    let tree =
-        step::blocking(move || shown::tree(&tree_context, files::state(&tree_run)?, &plant, (&[], &[])))
-            .await?;
+    let tree = step::blocking(move || {
+        let state = files::state(&tree_run)?;
+        if let Some((_, base)) = &state.base {
+            tools::remember(&tree_context, base)?;
+        }
+        shown::tree(&tree_context, state, &plant, (&[], &[]))
+    })
+    .await?;
     let at_once =
         std::thread::available_parallelism().map_or(FEWEST_AT_ONCE, usize::from).max(FEWEST_AT_ONCE);
     let room = Arc::new(Semaphore::new(at_once));
@@ -79,8 +86,19 @@ pub(in super::super) async fn run(
     Ok(match cut_off {
         Some(None) => Outcome::Interrupted { usage },
         Some(Some(reason)) => Outcome::Lost { reason, usage },
-        None => Outcome::Measured(Measured { tree: asked.tree, readings, usage }),
+        None => {
+            let gate = replaced(context, &readings).await?;
+            Outcome::Measured(Measured { tree: asked.tree, readings, usage, gate })
+        }
     })
+}
+
+/// Programs that are others than at the base. Only asked where all sensors are content: nobody is misled by a failure.
+async fn replaced(context: Arc<RunContext>, readings: &[Reading]) -> Result<Vec<GateFinding>, Fault> {
+    if readings.iter().any(|reading| reading.required && reading.status != ReadingStatus::Pass) {
+        return Ok(Vec::new());
+    }
+    step::blocking(move || Ok(tools::replaced(&context).into_iter().collect())).await
 }
 
 struct OneSensor {
@@ -173,6 +191,7 @@ impl OneSensor {
             edited: before.map(|shown| self.edited(shown)).transpose()?.unwrap_or_default(),
             artifact: evidence.seal(&format!("sensor-{name}-output.md"), report.render().as_bytes())?,
             log: Some(evidence.seal(&format!("sensor-{name}.log"), &printed)?),
+            tests: checks::tests(&self.context, end, &printed),
         })
     }
 

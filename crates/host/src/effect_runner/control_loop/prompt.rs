@@ -11,8 +11,10 @@ use windlass_artifact_formats::control_loop::prompts::{
     SPOKEN_REPORT, SensorPrompt, SensorView,
 };
 use windlass_artifact_formats::control_loop::{AgentFile, SensorStatus};
+use windlass_artifact_formats::gate::GateEvidence;
 use windlass_control_api::Fault;
 use windlass_protocols::effect::{Ask, RunAgent};
+use windlass_protocols::kernel::gate::{GateFinding, NewTests};
 use windlass_protocols::outcome::{Reading, ReadingStatus};
 use windlass_protocols::protocol::feedback_control::frame::Frame;
 use windlass_protocols::protocol::feedback_control::spec::{Actuator, ControlSpec, Dialect, Node};
@@ -116,6 +118,9 @@ impl Told<'_> {
         let child =
             self.node.child().map(|child| ChildView { node_id: &child.id, result: child_result.as_deref() });
         let body = body(&self.node.controller.path, &self.node.controller.text)?;
+        let gate = &self.state.integrity.gate;
+        let findings: Vec<String> = gate.findings.iter().map(GateFinding::words).collect();
+        let new_tests: Vec<String> = gate.new_tests.iter().map(NewTests::words).collect();
         Ok(ControllerPrompt {
             node: self.brief,
             places: self.places,
@@ -123,6 +128,7 @@ impl Told<'_> {
             sensors: &views,
             history: &history,
             child,
+            gate: GateEvidence { findings: &findings, new_tests: &new_tests },
         }
         .render())
     }

@@ -77,6 +77,18 @@ pub(in super::super) fn tree_for(context: &RunContext, role: Role, run: &Run) ->
     tree(context, state, plant, (&gone, &over))
 }
 
+/// For sensors that the engine runs on another content than the plant: the place where controllers look.
+pub(in super::super) fn to_checks(
+    context: &RunContext,
+    run: &Run,
+    plant: &windlass_protocols::TreeId,
+) -> Result<Fingerprint, Fault> {
+    let state = files::state(run)?;
+    let tree = tree(context, state, plant, (&[], &[]))?;
+    let (path, key) = (context.worktree(Role::Judge), context.index_key(Role::Judge));
+    show(context, state, (&path, &key), &tree)
+}
+
 /// Makes a directory hold the tree, with git inside it standing, on no branch, at the loop's newest commit.
 pub(super) fn show(
     context: &RunContext,

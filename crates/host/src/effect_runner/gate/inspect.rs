@@ -1,7 +1,7 @@
 //! Runs the checks without what the change did to them: on the judged tree with the protected files of the base, and with its
 //! new tests on the code of the base. A check that is green only with the maker's version is a finding.
 
-use super::super::checks::{Batch, Ran, run_all};
+use super::super::checks::{Batch, Ran, Share, run_all};
 use super::super::step::{self, Told};
 use super::touched::{Guard, touched};
 use crate::context::{RunContext, git_tree};
@@ -15,6 +15,7 @@ use windlass_protocols::kernel::gate::{
     FindingName, GateFinding, GateReport, Integrity, NewTests, NewTestsSay, PathKind, Touch, TouchedPath,
 };
 use windlass_protocols::outcome::{CheckResult, Usage};
+use windlass_protocols::protocol::Spec;
 use windlass_protocols::{ArtifactRef, EffectId, Outcome, Run, TreeId};
 
 pub(in super::super) async fn run(
@@ -28,11 +29,16 @@ pub(in super::super) async fn run(
     let plan = step::blocking(move || Plan::of(&planning, &plan_of)).await?;
     let mut used = Usage::default();
     let mut first = 0;
+    // Sensors have a limit each, as when they measure.
+    let share = match &context.spec {
+        Spec::FeedbackControl(_) => Share::Each,
+        Spec::JudgedTask(_) | Spec::GoalContract(_) | Spec::RoadmapRounds(_) => Share::Together,
+    };
     let mut batches = [(&plan.with_base, Vec::new()), (&plan.on_base, Vec::new())];
     for (tree, results) in &mut batches {
         let Some(tree) = tree else { continue };
         let (tree, commands) = (tree.clone(), asked.commands.clone());
-        let batch = Batch { first, tree, commands, limits: asked.limits };
+        let batch = Batch { first, tree, commands, limits: asked.limits, share };
         first += asked.commands.len();
         match run_all(&context, effect, &batch, &run, &told).await? {
             Ran::All(all, usage) => {
@@ -57,7 +63,7 @@ struct Plan {
 impl Plan {
     fn of(context: &RunContext, asked: &InspectGate) -> Result<Self, Fault> {
         let (base, tree) = (git_tree(&asked.base)?, git_tree(&asked.tree)?);
-        let guard = Guard::of(context, &base, &asked.commands);
+        let guard = Guard::of(context, &base);
         let differences = context.repository.differences(&base, &tree).map_err(git_fault)?;
         let touched = touched(&guard, &differences);
         let select = |onto, from, paths: &BTreeSet<&str>| {

@@ -49,16 +49,12 @@ fn entries(context: &RunContext) -> impl Iterator<Item = PathBuf> + '_ {
 }
 
 /// Remembers the programs before any maker could touch them. Once in a run.
-pub(in super::super) fn remember(
-    context: &RunContext,
-    base: &TreeId,
-    commands: &[String],
-) -> Result<(), Fault> {
+pub(in super::super) fn remember(context: &RunContext, base: &TreeId) -> Result<(), Fault> {
     let file = context.state.run(&context.run).join(FILE_NAME);
     if context.spec.place().gate.is_off() || file.exists() {
         return Ok(());
     }
-    let instruments = super::touched::Guard::of(context, &git_tree(base)?, commands).instruments;
+    let instruments = super::touched::Guard::of(context, &git_tree(base)?).instruments;
     let found: Tools = instruments.programs.iter().map(|name| (name.clone(), stamp(context, name))).collect();
     let text = serde_json::to_vec(&found).map_err(|error| bug(error.to_string()))?;
     make_private(&context.state.run(&context.run))?;
@@ -102,29 +98,40 @@ pub(super) fn in_the_tree(
     instruments: &Instruments,
     differences: &[Difference],
 ) -> Vec<GateFinding> {
-    let relative: Vec<PathBuf> = entries(context).filter(|entry| !entry.is_absolute()).collect();
-    let shadows = |path: &Path| {
-        let name = path.file_name()?.to_str()?;
-        let folder = path.parent()?;
-        let plain = |entry: &&PathBuf| {
-            entry.components().filter(|one| one.as_os_str() != ".").eq(folder.components())
-        };
-        let entry = relative.iter().find(plain)?;
-        let entry = if entry.as_os_str().is_empty() { Path::new(".") } else { entry };
-        instruments.programs.contains(name).then(|| {
-            format!(
+    let there = differences.iter().filter(|one| one.after.is_some());
+    let about: Vec<String> = there
+        .filter_map(|one| {
+            let path = one.path.as_path();
+            let (name, entry) = shadowed(context, instruments, path)?;
+            Some(format!(
                 "{} stands before `{name}` for the relative entry `{}` of PATH",
                 path.display(),
                 entry.display()
-            )
+            ))
         })
-    };
-    let there = differences.iter().filter(|one| one.after.is_some());
-    let about: Vec<String> = there.filter_map(|one| shadows(one.path.as_path())).collect();
+        .collect();
     if about.is_empty() {
         return Vec::new();
     }
     vec![GateFinding { kind: FindingName::CheckReplacedOnPath, about }]
+}
+
+/// Whether a file there would be found before a program that a check runs.
+pub(super) fn shadows(context: &RunContext, instruments: &Instruments, path: &str) -> bool {
+    shadowed(context, instruments, Path::new(path)).is_some()
+}
+
+/// The program's name, and the relative entry of the search path by which the file is found before it.
+fn shadowed(context: &RunContext, instruments: &Instruments, path: &Path) -> Option<(String, PathBuf)> {
+    let (name, folder) = (path.file_name()?.to_str()?, path.parent()?);
+    if !instruments.programs.contains(name) {
+        return None;
+    }
+    let plain =
+        |entry: &PathBuf| entry.components().filter(|one| one.as_os_str() != ".").eq(folder.components());
+    let entry = entries(context).filter(|entry| !entry.is_absolute()).find(plain)?;
+    let entry = if entry.as_os_str().is_empty() { PathBuf::from(".") } else { entry };
+    Some((name.to_owned(), entry))
 }
 
 fn stamp(context: &RunContext, name: &str) -> Option<Stamp> {

@@ -29,31 +29,66 @@ pub(super) struct Guard {
 
 impl Guard {
     /// By the commands and the scripts as they are at the base: the maker's version could name others.
-    pub(super) fn of(context: &RunContext, base: &TreeId, commands: &[String]) -> Self {
+    pub(super) fn of(context: &RunContext, base: &TreeId) -> Self {
         let rules = &context.spec.place().gate;
-        let instruments = Instruments::of(commands, |path| text_at(context, base, path));
+        let instruments =
+            Instruments::of(&super::measures(&context.spec), |path| text_at(context, base, path));
         let checks = instruments.files.clone();
         let (protected, unprotected) = (rules.protected.clone(), rules.unprotected.clone());
         Self { paths: ProtectedPaths { protected, unprotected, checks }, instruments }
     }
 }
 
+/// One step of a change that was looked at before: what is to be known to tell whether it has to be looked at again.
+pub(in super::super) struct Step<'a> {
+    pub(in super::super) paths: &'a [String],
+    pub(in super::super) patch: &'a [u8],
+    /// Whether something was found or touched before it.
+    pub(in super::super) touched_before: bool,
+}
+
+/// As [`look`], for a change that grows step by step: one that touches nothing protected costs no comparison of whole trees.
+pub(in super::super) fn look_after_step(
+    context: &RunContext,
+    (base, tree): (&TreeId, &TreeId),
+    step: &Step<'_>,
+) -> Result<Looked, Fault> {
+    if context.spec.place().gate.is_off() || base == tree {
+        return Ok(Looked::default());
+    }
+    let guard = Guard::of(context, base);
+    let inner = touches_inner_tests(step.patch);
+    let touches =
+        |path: &String| guard.paths.kind(path).is_some() || tools::shadows(context, &guard.instruments, path);
+    if !step.touched_before && !inner && !step.paths.iter().any(touches) {
+        return Ok(Looked::default());
+    }
+    look_with(context, &guard, (base, tree), inner || step.touched_before)
+}
+
 /// Looks at a change from one tree to another. `patch` is its rendering, which tells whether code files have to be read at all.
 pub(in super::super) fn look(
     context: &RunContext,
     (base, tree): (&TreeId, &TreeId),
-    commands: &[String],
     patch: &[u8],
 ) -> Result<Looked, Fault> {
     if context.spec.place().gate.is_off() || base == tree {
         return Ok(Looked::default());
     }
-    let guard = Guard::of(context, base, commands);
+    look_with(context, &Guard::of(context, base), (base, tree), touches_inner_tests(patch))
+}
+
+fn look_with(
+    context: &RunContext,
+    guard: &Guard,
+    (base, tree): (&TreeId, &TreeId),
+    code_counts: bool,
+) -> Result<Looked, Fault> {
     let differences = context.repository.differences(base, tree).map_err(git_fault)?;
-    let mut touched = touched(&guard, &differences);
+    let mut touched = touched(guard, &differences);
     let mut findings = by_kind(&touched);
-    findings.extend(package_scripts(context, &guard, (base, tree), &touched));
-    findings.extend(losses(context, &guard, (base, tree), &differences, patch)?);
+    findings.extend(package_scripts(context, guard, (base, tree), &touched));
+    findings.extend(losses(context, guard, (base, tree), &differences, code_counts)?);
     findings.extend(tools::in_the_tree(context, &guard.instruments, &differences));
     touched.sort_by_key(TouchedPath::only_adds_a_test);
     touched.truncate(MOST_PATHS);
@@ -147,9 +182,8 @@ fn losses(
     guard: &Guard,
     (base, tree): (&TreeId, &TreeId),
     differences: &[Difference],
-    patch: &[u8],
+    code_counts: bool,
 ) -> Result<Vec<GateFinding>, Fault> {
-    let code_counts = touches_inner_tests(patch);
     let wanted = |path: &str| {
         let test = guard.paths.kind(path) == Some(Protected::Test);
         TestTexts::can_hold(path) && (test || (code_counts && !guard.paths.spares(path)))

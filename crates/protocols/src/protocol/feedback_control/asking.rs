@@ -103,6 +103,7 @@ fn inputs(state: &State, frame: &Frame, role: Role) -> Vec<ArtifactRef> {
             let known = state.stack.iter().rev().find(|frame| frame.measured.is_some());
             let known = known.into_iter().flat_map(|frame| frame.readings.iter());
             inputs.extend(known.map(|reading| reading.artifact.clone()));
+            inputs.extend(state.integrity.gate.evidence.iter().cloned());
         }
         Role::Actuator => inputs.extend(frame.decision.iter().map(|decision| decision.artifact.clone())),
         Role::Sensor

@@ -4,10 +4,12 @@ use super::end::{Cause, End};
 use super::facts::{Fact as ControlFact, RetryKind};
 use super::next::{fail, go_on, needs_human, record, state};
 use super::stage::Stage;
+use super::state::State;
 use super::trouble::{Treated, treat};
 use crate::draft::Draft;
 use crate::effect::{Effect, RunAgent};
 use crate::fact::Fact;
+use crate::kernel::gate::GateFinding;
 use crate::kernel::trouble::with_last_words;
 use crate::outcome::{
     Action, AgentReport, Answer, CapturedChange, Decision, Measured, Outcome, Reading, StepEnd,
@@ -32,6 +34,10 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
             record(draft, ControlFact::Concluded { end });
         }
         (Effect::Measure(asked), Outcome::Measured(report)) => measured(draft, asked.depth, report),
+        (Effect::InspectGate(_), Outcome::GateInspected(report)) => {
+            let depth = state(draft).frame().map_or(0, |frame| frame.depth);
+            record(draft, ControlFact::GateInspected { depth, report: (**report).clone() });
+        }
         (Effect::RunAgent(asked), Outcome::AgentEnded(report)) => agent_ended(draft, asked, report),
         // Whoever was waited for is asked by `go_on`.
         (Effect::Wait(_), Outcome::Waited) => {}
@@ -85,7 +91,7 @@ fn lost(draft: &mut Draft, request: &Effect, reason: &str) {
 /// A command that changed files did so in a snapshot of its own, which is thrown away: tools rewrite their lock files. The
 /// record says so, and its exit code counts.
 fn measured(draft: &mut Draft, depth: u32, report: &Measured) {
-    take_readings(draft, depth, &report.tree, report.readings.clone());
+    take_readings(draft, depth, &report.tree, (report.readings.clone(), &report.gate));
 }
 
 /// What was said about a tree that its reader changed counts for nothing; once may be an accident.
@@ -97,12 +103,18 @@ fn edited(draft: &mut Draft, role: Role, earlier: u32, paths: Vec<String>, why: 
     }
 }
 
-fn take_readings(draft: &mut Draft, depth: u32, tree: &TreeId, readings: Vec<Reading>) {
+fn take_readings(
+    draft: &mut Draft,
+    depth: u32,
+    tree: &TreeId,
+    (readings, found): (Vec<Reading>, &[GateFinding]),
+) {
     let history = |draft: &Draft| {
         state(draft).frame().map(|frame| frame.steadiness.points().last().map(|point| point.label.clone()))
     };
     let before = history(draft);
-    record(draft, ControlFact::ReadingsTaken { depth, tree: tree.clone(), readings });
+    let gate = gate_findings(state(draft), depth, &readings, found);
+    record(draft, ControlFact::ReadingsTaken { depth, tree: tree.clone(), readings, gate });
     if history(draft) == before {
         return;
     }
@@ -110,6 +122,15 @@ fn take_readings(draft: &mut Draft, depth: u32, tree: &TreeId, readings: Vec<Rea
     for remark in remarks {
         record(draft, ControlFact::Remarked { depth, remark });
     }
+}
+
+/// What readings say about the gate: fewer tests than at the base, other programs than at the base.
+fn gate_findings(state: &State, depth: u32, readings: &[Reading], found: &[GateFinding]) -> Vec<GateFinding> {
+    if state.spec.place.gate.is_off() {
+        return Vec::new();
+    }
+    let fewer = state.integrity.fewer_tests(state.spec.node(depth as usize), readings);
+    found.iter().cloned().chain(fewer).collect()
 }
 
 fn agent_ended(draft: &mut Draft, asked: &RunAgent, report: &AgentReport) {
@@ -137,7 +158,7 @@ fn agent_ended(draft: &mut Draft, asked: &RunAgent, report: &AgentReport) {
         }
         (Treated::Sound, Answer::Reading(reading)) if role == Role::Sensor => {
             let tree = asked.tree.clone().unwrap_or_else(|| TreeId::new(""));
-            take_readings(draft, depth(asked), &tree, vec![reading.clone()]);
+            take_readings(draft, depth(asked), &tree, (vec![reading.clone()], &[]));
         }
         // The work counts, not the report about it: what was changed is seen by the snapshot.
         (Treated::Sound, _) if role == Role::Actuator && !state(draft).attempts.may_repair() => {

@@ -2,6 +2,7 @@
 
 use super::stage::Stage;
 use crate::kernel::budget::Dimension;
+use crate::kernel::gate::GateFinding;
 use crate::vocabulary::Role;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -179,5 +180,9 @@ pub enum Cause {
     },
     CommitRefused {
         reason: String,
+    },
+    /// The controller says that the target is met, and waived not all of what the change did to its own measures.
+    GateFindings {
+        findings: Vec<GateFinding>,
     },
 }

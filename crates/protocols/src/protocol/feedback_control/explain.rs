@@ -5,6 +5,7 @@ use super::frame::Frame;
 use super::state::State;
 use super::steadiness::Remark;
 use crate::explain::{Explanation, room_for_more, waited_for, waiting};
+use crate::kernel::gate::GateFinding;
 use crate::outcome::ReadingStatus;
 use crate::run::Run;
 use alloc::format;
@@ -64,6 +65,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
                 because
                     .push("no required sensor measured it: the controller's word alone counts".to_string());
             }
+            because.extend(state.integrity.gate.story());
             format!("the target is met after {}", actuations(state))
         }
         End::Exhausted { dimension: crate::kernel::budget::Dimension::Rounds } => {
@@ -89,6 +91,9 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
         End::NeedsHuman { cause } => {
             because.push(cause.words());
             because.extend(state.last_failure.iter().map(|how| format!("the last agent {how}")));
+            if let Cause::GateFindings { findings } = cause {
+                commands.push(waive_command(id, findings));
+            }
             commands.push(if cause.can_be_talked_over() {
                 format!("{resume} --note \"…\"")
             } else {
@@ -133,6 +138,11 @@ fn counted(count: u32, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
+pub(super) fn waive_command(id: &str, findings: &[GateFinding]) -> String {
+    let names: Vec<&str> = findings.iter().map(|finding| finding.kind.name()).collect();
+    format!("windlass waive {id} {} --reason \"…\"", names.join(" "))
+}
+
 pub(super) fn resume_command(run: &Run, state: &State, id: &str) -> String {
     let mut command = format!("windlass resume {id}");
     if let Some(started) = &run.started {
@@ -168,6 +178,13 @@ impl Cause {
             }
             Self::CaptureRefused { reason } => format!("the snapshot could not be taken: {reason}"),
             Self::CommitRefused { reason } => format!("the iteration could not be committed: {reason}"),
+            Self::GateFindings { findings } => {
+                let words: Vec<String> = findings.iter().map(GateFinding::words).collect();
+                format!(
+                    "the controller says that the target is met, and did not waive what the change did to its own measures: {}",
+                    words.join("; ")
+                )
+            }
         }
     }
 
@@ -177,6 +194,7 @@ impl Cause {
             Self::NoReadableAnswer { .. }
             | Self::FalseClaim { .. }
             | Self::WorkspaceChanged { .. }
+            | Self::GateFindings { .. }
             | Self::Hazard { .. } => true,
             Self::AgentNotStarted { .. }
             | Self::AgentKeepsFailing { .. }

@@ -3,6 +3,7 @@
 use super::end::{End, NodeEnd};
 use super::stage::Stage;
 use super::steadiness::Remark;
+use crate::kernel::gate::{GateFinding, GateReport};
 pub use crate::kernel::trouble::{OutKind, RetryKind};
 use crate::outcome::{Action, CapturedChange, Decision, Reading};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
@@ -36,6 +37,14 @@ pub enum Fact {
         depth: u32,
         tree: TreeId,
         readings: Vec<Reading>,
+        /// What they say about the gate itself.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        gate: Vec<GateFinding>,
+    },
+    /// The node's sensors ran with the protected files of the base, and its new tests on the base.
+    GateInspected {
+        depth: u32,
+        report: GateReport,
     },
     /// What the engine sees in the measured history, told to the controller as data.
     Remarked {
@@ -47,10 +56,12 @@ pub enum Fact {
         tree: TreeId,
         decision: Decision,
     },
-    /// The controller said the target is met; these required sensors say otherwise.
+    /// The controller said the target is met; these required sensors say otherwise, or these findings are not waived.
     ClaimRefused {
         depth: u32,
         failing: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        gate: Vec<GateFinding>,
     },
     ActionTaken {
         depth: u32,
@@ -127,6 +138,7 @@ impl Fact {
             Self::MeasurementSkipped { .. } => "measurement-skipped",
             Self::IterationOpened { .. } => "iteration-opened",
             Self::ReadingsTaken { .. } => "readings-taken",
+            Self::GateInspected { .. } => "gate-inspected",
             Self::Remarked { .. } => "remarked",
             Self::DecisionTaken { .. } => "decision-taken",
             Self::ClaimRefused { .. } => "claim-refused",

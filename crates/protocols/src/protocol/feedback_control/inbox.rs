@@ -1,7 +1,7 @@
 //! When a control loop waits for a person, and what it would help to do.
 
 use super::end::{Cause, End};
-use super::explain::{resume_command, standing};
+use super::explain::{resume_command, standing, waive_command};
 use super::state::State;
 use super::steadiness::Remark;
 use crate::inbox::{Question, Waiting, room};
@@ -29,6 +29,9 @@ pub(crate) fn waiting(run: &Run, state: &State, id: &str) -> Option<Waiting> {
         format!("windlass retry {id}{more}"),
         format!("windlass skip {id}"),
     ];
+    if let Some(End::NeedsHuman { cause: Cause::GateFindings { findings } }) = &state.end {
+        commands.insert(0, waive_command(id, findings));
+    }
     if state.commits > 0 {
         let (branch, base) = (&state.spec.place.doer_branch, &state.spec.base_branch);
         commands.push(format!("git log --oneline {base}..{branch}"));
@@ -66,6 +69,9 @@ const fn suggestion(cause: &Cause) -> &'static str {
         Cause::AgentKeepsFailing { .. } => "look at what it printed, then retry",
         Cause::StepKeepsGettingLost { .. } => {
             "see whether the machine is short of memory or disk (`windlass doctor`), then retry"
+        }
+        Cause::GateFindings { .. } => {
+            "look at what the change did to its tests and sensors; waive it by name if it should be so, or say what is wrong"
         }
         Cause::CommitRefused { .. } => "mend what the message names in the repository, then retry",
     }

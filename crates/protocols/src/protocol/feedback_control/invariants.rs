@@ -3,10 +3,13 @@
 
 use super::end::NodeEnd;
 use super::facts::Fact as ControlFact;
+use super::plant_gate::{of_all, passing};
 use super::spec::{CapRule, ControlSpec};
 use crate::effect::Effect;
 use crate::fact::Fact;
-use crate::outcome::{Answer, Outcome, Reading, ReadingStatus, StepEnd, WorkspaceAfter};
+use crate::kernel::person::Word;
+use crate::kernel::watched_gate::WatchedGate;
+use crate::outcome::{Answer, CapturedChange, Outcome, Reading, ReadingStatus, StepEnd, WorkspaceAfter};
 use crate::protocol::Spec;
 use crate::vocabulary::{CommitId, EffectId, Role, TreeId};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -51,6 +54,10 @@ struct Watch<'a> {
     plant: Option<TreeId>,
     taken_down: BTreeSet<TreeId>,
     labels: BTreeSet<String>,
+    base: Option<TreeId>,
+    gate: WatchedGate,
+    /// What was taken down of each content, for the one that is put back.
+    captured: BTreeMap<TreeId, CapturedChange>,
     stop_asked: bool,
     concluded: bool,
     closed: bool,
@@ -70,6 +77,9 @@ impl<'a> Watch<'a> {
             plant: None,
             taken_down: BTreeSet::new(),
             labels: BTreeSet::new(),
+            base: None,
+            gate: WatchedGate::new(spec.place.gate.clone()),
+            captured: BTreeMap::new(),
             stop_asked: false,
             concluded: false,
             closed: false,
@@ -106,6 +116,9 @@ impl<'a> Watch<'a> {
                 self.say("a fact of another loop");
             }
             Fact::RunEnded if !self.closed => self.say("the run ended without its summary"),
+            Fact::PersonSaid { word: Word::Waive(waiver), .. } => {
+                self.gate.waive(core::slice::from_ref(waiver));
+            }
             Fact::RunStarted { .. } | Fact::PersonSaid { .. } | Fact::RunEnded => {}
         }
     }
@@ -116,7 +129,10 @@ impl<'a> Watch<'a> {
         }
         self.open.insert(effect);
         self.requests.insert(effect, request.clone());
-        let begins_work = matches!(request, Effect::RunAgent(_) | Effect::Measure(_) | Effect::Wait(_));
+        let begins_work = matches!(
+            request,
+            Effect::RunAgent(_) | Effect::Measure(_) | Effect::InspectGate(_) | Effect::Wait(_)
+        );
         if begins_work && self.stop_asked {
             self.say("a step began after somebody asked to stop");
         }
@@ -126,11 +142,16 @@ impl<'a> Watch<'a> {
         let shown = match request {
             Effect::RunAgent(agent) => agent.tree.as_ref(),
             Effect::Measure(measure) => Some(&measure.tree),
+            Effect::InspectGate(inspect) => Some(&inspect.tree),
             Effect::CommitIteration(commit) => Some(&commit.plant),
             _ => None,
         };
         if self.plant.is_none() {
             self.plant = shown.filter(|tree| self.taken_down.contains(*tree)).cloned();
+            match self.plant.as_ref().and_then(|plant| self.captured.get(plant)) {
+                Some(change) => self.gate.captured(change),
+                None => self.gate.begin(self.plant.clone()),
+            }
         }
         match request {
             Effect::RunAgent(agent) if agent.tree != self.plant => {
@@ -141,6 +162,9 @@ impl<'a> Watch<'a> {
                 if self.entries.last().is_some_and(|entry| entry.actuations >= cap) {
                     self.say("an actuator was asked beyond the cap");
                 }
+            }
+            Effect::InspectGate(inspect) if Some(&inspect.tree) != self.plant.as_ref() => {
+                self.say("another tree was inspected than the last one taken down");
             }
             Effect::Measure(measure) if Some(&measure.tree) != self.plant.as_ref() => {
                 self.say("another tree was measured than the last one taken down");
@@ -178,7 +202,15 @@ impl<'a> Watch<'a> {
     /// Remembers only what independent evidence established.
     fn settled(&mut self, effect: EffectId, outcome: &Outcome) {
         match (self.requests.get(&effect), outcome) {
+            (Some(Effect::InspectGate(_)), Outcome::GateInspected(report)) => {
+                self.gate.inspected(report, self.depth());
+            }
             (Some(Effect::Measure(_)), Outcome::Measured(report)) => {
+                let node = self.spec.node(self.depth() as usize);
+                if self.base.as_ref() == Some(&report.tree) {
+                    self.gate.baseline(of_all(node, &report.readings));
+                }
+                self.gate.checked(&report.gate, passing(node, &report.readings));
                 let (tree, readings) = (report.tree.clone(), report.readings.clone());
                 for reading in &readings {
                     self.measured(reading, &tree);
@@ -192,6 +224,7 @@ impl<'a> Watch<'a> {
                     (Answer::Reading(reading), Some(tree)) if sound => self.measured(&reading.clone(), &tree),
                     (Answer::Decision(decision), _) if sound => {
                         let met = decision.target_met;
+                        self.gate.waive(&decision.waivers);
                         if let Some(entry) = self.entries.last_mut() {
                             entry.claimed = met;
                         }
@@ -202,6 +235,10 @@ impl<'a> Watch<'a> {
             (Some(Effect::CloseRun(_)), Outcome::Closed) => self.closed = true,
             _ => {}
         }
+    }
+
+    fn depth(&self) -> u32 {
+        u32::try_from(self.entries.len().saturating_sub(1)).unwrap_or_default()
     }
 
     fn measured(&mut self, reading: &Reading, tree: &TreeId) {
@@ -221,6 +258,7 @@ impl<'a> Watch<'a> {
             ControlFact::BaseFixed { commit, tree } => {
                 self.head = Some(commit.clone());
                 self.plant = Some(tree.clone());
+                self.base = Some(tree.clone());
                 self.taken_down.insert(tree.clone());
             }
             ControlFact::NodeEntered { depth, .. } => {
@@ -232,6 +270,8 @@ impl<'a> Watch<'a> {
             ControlFact::IterationOpened { iteration, .. } => self.opened(*iteration),
             ControlFact::ChangeTaken { change, .. } => {
                 self.plant = Some(change.tree.clone());
+                self.gate.captured(change);
+                self.captured.insert(change.tree.clone(), change.clone());
                 self.taken_down.insert(change.tree.clone());
                 self.acted();
             }
@@ -301,6 +341,10 @@ impl<'a> Watch<'a> {
                 .map(String::as_str)
                 .collect();
             let claimed = entry.claimed;
+            let inspects = node.sensors.iter().any(|sensor| sensor.required && sensor.command.is_some());
+            for sentence in self.gate.open(inspects, u32::try_from(depth).unwrap_or_default()) {
+                self.say(&sentence);
+            }
             if !unproven.is_empty() {
                 let names = unproven.join(", ");
                 self.say(&format!("the target counts as met, but these did not pass on its tree: {names}"));

@@ -10,6 +10,7 @@ pub mod frame;
 pub(crate) mod inbox;
 pub mod invariants;
 pub mod next;
+pub mod plant_gate;
 pub mod reopen;
 pub mod spec;
 pub mod stage;

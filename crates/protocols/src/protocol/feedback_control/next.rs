@@ -8,9 +8,10 @@ use super::frame::Frame;
 use super::spec::{Actuator, CapRule, Node, OnError};
 use super::state::State;
 use crate::draft::Draft;
-use crate::effect::{CloseRun, CommitIteration, Effect, Measure, SensorRun};
+use crate::effect::{CloseRun, CommitIteration, Effect, InspectGate, Measure, SensorRun};
 use crate::fact::Fact;
 use crate::kernel::budget::Dimension;
+use crate::kernel::gate::{GateFinding, OnFindings};
 use crate::outcome::ReadingStatus;
 use crate::protocol::Protocol;
 use crate::vocabulary::{Role, TreeId};
@@ -53,6 +54,7 @@ pub(crate) fn go_on(draft: &mut Draft) {
         match next(draft) {
             Next::Decided(fact) => record(draft, fact),
             Next::Refused { depth, failing } => refuse_claim(draft, depth, failing),
+            Next::NotWaived { depth, findings } => refuse_over_gate(draft, depth, findings),
             Next::Ask(effect) => return ask(draft, effect),
             Next::WindUp(effect) => return draft.request(effect),
         }
@@ -65,6 +67,10 @@ enum Next {
     Refused {
         depth: u32,
         failing: Vec<String>,
+    },
+    NotWaived {
+        depth: u32,
+        findings: Vec<GateFinding>,
     },
     Ask(Effect),
     /// Bringing an ended node or run home is not stopped by a cap or by a request to stop.
@@ -124,7 +130,9 @@ fn in_iteration(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Ne
         if state.spec.cap_rule == CapRule::StrictOriginal && strict_cap_is_reached(frame, cap) {
             return conclude(NodeEnd::MaxIterations);
         }
-        return Next::Ask(agent(draft, frame, Role::Controller, None));
+        // Whoever judges is shown what the sensors say without the actuator's own tests.
+        let inspection = inspection(draft, frame, node, plant);
+        return Next::Ask(inspection.unwrap_or_else(|| agent(draft, frame, Role::Controller, None)));
     };
     if decision.target_met {
         let of_plant = frame.measured.as_ref() == Some(plant) && !frame.put_back;
@@ -132,10 +140,17 @@ fn in_iteration(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Ne
             return measure(draft, frame, node, plant);
         }
         let failing = frame.failing(node, plant);
-        return if failing.is_empty() {
+        if !failing.is_empty() {
+            return Next::Refused { depth, failing };
+        }
+        if let Some(effect) = inspection(draft, frame, node, plant) {
+            return Next::Ask(effect);
+        }
+        let findings: Vec<GateFinding> = state.integrity.gate.unwaived().into_iter().cloned().collect();
+        return if findings.is_empty() || state.spec.place.gate.is_off() {
             conclude(NodeEnd::TargetMet)
         } else {
-            Next::Refused { depth, failing }
+            Next::NotWaived { depth, findings }
         };
     }
     let acted = frame.change.is_some() || frame.child_end.is_some();
@@ -197,12 +212,58 @@ fn leave(state: &State, frame: &Frame, end: &NodeEnd) -> Next {
 /// A claim that its own sensors contradict goes back once; a controller that repeats it cannot be worked with.
 fn refuse_claim(draft: &mut Draft, depth: u32, failing: Vec<String>) {
     let names = failing.join(", ");
-    record(draft, ControlFact::ClaimRefused { depth, failing: failing.clone() });
+    record(draft, ControlFact::ClaimRefused { depth, failing: failing.clone(), gate: Vec::new() });
     if state(draft).frame().is_some_and(|frame| frame.claims_refused > 1) {
         return fail(draft, Cause::FalseClaim { failing });
     }
     let fault = format!(
         "target-met: true was refused: these required sensors do not pass on the tree you judged: {names}; plan what is to be done about them"
+    );
+    record(draft, ControlFact::RepairAsked { role: Role::Controller, faults: alloc::vec![fault] });
+}
+
+/// Only for content that could be the target: all required sensors pass on it, and it touches what they measure with.
+fn inspection(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Option<Effect> {
+    let state = state(draft);
+    if !state.integrity.wants_inspection(&state.spec.place.gate, frame.depth)
+        || !frame.failing(node, plant).is_empty()
+    {
+        return None;
+    }
+    let required = node.sensors.iter().filter(|sensor| sensor.required);
+    let commands: Vec<String> = required.filter_map(|sensor| sensor.command.clone()).collect();
+    if commands.is_empty() {
+        return None;
+    }
+    let (_, base) = state.base.as_ref()?;
+    Some(Effect::InspectGate(InspectGate {
+        round: state.captures,
+        base: base.clone(),
+        tree: plant.clone(),
+        commands,
+        red_at_base: state.integrity.red_at_base.clone(),
+        limits: limits(draft),
+    }))
+}
+
+/// The controller is told once which findings it did not waive; then, or at once where the user wants that, a person is asked,
+/// and the claim stands until they waive them or send the controller back to work.
+fn refuse_over_gate(draft: &mut Draft, depth: u32, findings: Vec<GateFinding>) {
+    let state = state(draft);
+    let told_already = state.frame().is_some_and(|frame| frame.claims_refused > 0);
+    let asks = state.spec.place.gate.on_findings == OnFindings::Ask;
+    let reports = depth > 0 && state.spec.node(depth as usize).on_error == OnError::ReportToParent;
+    let cause = Cause::GateFindings { findings: findings.clone() };
+    match (asks, told_already) {
+        (false, false) => {}
+        (false, true) if reports => return fail(draft, cause),
+        _ => return needs_human(draft, cause),
+    }
+    let words: Vec<String> = findings.iter().map(GateFinding::words).collect();
+    record(draft, ControlFact::ClaimRefused { depth, failing: Vec::new(), gate: findings });
+    let fault = format!(
+        "target-met: true was refused: the change touches what measures it, and nobody waived this by its name: {}; waive it with a reason under `## Waivers` if it should be so, or plan how it is put right",
+        words.join("; ")
     );
     record(draft, ControlFact::RepairAsked { role: Role::Controller, faults: alloc::vec![fault] });
 }
@@ -233,12 +294,11 @@ fn measure(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Next {
             limits,
         }));
     }
-    match node.sensors.iter().find(|sensor| missing(&sensor.name)) {
-        Some(sensor) => Next::Ask(agent(draft, frame, Role::Sensor, Some(&sensor.name))),
-        None => {
-            Next::Decided(ControlFact::ReadingsTaken { depth, tree: plant.clone(), readings: Vec::new() })
-        }
+    if let Some(sensor) = node.sensors.iter().find(|sensor| missing(&sensor.name)) {
+        return Next::Ask(agent(draft, frame, Role::Sensor, Some(&sensor.name)));
     }
+    let (readings, gate) = (Vec::new(), Vec::new());
+    Next::Decided(ControlFact::ReadingsTaken { depth, tree: plant.clone(), readings, gate })
 }
 
 fn commit(draft: &Draft, frame: &Frame, plant: &TreeId) -> Next {
@@ -313,7 +373,8 @@ fn ask(draft: &mut Draft, effect: Effect) {
         Some(stop) => Some(End::Stopped { by: stop.by.to_string(), reason: stop.reason.clone() }),
         None => draft.exhausted().map(|dimension| End::Exhausted { dimension }),
     };
-    let uses = matches!(effect, Effect::RunAgent(_) | Effect::Measure(_) | Effect::Wait(_));
+    let uses =
+        matches!(effect, Effect::RunAgent(_) | Effect::Measure(_) | Effect::InspectGate(_) | Effect::Wait(_));
     let share = state(draft).frame().map(|frame| frame.depth).zip(spent_share(state(draft)).filter(|_| uses));
     match (cut_off, share) {
         (Some(end), _) => record(draft, ControlFact::Concluded { end }),

@@ -1,8 +1,8 @@
 //! The way back into an ended control loop: more room, or a person's word.
 
-use super::end::End;
+use super::end::{Cause, End};
 use super::facts::NewLimits;
-use super::next::{state, strict_cap_is_reached};
+use super::next::{go_on, state, strict_cap_is_reached};
 use super::spec::CapRule;
 use super::state::State;
 use crate::draft::Draft;
@@ -62,10 +62,21 @@ pub(crate) fn person_said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<
             let why = format!("a control loop commits every iteration on {branch}; look at it there");
             Err(Rejection::NotAsked { why })
         }
-        Word::Waive(_) => {
-            let why =
-                "its controller waives findings; tell it with `answer` what you think of them".to_string();
-            Err(Rejection::NotAsked { why })
+        Word::Waive(waiver) => {
+            let waits =
+                matches!(state(draft).end, Some(End::NeedsHuman { cause: Cause::GateFindings { .. } }));
+            if !waits {
+                let why = "it does not wait with findings about the gate".to_string();
+                return Err(Rejection::NotAsked { why });
+            }
+            state(draft).integrity.gate.may_waive(waiver)?;
+            draft.record(Fact::PersonSaid { by: by.clone(), word: word.clone() });
+            // The last one that was open lets the claim count.
+            if state(draft).integrity.gate.unwaived().is_empty() {
+                draft.record(Fact::RunReopened { by: by.clone(), caps: CapChange::default(), note: None });
+                go_on(draft);
+            }
+            Ok(())
         }
     }
 }

@@ -163,6 +163,18 @@ impl ControlSpec {
         }
     }
 
+    /// The commands of all sensors, each once.
+    pub fn commands(&self) -> Vec<String> {
+        let sensors = self.root.chain().flat_map(|node| &node.sensors);
+        let mut commands: Vec<String> = Vec::new();
+        for command in sensors.filter_map(|sensor| sensor.command.as_ref()) {
+            if !commands.contains(command) {
+                commands.push(command.clone());
+            }
+        }
+        commands
+    }
+
     /// Node ids from the outermost to this depth.
     pub fn node_path(&self, depth: usize) -> Vec<&str> {
         self.root.chain().take(depth + 1).map(|node| node.id.as_str()).collect()

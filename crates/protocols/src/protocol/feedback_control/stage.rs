@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum Stage {
     Preparing,
     Measuring,
+    Inspecting,
     Deciding,
     Acting,
     Capturing,
@@ -20,11 +21,10 @@ impl Stage {
     pub(crate) const fn of(effect: &Effect) -> Self {
         match effect {
             Effect::PrepareWorkspaces | Effect::Plane(_) => Self::Preparing,
-            Effect::Measure(_)
-            | Effect::InspectGate(_)
-            | Effect::RunChecks(_)
-            | Effect::RunSuite(_)
-            | Effect::ReadQueue { .. } => Self::Measuring,
+            Effect::InspectGate(_) => Self::Inspecting,
+            Effect::Measure(_) | Effect::RunChecks(_) | Effect::RunSuite(_) | Effect::ReadQueue { .. } => {
+                Self::Measuring
+            }
             Effect::RunAgent(agent) => Self::of_role(agent.role),
             // Waiting belongs to the step that is waited for, whose attempts go on being counted.
             Effect::Wait(wait) => Self::of_role(wait.role),
@@ -52,6 +52,7 @@ impl Stage {
         match self {
             Self::Preparing => "preparing the workspaces",
             Self::Measuring => "the sensors measure",
+            Self::Inspecting => "the sensors measure with the base's own tests and configuration",
             Self::Deciding => "the controller looks and plans",
             Self::Acting => "the actuator works",
             Self::Capturing => "taking the snapshot",

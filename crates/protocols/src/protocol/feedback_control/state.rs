@@ -1,8 +1,9 @@
 //! Everything a control loop remembers between two observations. Folded from facts; long texts stay in sealed artifacts.
 
-use super::end::{End, NodeEnd};
+use super::end::{Cause, End, NodeEnd};
 use super::facts::Fact as ControlFact;
 use super::frame::Frame;
+use super::plant_gate::PlantGate;
 use super::spec::ControlSpec;
 use super::stage::Stage;
 use super::steadiness::{Point, Steadiness};
@@ -11,6 +12,8 @@ use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
 use crate::kernel::availability::Availability;
 use crate::kernel::conversation::LastSession;
+use crate::kernel::gate::GateFinding;
+use crate::kernel::person::Word;
 use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{AgentReport, Outcome, Reading, StepEnd, Usage};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
@@ -26,6 +29,8 @@ pub struct State {
     pub head: Option<CommitId>,
     /// The content as the last actuator left it, without the loop's own files.
     pub plant: Option<TreeId>,
+    /// What the change so far did to what measures it.
+    pub integrity: PlantGate,
     pub commits: u32,
     /// A commit whose end nobody saw may be there: it is asked for again as it was before anything else is done.
     pub unseen_commit: Option<CommitIteration>,
@@ -64,6 +69,7 @@ impl State {
             base: None,
             head: None,
             plant: None,
+            integrity: PlantGate::default(),
             commits: 0,
             unseen_commit: None,
             stack: Vec::new(),
@@ -109,6 +115,9 @@ impl State {
             Fact::EffectSettled { outcome, .. } => self.settle(outcome),
             Fact::RunReopened { note, .. } => self.reopen(note.as_deref()),
             Fact::FeedbackControl(fact) => self.evolve_control(fact),
+            Fact::PersonSaid { word: Word::Waive(waiver), .. } => {
+                self.integrity.gate.waivers.push(waiver.clone());
+            }
             Fact::RunStarted { .. }
             | Fact::StopAsked { .. }
             | Fact::PersonSaid { .. }
@@ -134,12 +143,19 @@ impl State {
                 self.stack.push(Frame::enter(*depth, setpoint.clone(), parent_label));
                 self.begin_step();
             }
-            ControlFact::ReadingsTaken { tree, readings, .. } => self.take_readings(tree, readings),
+            ControlFact::ReadingsTaken { tree, readings, gate, .. } => {
+                self.take_readings(tree, readings, gate);
+            }
+            ControlFact::GateInspected { depth, report } => {
+                self.integrity.inspected(*depth, report);
+                self.begin_step();
+            }
             // What was remarked follows from the readings; the fact is for those who read the log.
             ControlFact::Remarked { .. } => {}
             ControlFact::ChangeTaken { change, .. } => {
                 self.captures = self.captures.saturating_add(1);
                 self.plant = Some(change.tree.clone());
+                self.integrity.changed(change);
                 self.reverted.clone_from(&change.reverted);
                 self.left_out.clone_from(&change.left_out);
                 if let Some(frame) = self.stack.last_mut() {
@@ -172,7 +188,8 @@ impl State {
             ControlFact::Concluded { end } => self.end = Some(end.clone()),
             ControlFact::LimitsChanged { limits } => self.spec.change_limits(limits),
             ControlFact::NodeConcluded { end, .. } => self.conclude_node(end),
-            ControlFact::DecisionTaken { .. } => {
+            ControlFact::DecisionTaken { decision, .. } => {
+                self.integrity.gate.waivers.extend(decision.waivers.iter().cloned());
                 let told = core::mem::take(&mut self.told_notes).min(self.unsaid_notes.len());
                 self.unsaid_notes.drain(..told);
                 self.evolve_frame(fact);
@@ -209,10 +226,14 @@ impl State {
         self.last_failure = None;
     }
 
-    fn take_readings(&mut self, plant: &TreeId, readings: &[Reading]) {
+    fn take_readings(&mut self, plant: &TreeId, readings: &[Reading], gate: &[GateFinding]) {
         let commits = self.commits;
+        self.integrity.gate.add(gate);
         let Some(frame) = self.stack.last_mut() else { return };
         let node = self.spec.node(frame.depth as usize);
+        if self.base.as_ref().is_some_and(|(_, base)| base == plant) {
+            self.integrity.measured_base(node, readings);
+        }
         for reading in readings {
             frame.coming.retain(|one| one.sensor != reading.sensor);
             frame.coming.push(reading.clone());
@@ -255,6 +276,7 @@ impl State {
             frame.readings.clone_from(&best.readings);
             frame.measured = Some(best.plant.clone());
             frame.put_back = true;
+            self.integrity.turn_to(&best.plant.clone());
         }
         self.begin_step();
     }
@@ -321,6 +343,13 @@ impl State {
     }
 
     fn reopen(&mut self, note: Option<&str>) {
+        // Whoever goes on without waiving everything wants the controller to think again.
+        let open = !self.integrity.gate.unwaived().is_empty();
+        let asked_about_gate =
+            matches!(self.end, Some(End::NeedsHuman { cause: Cause::GateFindings { .. } }));
+        if let Some(frame) = self.stack.last_mut().filter(|_| asked_about_gate && open) {
+            frame.decision = None;
+        }
         self.end = None;
         self.availability.forget();
         self.begin_step();

@@ -11,7 +11,7 @@ use crate::draft::Draft;
 use crate::effect::{Effect, Purpose};
 use crate::fact::Fact;
 use crate::kernel::attempts::MAX_MAKER_FAILURES_IN_A_ROW;
-use crate::kernel::gate::{Gate, GateFinding, OnFindings, TestCount, Waiver, fewer_tests};
+use crate::kernel::gate::{Gate, GateFinding, OnFindings, TestCount, Waiver, counted, fewer_tests};
 use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{
     AgentReport, Answer, CapturedChange, ChecksReport, Outcome, StepEnd, Verdict, VerdictWord, WorkspaceAfter,
@@ -46,7 +46,7 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
             Purpose::Baseline => {
                 let red = report.red().map(|result| result.command.clone()).collect();
                 let evidence = report.evidence.clone();
-                let tests = TestCount::of(&report.results);
+                let tests = TestCount::of(counted(&report.results));
                 record(draft, TaskFact::BaselineMeasured { red, evidence, tests });
             }
             Purpose::Acceptance => checked(draft, Role::Judge, report),
@@ -250,7 +250,7 @@ fn gate_findings(state: &State, before: Role, report: &ChecksReport) -> Vec<Gate
     if state.spec.place.gate.is_off() || before != Role::Judge {
         return Vec::new();
     }
-    let fewer = fewer_tests(&state.tests_at_base, &report.results);
+    let fewer = fewer_tests(&state.tests_at_base, counted(&report.results));
     report.gate.iter().cloned().chain(fewer).collect()
 }
 

@@ -60,7 +60,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
             if state.spec.checks.is_empty() {
                 because.push("no check was run: the run has none".to_string());
             }
-            because.extend(on_the_gate(state));
+            because.extend(state.integrity.story());
             match &state.landed {
                 Some((commit, reference)) => because.push(format!("landed as {commit} on {reference}")),
                 None if state.spec.landing == Landing::None => {
@@ -127,17 +127,6 @@ pub(super) fn words_behind(cause: &Cause, state: &State) -> Vec<String> {
         | Cause::CaptureRefused { .. }
         | Cause::LandingRefused { .. } => Vec::new(),
     }
-}
-
-/// What was found about the gate, who let it be and why, and what new tests say of the base.
-fn on_the_gate(state: &State) -> Vec<String> {
-    let gate = &state.integrity;
-    let waived = |finding: &GateFinding| {
-        let waiver = gate.waivers.iter().find(|waiver| waiver.finding == finding.kind)?;
-        Some(format!("waived {}: {}", finding.words(), waiver.reason))
-    };
-    let findings = gate.findings.iter().filter_map(waived);
-    findings.chain(gate.new_tests.iter().map(NewTests::words)).collect()
 }
 
 /// Only those who looked: a run without checks was accepted on the word of agents alone, and says so.

@@ -6,8 +6,9 @@ use super::facts::{Fact as TaskFact, Source};
 use super::spec::{AuditPolicy, Landing, TaskSpec};
 use crate::effect::{Ask, Effect, Purpose};
 use crate::fact::Fact;
-use crate::kernel::gate::WatchedGate;
+use crate::kernel::gate::counted;
 use crate::kernel::person::Word;
+use crate::kernel::watched_gate::WatchedGate;
 use crate::outcome::{Answer, Outcome, StepEnd, VerdictWord, WorkspaceAfter};
 use crate::protocol::Spec;
 use crate::vocabulary::{ArtifactRef, EffectId, Role, TreeId};
@@ -180,14 +181,14 @@ impl<'a> Watch<'a> {
             (Some(Effect::RunChecks(asked)), Outcome::ChecksRan(report))
                 if asked.purpose == Purpose::Baseline =>
             {
-                self.gate.baseline(&report.results);
+                self.gate.baseline(counted(&report.results));
             }
             (Some(Effect::RunChecks(asked)), Outcome::ChecksRan(report)) if report.all_passed() => {
                 match asked.purpose {
                     Purpose::Baseline => {}
                     Purpose::Acceptance => {
                         self.checks_passed_on = Some(asked.tree.clone());
-                        self.gate.checked(report);
+                        self.gate.checked(&report.gate, counted(&report.results));
                     }
                     Purpose::Audit => self.audit_checks_passed_on = Some(asked.tree.clone()),
                 }
@@ -223,7 +224,7 @@ impl<'a> Watch<'a> {
                 self.tree = Some(change.tree.clone());
                 self.gate.captured(change);
             }
-            (Some(Effect::InspectGate(_)), Outcome::GateInspected(report)) => self.gate.inspected(report),
+            (Some(Effect::InspectGate(_)), Outcome::GateInspected(report)) => self.gate.inspected(report, 0),
             (Some(Effect::LandChange(asked)), Outcome::Landed(landed)) if landed.tree != asked.tree => {
                 self.say("the landed tree is not the judged tree");
             }
@@ -363,7 +364,7 @@ impl<'a> Watch<'a> {
                 missing.push("the auditor's pass on that tree");
             }
         }
-        let open = self.gate.open(!self.spec.checks.is_empty());
+        let open = self.gate.open(!self.spec.checks.is_empty(), 0);
         for sentence in open {
             self.say(&sentence);
         }

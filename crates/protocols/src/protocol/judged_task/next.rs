@@ -99,7 +99,7 @@ fn in_round(draft: &Draft) -> Next {
         return Next::Ask(checks(draft, Purpose::Acceptance, change.tree.clone()));
     }
     let inspects = state.check_evidence.is_some() && !state.integrity.inspected;
-    if inspects && needs_inspection(&state.spec.place.gate, change) {
+    if inspects && needs_inspection(&state.spec.place.gate, &change.protected) {
         return Next::Ask(inspection(draft, change.tree.clone()));
     }
     // Whoever passed it elsewhere was not shown what is found about the gate here.

@@ -42,21 +42,12 @@ pub(crate) fn said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rej
     Ok(())
 }
 
-/// Only what is open now, and never without a reason.
 fn may_waive(state: &State, waiver: &Waiver) -> Result<(), Rejection> {
-    let refuse = |why: &str| Err(Rejection::NotAsked { why: why.to_string() });
     if !matches!(state.end, Some(End::NeedsHuman { cause: Cause::GateFindings { .. } })) {
-        return refuse("it does not wait with findings about the gate");
+        let why = "it does not wait with findings about the gate".to_string();
+        return Err(Rejection::NotAsked { why });
     }
-    if waiver.reason.trim().is_empty() {
-        return refuse("a waiver needs a reason");
-    }
-    let open = state.integrity.unwaived();
-    if open.iter().any(|finding| finding.kind == waiver.finding) {
-        return Ok(());
-    }
-    let names: Vec<&str> = open.iter().map(|finding| finding.kind.name()).collect();
-    refuse(&alloc::format!("`{}` is not open; open are: {}", waiver.finding.name(), names.join(", ")))
+    state.integrity.may_waive(waiver)
 }
 
 fn no_question(state: &State) -> alloc::string::String {

@@ -1,0 +1,178 @@
+//! Actuators that change what measures them. The sensors are green with what they left; the target counts as met only when
+//! somebody who may waives what was found, by name.
+
+use super::plant::{BRANCH, Plant, outcome};
+use serde_json::Value;
+
+const DONE: &str = r#"printf '# Actuator Output\n\n## What Was Done\n\nMade it green.\n' > "$WINDLASS_OUTBOX/actuator-output.md""#;
+const RUNNER: &str = "sh run-tests.sh";
+
+/// Claims as soon as the product says 4 or there is nothing left that could object; waives these findings.
+fn controller(waived: &[&str]) -> String {
+    let lines: String = waived.iter().map(|name| format!("- {name}: as asked\\n")).collect();
+    let waivers = if waived.is_empty() { String::new() } else { format!("\\n## Waivers\\n\\n{lines}") };
+    format!(
+        r#"if [ "$WINDLASS_LABEL" = 1 ]; then
+printf -- '---\ntarget-met: false\n---\n\n## Gap Analysis\n\nA test fails.\n\n## Action Plan\n\n1. Make it pass.\n'
+else printf -- '---\ntarget-met: true\n---\n\n## Gap Analysis\n\nGreen.\n{waivers}'
+fi > "$WINDLASS_OUTBOX/controller-output.md""#
+    )
+}
+
+/// A product that adds wrongly, a test that sees it and one that does not, and one sensor that runs them.
+fn plant() -> Plant {
+    let plant = Plant::flat(0);
+    plant
+        .repository
+        .write("sum.sh", "echo 5\n")
+        .write("tests/add.sh", "[ \"$(sh sum.sh 2 2)\" = 4 ]\n")
+        .write("tests/five.sh", "[ \"$(sh sum.sh 0 5)\" = 5 ]\n")
+        .write(
+            "run-tests.sh",
+            "n=0; f=0; for t in tests/*.sh; do if sh $t; then n=$((n + 1)); echo \"test $t ... ok\"; else f=$((f + 1)); echo \"test $t ... FAILED\"; fi; done\n\
+             echo \"test result: $([ $f = 0 ] && echo ok || echo FAILED). $n passed; $f failed; 0 ignored\"; [ $f = 0 ]\n",
+        );
+    plant.sensor("high", RUNNER);
+    plant.repository.commit("the product, its tests and what runs them");
+    plant
+}
+
+fn actuator(lines: &str) -> String {
+    format!("{lines}\n{DONE}")
+}
+
+/// Every finding that stands in the record.
+fn found(plant: &Plant) -> Vec<String> {
+    fn collect(value: &Value, names: &mut Vec<String>) {
+        match value {
+            Value::Object(fields) => {
+                if let (Some(Value::String(name)), Some(Value::Array(_))) =
+                    (fields.get("kind"), fields.get("about"))
+                {
+                    names.push(name.clone());
+                }
+                fields.values().for_each(|field| collect(field, names));
+            }
+            Value::Array(items) => items.iter().for_each(|item| collect(item, names)),
+            _ => {}
+        }
+    }
+    let mut names = Vec::new();
+    plant.log().iter().for_each(|entry| collect(entry, &mut names));
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Refused with exactly these findings, which are told to the controller; waived by name, and only then, it counts.
+#[track_caller]
+fn counts_only_when_waived(attack: &str, expected: &[&str]) {
+    let actuator = actuator(attack);
+    let refused = plant();
+    let ended = outcome(&refused.run(&controller(&[]), &actuator, &[]).exits_with(11));
+    assert_eq!(found(&refused), expected, "{ended}");
+    let because = ended["explanation"]["because"].to_string();
+    for name in expected {
+        assert!(because.contains(name), "{name}: {because}");
+    }
+    assert!(refused.commits().iter().all(|commit| commit.target_met == "false"), "it counted");
+    refused.assert_sound();
+
+    let partly = plant();
+    let _ = partly.run(&controller(&expected[1..]), &actuator, &[]).exits_with(11);
+    assert!(partly.commits().iter().all(|commit| commit.target_met == "false"), "it counted");
+
+    let waived = plant();
+    let ended = outcome(&waived.run(&controller(expected), &actuator, &[]).exits_with(0));
+    let because = ended["explanation"]["because"].to_string();
+    for name in expected {
+        assert!(because.contains(&format!("waived {name}: ")), "{name}: {because}");
+    }
+    assert_eq!(waived.commits().last().expect("an end is committed").target_met, "true");
+    waived.assert_sound();
+}
+
+#[test]
+fn an_actuator_that_edits_the_test_until_it_passes_is_found_out() {
+    counts_only_when_waived(
+        "echo true > tests/add.sh",
+        &["passes-only-with-its-own-tests", "weakened-assertions"],
+    );
+}
+
+#[test]
+fn an_actuator_that_deletes_the_test_is_found_out() {
+    counts_only_when_waived(
+        "rm tests/add.sh",
+        &["fewer-tests", "passes-only-with-its-own-tests", "test-deleted"],
+    );
+}
+
+#[test]
+fn an_actuator_that_edits_the_script_of_the_sensor_is_found_out() {
+    counts_only_when_waived(
+        "echo 'echo \"test result: ok. 2 passed; 0 failed; 0 ignored\"' > run-tests.sh",
+        &["check-changed", "passes-only-with-its-own-tests"],
+    );
+}
+
+#[test]
+fn what_an_earlier_iteration_took_away_is_still_found_when_a_later_one_leaves_it_alone() {
+    let plant = plant();
+    let plans_twice = controller(&[]).replace(r#""$WINDLASS_LABEL" = 1"#, r#""$WINDLASS_LABEL" -le 2"#);
+    let attack =
+        actuator(r#"if [ "$WINDLASS_LABEL" = 1 ]; then rm tests/add.sh; else echo more >> notes.txt; fi"#);
+    let _ = plant.run(&plans_twice, &attack, &[]).exits_with(11);
+    assert!(found(&plant).contains(&"test-deleted".to_owned()), "{:?}", found(&plant));
+}
+
+#[test]
+fn honest_work_beside_a_changed_test_is_no_finding_and_the_base_is_asked_about_it() {
+    let plant = plant();
+    let keep = plant.world.shared("prompt.md");
+    let told = format!("cat > {}\n{}", keep.display(), controller(&[]));
+    let honest =
+        actuator("echo 'echo $(($1 + $2))' > sum.sh; echo '[ \"$(sh sum.sh 1 2)\" = 3 ]' > tests/three.sh");
+    let ended = outcome(&plant.run(&told, &honest, &[]).exits_with(0));
+    assert_eq!(found(&plant), Vec::<String>::new());
+    let because = ended["explanation"]["because"].to_string();
+    assert!(because.contains("says nothing: the check is red at the base anyway"), "{because}");
+    let prompt = std::fs::read_to_string(keep).unwrap();
+    assert!(prompt.contains("What measures the change"), "{prompt}");
+}
+
+#[test]
+fn work_that_leaves_the_measures_alone_costs_nothing_more() {
+    let plant = plant();
+    let honest = actuator("echo 'echo $(($1 + $2))' > sum.sh");
+    let _ = plant.run(&controller(&[]), &honest, &[]).exits_with(0);
+    let log = plant.log();
+    assert!(!log.iter().any(|entry| entry.to_string().contains("inspect-gate")), "nothing was inspected");
+}
+
+#[test]
+fn a_person_waives_by_name_and_the_claim_counts_without_asking_anybody_again() {
+    let plant = plant();
+    let attack = actuator("rm tests/add.sh");
+    let ended = outcome(&plant.run(&controller(&[]), &attack, &["--on-gate-findings", "ask"]).exits_with(11));
+    let run = ended["run"].as_str().unwrap().to_owned();
+    let inbox = plant.world.windlass(&["inbox"]).exits_with(0).stdout;
+    assert!(inbox.contains(&format!("windlass waive {run}")) && inbox.contains("test-deleted"), "{inbox}");
+    let steps = plant.world.steps().len();
+    let words =
+        ["waive", &run, "test-deleted", "fewer-tests", "passes-only-with-its-own-tests", "--reason", "gone"];
+    let _ = plant.world.windlass(&words).exits_with(0);
+    assert_eq!(plant.world.steps().len(), steps, "nobody was asked again");
+    assert_eq!(plant.commits().last().unwrap().target_met, "true");
+    assert!(!plant.repository.git(&["ls-tree", "-r", "--name-only", BRANCH]).contains("tests/add.sh"));
+    plant.assert_sound();
+}
+
+#[test]
+fn the_original_and_whoever_switches_it_off_look_at_nothing_of_the_kind() {
+    for flags in [["--strict-original"].as_slice(), &["--gate-integrity", "off"]] {
+        let plant = plant();
+        let _ = plant.run(&controller(&[]), &actuator("rm tests/add.sh"), flags).exits_with(0);
+        assert_eq!(found(&plant), Vec::<String>::new(), "{flags:?}");
+    }
+}
