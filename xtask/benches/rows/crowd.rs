@@ -41,7 +41,8 @@ pub(crate) fn sleeping_memory(bench: &Bench) -> Result<Measurement> {
     let _inside = runtime.enter();
     let gate = crowd.pipe("gate")?;
     let told = crowd.pipe("told")?;
-    let children = crowd.start_all(&format!("echo here > {}; read x < {}", told.display(), gate.display()))?;
+    let children =
+        crowd.start_all(&format!("echo here > {}; read x < {}", told.display(), gate.display()))?;
     let mut said = String::new();
     while said.lines().count() < AGENTS {
         std::fs::File::open(&told)?.read_to_string(&mut said)?;
@@ -129,7 +130,8 @@ impl Crowd {
         let mut child = self.start(name, &script)?;
         std::fs::File::open(&told)?.read_to_string(&mut String::new())?;
         let status = std::fs::read_to_string(format!("/proc/{}/status", keeper_of(child.effect_dir())?))?;
-        let most = kilobytes(&status, "VmHWM:").context("the system does not say what a process had at most")?;
+        let most =
+            kilobytes(&status, "VmHWM:").context("the system does not say what a process had at most")?;
         std::fs::write(&gate, "go\n")?;
         Ok((runtime.block_on(child.wait())?, most))
     }

@@ -102,7 +102,7 @@ fn claim(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     for word in words {
         match resolve::story(draft.ledger(), asked, &word) {
             Ok(story) => stories.push(story),
-            Err(refusal) => unfit.push((word.to_string(), refusal)),
+            Err(refusal) => unfit.push((word, refusal)),
         }
     }
     let results = decide(draft, stories, &unfit, work::bulk_claim)?;
