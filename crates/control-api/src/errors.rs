@@ -60,6 +60,8 @@ codes! {
     StoryUnknown = "WL-STORY-002", USAGE;
     StoryServer = "WL-STORY-003", FAULT;
     StoryKey = "WL-STORY-004", USAGE;
+    StoryKeyExposed = "WL-STORY-005", REFUSED;
+    StorySigningKey = "WL-STORY-006", FAULT;
     Bug = "WL-BUG-001", FAULT;
 }
 

@@ -20,12 +20,29 @@ others; verify_story or reject_story by an orchestrator who did neither. A refus
 pub struct Server<'a> {
     api: &'a dyn StoryApi,
     version: &'a str,
+    files: Files,
+}
+
+/// Whether arguments may name files of the machine this runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Files {
+    /// Whoever started the process asks, and could read them anyway.
+    OfTheCaller,
+    /// Anybody with a key asks, from anywhere.
+    OfOthers,
 }
 
 impl<'a> Server<'a> {
     /// `version` is the program's, as clients show it.
     pub fn new(api: &'a dyn StoryApi, version: &'a str) -> Self {
-        Self { api, version }
+        Self { api, version, files: Files::OfTheCaller }
+    }
+
+    /// For clients that are not on this machine: none of its files is read for them.
+    #[must_use]
+    pub fn for_others(mut self) -> Self {
+        self.files = Files::OfOthers;
+        self
     }
 
     /// Answers one text as it came; nothing where nothing is to be said.
@@ -89,7 +106,12 @@ impl<'a> Server<'a> {
 
     /// A refusal is for the model to read, so it is a result and not an error of the protocol.
     async fn outcome(&self, tool: &Tool, arguments: &Map<String, Value>, keys: &Keys) -> Value {
+        let reads_ours = self.files == Files::OfOthers && arguments.contains_key("payload_path");
         let answer = match tool.checked(arguments) {
+            Ok(()) if reads_ours => {
+                let why = "over HTTP no file of this machine is read: send the payload itself";
+                Err(tools::Refused::ours(why))
+            }
             Ok(()) => tools::play(tool, arguments, keys, self.api).await,
             Err(wrong) => Err(tools::Refused::ours(&wrong)),
         };

@@ -100,6 +100,9 @@ impl<J: Journal + Send + Sync> Service<J> {
                 Answer::json(envelope::status_of(refusal.kind), &envelope::refusal(&refusal))
             }
             Err(OperatorError::Journal(error)) => crate::service::unavailable(&error),
+            Err(error @ OperatorError::KeyMissing { .. }) => {
+                envelope::plain(503, Some("audit_key_missing"), &error.to_string())
+            }
         }
     }
 

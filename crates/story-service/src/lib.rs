@@ -3,6 +3,7 @@
 //! Reading order: `route` (the table), `service` (a call's way), `stream` (decide, believe, append, answer), `handlers`.
 
 mod asked;
+mod built_in_skills;
 mod data_dir;
 mod deliveries;
 mod envelope;

@@ -2,6 +2,7 @@
 
 use crate::asked::{Asked, moment};
 use crate::envelope;
+use crate::heads::Heads;
 use crate::keys;
 use crate::openapi;
 use crate::route::Server;
@@ -35,6 +36,8 @@ pub enum OperatorError {
     Refused(Refusal),
     #[error(transparent)]
     Journal(#[from] StreamError),
+    #[error("the signing key of the tenant {tenant} is gone: there is no {}", .file.display())]
+    KeyMissing { tenant: String, file: std::path::PathBuf },
 }
 
 impl From<Refusal> for OperatorError {
@@ -238,6 +241,9 @@ impl<J: Journal + Send + Sync> Service<J> {
                         Answer::json(envelope::status_of(refusal.kind), &envelope::refusal(&refusal))
                     }
                     Err(OperatorError::Journal(error)) => unavailable(&error),
+                    Err(error @ OperatorError::KeyMissing { .. }) => {
+                        envelope::plain(503, Some("audit_key_missing"), &error.to_string())
+                    }
                 }
             }
         }
@@ -245,10 +251,46 @@ impl<J: Journal + Send + Sync> Service<J> {
 
     async fn health(&self) -> Answer {
         let at = millis(self.now());
+        let degraded = |reason: String| Answer::json(503, &json!({ "status": "degraded", "reason": reason }));
         match self.registry.look(&self.journal, at, |registry, _| registry.tenants().count()).await {
-            Ok(_) => Answer::json(200, &json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") })),
-            Err(error) => Answer::json(503, &json!({ "status": "degraded", "reason": error.to_string() })),
+            Ok(_) => {}
+            Err(error) => return degraded(error.to_string()),
         }
+        match self.halted().await {
+            Ok(halted) => match halted.into_iter().next() {
+                None => Answer::json(200, &json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") })),
+                Some((tenant, why)) => degraded(format!("custody of {tenant} stands still: {why}")),
+            },
+            Err(error) => degraded(error.to_string()),
+        }
+    }
+
+    /// Tenants whose custody stands still, by their slugs, and why. Every tenant is loaded for this, and its chain checked.
+    pub async fn halted(&self) -> Result<Vec<(String, String)>, OperatorError> {
+        let at = millis(self.now());
+        let mut halted = Vec::new();
+        for tenant in self.tenants().await? {
+            let why = |ledger: &Ledger| ledger.custody.halted().map(|halt| halt.reason.clone());
+            let found = self.stream(tenant.id).peek(&self.journal, at, why).await?;
+            halted.extend(found.map(|why| (tenant.slug, why)));
+        }
+        Ok(halted)
+    }
+
+    /// Refuses where the key that signed a tenant's heads is gone: with another one nothing that was signed could be told
+    /// from a forgery, and nobody would notice.
+    pub async fn require_keys(&self) -> Result<(), OperatorError> {
+        let at = millis(self.now());
+        for tenant in self.tenants().await? {
+            let signed = |heads: &Heads| heads.last().map(|_| heads.key_number());
+            let Some(number) = self.heads(tenant.id).peek(&self.journal, at, signed).await? else { continue };
+            for number in 1..=number {
+                if let Some(file) = self.ring.missing(tenant.id, number) {
+                    return Err(OperatorError::KeyMissing { tenant: tenant.slug, file });
+                }
+            }
+        }
+        Ok(())
     }
 
     async fn administer(

@@ -86,7 +86,7 @@ fn only<Id: Copy>(found: &[Id], what: &str, word: &str) -> Decided<Id> {
         [one] => Ok(*one),
         _ => Err(Refusal::new(Kind::Conflict, format!("several projects have the {what} {word}"))
             .with_code("ambiguous")
-            .with_remedy("say which with ?project=, or use its id")),
+            .with_remedy("say which with `--project` (`?project=` over HTTP), or name it by its id")),
     }
 }
 

@@ -24,15 +24,20 @@ impl KeyRing {
         Self { directory: Some(directory), held: Mutex::default() }
     }
 
+    /// Where this key should be and is not.
+    pub(crate) fn missing(&self, tenant: TenantId, number: usize) -> Option<PathBuf> {
+        let file = self.directory.as_ref()?.join(name(tenant, number));
+        (!file.exists()).then_some(file)
+    }
+
     /// Of two who ask for the next key at once both get the same.
     pub(crate) fn numbered(&self, tenant: TenantId, number: usize) -> Result<Arc<SigningKey>, String> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(key) = held.get(&(tenant, number)) {
             return Ok(Arc::clone(key));
         }
-        let name = if number == 1 { format!("{tenant}.pem") } else { format!("{tenant}.{number}.pem") };
         let key = match &self.directory {
-            Some(directory) => key_file::read_or_make(&directory.join(name))
+            Some(directory) => key_file::read_or_make(&directory.join(name(tenant, number)))
                 .map_err(|error| format!("the audit key cannot be used: {error}"))?,
             None => SigningKey::from_seed(key_file::fresh_seed().map_err(|error| error.to_string())?),
         };
@@ -40,4 +45,8 @@ impl KeyRing {
         held.insert((tenant, number), Arc::clone(&key));
         Ok(key)
     }
+}
+
+fn name(tenant: TenantId, number: usize) -> String {
+    if number == 1 { format!("{tenant}.pem") } else { format!("{tenant}.{number}.pem") }
 }

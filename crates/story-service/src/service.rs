@@ -39,6 +39,10 @@ impl Fold for Ledger {
     fn evolve(&mut self, entry: &Entry) {
         Self::evolve(self, entry);
     }
+
+    fn doubt(&mut self, at: Millis, why: String) {
+        self.custody.suspend(Micros(at.0 * 1000), why);
+    }
 }
 
 impl Fold for registry::State {
@@ -228,7 +232,7 @@ impl<J: Journal + Send + Sync> Service<J> {
         let mut queued = false;
         let decide = |ledger: &mut Ledger, _: &Feed| {
             if let Some(key) = idempotency {
-                match ledger.answers.recall(caller.key, key, &request, at) {
+                match ledger.answers.recall(caller, key, &request, at) {
                     Ok(None) => {}
                     Ok(Some(stored)) => return (replayed(stored), Vec::new()),
                     Err(refusal) => return (rendered(Err(refusal)).0, Vec::new()),

@@ -5,6 +5,7 @@
 use crate::feed::Feed;
 use std::sync::{Mutex, MutexGuard};
 use thiserror::Error;
+use windlass_engine::chain;
 use windlass_engine::{Append, Journal, JournalError, Lease, LeaseAnswer};
 use windlass_protocols::protocol::story_queue::facts::{Entry, EntryText};
 use windlass_protocols::{Fact, Millis, RunId};
@@ -12,6 +13,9 @@ use windlass_protocols::{Fact, Millis, RunId};
 /// What entries come to.
 pub(crate) trait Fold: Default {
     fn evolve(&mut self, entry: &Entry);
+
+    /// The stream that this was read from does not hold.
+    fn doubt(&mut self, _at: Millis, _why: String) {}
 }
 
 #[derive(Debug, Error)]
@@ -184,7 +188,9 @@ impl<F: Fold> Stream<F> {
         }
         let mine = self.lease(journal, at).await?;
         let mut fresh = Held::<F>::empty(self.held().era);
-        for stored in journal.read(&self.name, 0).await? {
+        let rows = journal.read(&self.name, 0).await?;
+        let flaw = chain::verify(&self.name, &rows).err();
+        for stored in rows {
             let Fact::StoryQueue(text) = stored.fact(&self.name)? else {
                 let (stream, version) = (self.name.to_string(), stored.version);
                 return Err(StreamError::Foreign { stream, version });
@@ -196,6 +202,9 @@ impl<F: Fold> Stream<F> {
             })?;
             fresh.fold.evolve(&entry);
             fresh.feed.push(entry);
+        }
+        if let Some(flaw) = flaw {
+            fresh.fold.doubt(at, format!("the audit chain does not hold: {flaw}"));
         }
         fresh.durable = fresh.feed.version();
         fresh.state = State::Whole;

@@ -9,7 +9,8 @@ use crate::wiring::{self, Environment};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use windlass_control_api::orchestration::{Orchestrated, StartOrchestration};
-use windlass_control_api::{Control, Fault};
+use windlass_control_api::stories::{BASE, Call, Method, StoryApi};
+use windlass_control_api::{Code, Control, Fault};
 
 /// Work through the stories of a project until everything is verified
 ///
@@ -64,6 +65,9 @@ pub(crate) struct OrchestrateArgs {
     /// Trust the commands in this repository's own settings file
     #[arg(long)]
     yes: bool,
+    /// Go on although the login file holds a user's key, which the agents could read and verify stories with
+    #[arg(long)]
+    allow_readable_key: bool,
 }
 
 pub(crate) async fn run(
@@ -74,6 +78,10 @@ pub(crate) async fn run(
 ) -> Result<u8, Fault> {
     let config = Config::read(environment)?;
     let (queue, key) = wiring::queue_for_orchestrator(environment, &config, &args.who).await?;
+    let at_server = args.who.server.is_some() || config.get("server").is_some();
+    if at_server && !args.who.local && !args.allow_readable_key {
+        require_hidden_key(&config, &*queue, output).await?;
+    }
     let command = meant(args, key)?;
     let view = LiveView::new(output, Story::Talk);
     let ended = control.orchestrate(command, &*queue, &view).await;
@@ -81,6 +89,37 @@ pub(crate) async fn run(
     let ended = ended?;
     show(&ended, output);
     Ok(ended.status.exit_code())
+}
+
+/// The agents run as the user and read what the user reads. With a user's key one of them could make itself everybody that
+/// custody keeps apart.
+async fn require_hidden_key(config: &Config, queue: &dyn StoryApi, output: &mut Output) -> Result<(), Fault> {
+    let Some((key, file)) = config.kept_key() else { return Ok(()) };
+    let call = Call::new(Method::Get, format!("{BASE}/tenants/me")).with_key(key);
+    // A server that does not answer is told of by the first call that matters.
+    let Ok(answer) = queue.call(call).await else { return Ok(()) };
+    if answer.status == 401 {
+        return Ok(());
+    }
+    let told = answer.value();
+    match told["tenant"]["api_key"]["role"].as_str() {
+        Some("agent") => Ok(()),
+        Some("orchestrator") => {
+            let file = file.display();
+            output.warn(format!(
+                "{file} holds an orchestrator's key, which the agents can read and judge with"
+            ));
+            Ok(())
+        }
+        _ => {
+            let message =
+                format!("the agents could read a user's key in {} and verify their own work", file.display());
+            Err(Fault::new(Code::StoryKeyExposed, message)
+                .kept("nothing was started and nothing was claimed")
+                .hint("`windlass story logout`, then `LOOPCTL_SERVER=URL LOOPCTL_API_KEY=KEY windlass orchestrate …`")
+                .hint("`--allow-readable-key` if you trust the agents with it"))
+        }
+    }
 }
 
 fn meant(args: OrchestrateArgs, user_key: String) -> Result<StartOrchestration, Fault> {

@@ -44,6 +44,12 @@ impl Config {
         value.as_str().filter(|text| !text.is_empty())
     }
 
+    /// The key that lies in the file, whatever the variables say.
+    pub(crate) fn kept_key(&self) -> Option<(&str, &Path)> {
+        let key = self.written.get("api_key")?.as_str().filter(|text| !text.is_empty())?;
+        Some((key, self.file.as_deref()?))
+    }
+
     /// Everything that holds, the key shortened to what tells it from others.
     pub(crate) fn shown(&self) -> Value {
         let mut shown = self.written.clone();

@@ -91,6 +91,7 @@ impl Local {
         let service = held.open().map_err(|error| unusable(&error))?;
         // Whoever speaks here could call any address themselves.
         let service = service.with_webhook_reach(WebhookReach::Anywhere);
+        service.require_keys().await.map_err(|error| not_set_up(&error))?;
         let file = directory.join("keys.json");
         let mut keys = read_keys(&file)?;
         let user = if let Some(key) = text(&keys, "user") {
@@ -199,7 +200,11 @@ fn unusable(error: &DataDirError) -> Fault {
 }
 
 fn not_set_up(error: &OperatorError) -> Fault {
-    Fault::new(Code::StoryServer, format!("the queue on this machine cannot be set up: {error}"))
+    let code = match error {
+        OperatorError::KeyMissing { .. } => Code::StorySigningKey,
+        _ => Code::StoryServer,
+    };
+    Fault::new(code, format!("the queue on this machine cannot be set up: {error}"))
 }
 
 fn read_keys(file: &Path) -> Result<Map<String, Value>, Fault> {

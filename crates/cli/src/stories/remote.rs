@@ -68,7 +68,17 @@ fn send(agent: &ureq::Agent, server: &str, call: &Call) -> Result<Answer, Unreac
             Err(error) => why = error.to_string(),
         }
     }
+    if is_untrusted(&why) {
+        let told = "shows a certificate that no authority known on this machine vouches for";
+        let way = "if it is your own, name its file in SSL_CERT_FILE";
+        return Err(Unreachable(format!("{server} {told} ({why}); {way}")));
+    }
     Err(Unreachable(format!("{server} does not answer: {why}")))
+}
+
+/// By the words of the library, which has no other way to say it.
+fn is_untrusted(why: &str) -> bool {
+    ["UnknownIssuer", "invalid peer certificate", "CaUsedAsEndEntity"].iter().any(|word| why.contains(word))
 }
 
 fn send_once(agent: &ureq::Agent, server: &str, call: &Call) -> Result<Answer, ureq::Error> {

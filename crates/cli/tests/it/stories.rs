@@ -1,11 +1,13 @@
 //! The story queue as a program: the server on a real socket, killed wherever it writes.
 
 mod crashes;
+mod damaged;
 mod faces;
 mod heads;
 mod held;
 mod local;
 mod orchestrate;
 mod server;
+mod skills;
 mod tools;
 mod webhooks;

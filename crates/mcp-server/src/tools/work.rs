@@ -82,8 +82,8 @@ pub(super) const TOOLS: &[Tool] = &[
     .with(&[
         STORY,
         needed("criterion_id", Kind::Text, "such as AC-1"),
-        needed("status", Kind::OneOf(&["pending", "verified", "failed", "unverifiable"]), "what was found"),
-        maybe("evidence_path", Kind::Text, "where that can be seen; needed for verified and failed"),
+        needed("status", Kind::OneOf(&["verified", "failed", "unverifiable"]), "what was found"),
+        needed("evidence_path", Kind::Text, "where that can be seen, or why it cannot"),
     ]),
     Tool::post("reject_story", "/stories/{story_id}/reject", "Sends a story back.")
         .key(Orchestrator)
@@ -107,7 +107,7 @@ pub(super) const TOOLS: &[Tool] = &[
     .with(&[
         STORY,
         needed("reason", Kind::Text, "why, up to 2000 characters"),
-        maybe("evidence_url", Kind::Text, "http or https"),
+        maybe("evidence_url", Kind::Text, "where it can be seen, http or https; this or pr_number is needed"),
         maybe("pr_number", Kind::Integer, "of the pull request"),
     ]),
     Tool::post("bulk_claim", "/stories/bulk/claim", "Claims up to 50 contracted stories.")

@@ -67,11 +67,13 @@ fn only_whoever_may_verify_judges_a_criterion_and_says_where_to_look() {
         assert_eq!(refusal.code, Some("shared_principal_blocked"));
     }
     let bare = |status| JudgeCriterion { evidence: Some(" ".to_owned()), ..saying(status) };
-    for status in [CriterionStatus::Verified, CriterionStatus::Failed] {
+    for status in [CriterionStatus::Verified, CriterionStatus::Failed, CriterionStatus::Unverifiable] {
         let refusal = world.refused(&verifier, |draft| work::judge_criterion(draft, id, bare(status)));
         assert_eq!(refusal.details[0].0, "evidence_path");
     }
-    world.must(&verifier, |d| work::judge_criterion(d, id, bare(CriterionStatus::Unverifiable)));
+    let refusal = said(&mut world, &verifier, id, CriterionStatus::Pending).unwrap_err();
+    assert_eq!(refusal.details[0].0, "status", "nothing becomes undecided again");
+    said(&mut world, &verifier, id, CriterionStatus::Unverifiable).unwrap();
     let unknown = JudgeCriterion { ac_id: "AC-9".to_owned(), ..saying(CriterionStatus::Failed) };
     assert_eq!(
         world.refused(&verifier, |draft| work::judge_criterion(draft, id, unknown)).kind,

@@ -280,7 +280,8 @@ fn trap_11_what_was_worked_on_is_never_backfilled() {
     world.contract(&ann, id);
     world.must(&ann, |draft| work::claim(draft, id));
     world.must(&orchestrator, |draft| work::force_unclaim(draft, id));
-    let ask = || BackfillStory { reason: "done before".to_owned(), ..BackfillStory::default() };
+    let ask =
+        || BackfillStory { reason: "done before".to_owned(), pr_number: Some(7), ..BackfillStory::default() };
     let refusal = world.refused(&orchestrator, |draft| work::backfill(draft, id, ask()));
     assert_eq!(refusal.code, Some("backfill_refused"));
     // Nor under the same number after deletion.
@@ -338,7 +339,8 @@ fn criteria_of_a_verified_story_are_not_edited() {
     let mut world = World::new();
     let id = world.story("1.1");
     let orchestrator = world.reporter.clone();
-    let ask = BackfillStory { reason: "done before".to_owned(), ..BackfillStory::default() };
+    let ask =
+        BackfillStory { reason: "done before".to_owned(), pr_number: Some(7), ..BackfillStory::default() };
     world.must(&orchestrator, |draft| work::backfill(draft, id, ask));
     let edit = reworded("something else");
     let refusal =
@@ -346,4 +348,28 @@ fn criteria_of_a_verified_story_are_not_edited() {
     assert_eq!(refusal.code, Some("contract_bound"));
     let echo = ContractEcho::default();
     assert_eq!(world.refused(&orchestrator, |draft| work::contract(draft, id, echo)).kind, Kind::Conflict);
+}
+
+#[test]
+fn a_review_and_a_verdict_are_of_the_words_they_looked_at() {
+    let mut world = World::new();
+    let (id, next) = (world.story("1.1"), world.story("1.2"));
+    world.depend("1.2", "1.1").unwrap();
+    world.report(id);
+    world.review(id);
+    let (orchestrator, user, verifier) = (world.reporter.clone(), world.user.clone(), world.verifier.clone());
+    let described = |text: &str| StoryEdit { description: Some(text.to_owned()), ..StoryEdit::default() };
+    world.must(&orchestrator, |d| plan::change_story(d, id, described("more of it"), EditForce::Ordinary));
+    let refusal = world.refused(&verifier, |draft| work::verify(draft, id, Judge::default()));
+    assert_eq!(refusal.code, Some("review_outdated"));
+    world.review(id);
+    world.verify(id);
+    assert!(world.ready().contains(&"1.2".to_owned()));
+    let refusal =
+        world.refused(&user, |d| plan::change_story(d, id, described("all of it"), EditForce::Ordinary));
+    assert_eq!(refusal.code, Some("contract_bound"));
+    world.must(&user, |d| plan::change_story(d, id, described("all of it"), EditForce::Forced));
+    assert_eq!(world.standing(id), (AgentStatus::ReportedDone, VerifiedStatus::Unverified));
+    assert!(world.track(id).is_quarantined() && world.ledger.work.unmet(next) == 1);
+    world.hold();
 }

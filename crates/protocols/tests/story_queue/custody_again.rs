@@ -17,7 +17,7 @@ use windlass_protocols::protocol::story_queue::work::{
 };
 
 fn before() -> BackfillStory {
-    BackfillStory { reason: "done before".to_owned(), ..BackfillStory::default() }
+    BackfillStory { reason: "done before".to_owned(), pr_number: Some(7), ..BackfillStory::default() }
 }
 
 fn brought(world: &World, number: &str, mode: ImportMode, initial: InitialStatus) -> Import {

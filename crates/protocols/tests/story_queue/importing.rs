@@ -136,7 +136,12 @@ fn a_merge_updates_what_is_said_and_moves_nothing() {
     let mut ask = Import { mode: ImportMode::Merge, ..payload(&world, vec![epic(1, &["1.1", "1.2"])]) };
     ask.epics[0].title = None;
     ask.epics[0].phase = Some("core".to_owned());
-    ask.epics[0].stories[0].description = Some("more words".to_owned());
+    let mut reworded = ask.clone();
+    reworded.epics[0].stories[0].description = Some("more words".to_owned());
+    let refusal = world.refused(&orchestrator, |draft| plan::import(draft, reworded));
+    assert_eq!(refusal.code, Some("import_invalid"), "a verdict is of the words it looked at");
+    ask.epics[0].stories[0].metadata =
+        Some(windlass_protocols::protocol::story_queue::vocabulary::JsonText("{\"more\":1}".to_owned()));
     ask.epics[0].stories[1].initial = InitialStatus::ReportedDone;
     ask.story_dependencies = vec![edge("1.2", "1.1")];
     let report = world.must(&orchestrator, |draft| plan::import(draft, ask.clone()));

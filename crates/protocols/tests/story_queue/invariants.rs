@@ -71,7 +71,7 @@ fn work_before_a_backfill_is_found() {
     let mut world = World::new();
     let id = world.story("1.1");
     let by = world.reporter.clone();
-    let ask = BackfillStory { reason: "before".to_owned(), ..BackfillStory::default() };
+    let ask = BackfillStory { reason: "before".to_owned(), pr_number: Some(7), ..BackfillStory::default() };
     world.must(&by, |draft| work::backfill(draft, id, ask));
     assert_eq!(broken(&world.entries), None);
     let mut entries = world.entries.clone();

@@ -20,7 +20,7 @@ fn because(reason: &str) -> Reject {
 }
 
 fn before_us() -> BackfillStory {
-    BackfillStory { reason: "shipped before".to_owned(), ..BackfillStory::default() }
+    BackfillStory { reason: "shipped before".to_owned(), pr_number: Some(7), ..BackfillStory::default() }
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn onwards(world: &World, cast: &[Caller], place: usize, how: usize) -> (Caller,
     let implementer = agents[(how + place) % agents.len()];
     let assigned = track.assigned.as_ref().and_then(|assigned| assigned.key);
     let holder = agents.into_iter().find(|one| Some(one.key) == assigned).unwrap_or(implementer);
-    let reviewed = track.reviews.len() > track.reviews_before_report;
+    let reviewed = track.reviews.len() > track.reviews_outdated;
     let (by, action) = match track.standing.agent {
         _ if track.is_quarantined() => (&world.user, if how < 4 { 24 } else { 26 }),
         AgentStatus::Pending => (implementer, 1),
@@ -100,7 +100,8 @@ fn play(world: &mut World, by: &Caller, place: usize, action: usize, how: usize)
     let result = [Verdict::Pass, Verdict::Pass, Verdict::Fail, Verdict::Partial][how % 4];
     let judge = || Judge { result: Some(result), cap, ..Judge::default() };
     let reject = || Reject { reason: "not yet".to_owned(), ..Reject::default() };
-    let backfill = || BackfillStory { reason: "before".to_owned(), ..BackfillStory::default() };
+    let backfill =
+        || BackfillStory { reason: "before".to_owned(), pr_number: Some(7), ..BackfillStory::default() };
     let echo = world.echo(id);
     let all: Vec<StoryId> =
         world.ledger.plan.stories_of_project(world.project).map(|story| story.id).collect();
@@ -213,7 +214,8 @@ fn bring_again(world: &mut World, by: &Caller, place: usize, how: usize) {
         metadata: JsonText::empty_object(),
     };
     let added = world.ask(by, |draft| plan::add_story(draft, add));
-    let before = BackfillStory { reason: "before".to_owned(), ..BackfillStory::default() };
+    let before =
+        BackfillStory { reason: "before".to_owned(), pr_number: Some(7), ..BackfillStory::default() };
     if let Ok(story) = added {
         let _ = world.ask(by, |draft| work::backfill(draft, story.id, before));
     }
@@ -223,11 +225,12 @@ fn bring_again(world: &mut World, by: &Caller, place: usize, how: usize) {
 fn compare_indices(world: &World) {
     let ledger = &world.ledger;
     let verified = |id: StoryId| world.standing(id).1 == VerifiedStatus::Verified;
+    let good = |id: StoryId| verified(id) && !world.track(id).is_quarantined();
     let (mut ready, mut blocked, mut counts) = (Vec::new(), Vec::new(), (0, 0));
     for story in ledger.plan.stories_of_project(world.project) {
-        let own = ledger.plan.story_needs(story.id).all(verified);
+        let own = ledger.plan.story_needs(story.id).all(good);
         let mut epics = ledger.plan.epic_needs(story.epic);
-        let met = own && epics.all(|epic| ledger.plan.stories_of(epic).all(|story| verified(story.id)));
+        let met = own && epics.all(|epic| ledger.plan.stories_of(epic).all(|story| good(story.id)));
         let track = world.track(story.id);
         let open = !verified(story.id);
         if open && met && track.standing.agent == AgentStatus::Pending && !track.is_quarantined() {

@@ -49,7 +49,8 @@ fn a_life() -> Vec<Entry> {
     world.must(&reporter, |draft| work::force_unclaim(draft, stories[1]));
     world.start(&ann, stories[1]);
     let _ = world.ask(&ann, |draft| work::report(draft, stories[1], ReportDone::default()));
-    let backfill = BackfillStory { reason: "before".to_owned(), ..BackfillStory::default() };
+    let backfill =
+        BackfillStory { reason: "before".to_owned(), pr_number: Some(7), ..BackfillStory::default() };
     world.must(&user, |draft| work::backfill(draft, stories[2], backfill));
     let save = Save {
         project: world.project,

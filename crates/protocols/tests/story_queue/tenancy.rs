@@ -92,18 +92,20 @@ fn one_key_registers_one_agent_under_a_new_name() {
 }
 
 #[test]
-fn settings_are_merged_typed_and_unknown_ones_kept() {
+fn settings_are_merged_typed_and_unknown_ones_refused() {
     let mut world = World::new();
     let user = world.user.clone();
     let edit = |settings: &[(&str, SettingValue)]| TenantEdit {
         settings: settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
         ..TenantEdit::default()
     };
-    let zone = SettingValue::Json(JsonText("\"Europe/Oslo\"".to_owned()));
-    let ask = edit(&[("max_projects", SettingValue::Number(1)), ("timezone", zone.clone())]);
+    let misspelt = edit(&[("auto_reset_on_rejections", SettingValue::Flag(false))]);
+    let refusal = world.refused(&user, |draft| tenancy::update(draft, misspelt));
+    assert_eq!(refusal.code, Some("unknown_setting"));
+    assert!(refusal.message.ends_with("auto_reset_on_rejection"), "{}", refusal.message);
+    let ask = edit(&[("max_projects", SettingValue::Number(1))]);
     world.must(&user, |draft| tenancy::update(draft, ask));
     let listed = world.ledger.tenancy.settings.listed();
-    assert_eq!(listed.get("timezone"), Some(&zone));
     assert_eq!(listed.get("max_api_keys"), Some(&SettingValue::Number(100)));
     let bad = edit(&[("auto_reset_on_rejection", SettingValue::Number(1))]);
     let refusal = world.refused(&user, |draft| tenancy::update(draft, bad));

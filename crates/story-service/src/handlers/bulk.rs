@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use windlass_control_api::stories::Method::Post;
 use windlass_protocols::protocol::story_queue::custody::TokenKind;
 use windlass_protocols::protocol::story_queue::decide::{Decided, Draft};
-use windlass_protocols::protocol::story_queue::refusal::Refusal;
+use windlass_protocols::protocol::story_queue::refusal::{Kind, Refusal};
 use windlass_protocols::protocol::story_queue::vocabulary::{KeyRole, StoryId};
 use windlass_protocols::protocol::story_queue::work::{self, BulkResult, JudgeOne, MarkComplete, VerifyAll};
 
@@ -40,8 +40,15 @@ pub(crate) const ROUTES: &[Route] = &[
         .body(&[takes("summary", Text), takes("review_type", Text), takes("findings", Any)]),
 ];
 
+/// What was named and cannot be judged, by its name: the others are none the worse for it.
+type Unfit = Vec<(String, Refusal)>;
+
 /// Some succeeded: 200. None did: 422.
-fn reply<T>(draft: &Draft<'_>, results: &BulkResult<T>, more: impl Fn(&T) -> Map<String, Value>) -> Reply {
+fn reply<T>(
+    draft: &Draft<'_>,
+    (results, unfit): (&BulkResult<T>, &Unfit),
+    more: impl Fn(&T) -> Map<String, Value>,
+) -> Reply {
     let one = |(id, result): &(StoryId, Decided<T>)| {
         let mut shown = json!({ "story_id": id, "status": if result.is_ok() { "success" } else { "error" } });
         if let Value::Object(fields) = &mut shown {
@@ -57,21 +64,49 @@ fn reply<T>(draft: &Draft<'_>, results: &BulkResult<T>, more: impl Fn(&T) -> Map
         }
         shown
     };
+    let wrong = |(word, refusal): &(String, Refusal)| {
+        let mut shown = envelope::refusal(refusal);
+        shown["story_id"] = json!(word);
+        shown["status"] = json!("error");
+        shown
+    };
     let succeeded = results.iter().filter(|(_, result)| result.is_ok()).count();
-    let failed = results.len() - succeeded;
+    let total = results.len() + unfit.len();
     let body = json!({
-        "results": results.iter().map(one).collect::<Vec<_>>(),
-        "meta": { "total": results.len(), "succeeded": succeeded, "failed": failed },
+        "results": results.iter().map(one).chain(unfit.iter().map(wrong)).collect::<Vec<_>>(),
+        "meta": { "total": total, "succeeded": succeeded, "failed": total - succeeded },
     });
-    Reply::ok(body).with_status(if succeeded > 0 || results.is_empty() { 200 } else { 422 })
+    Reply::ok(body).with_status(if succeeded > 0 || total == 0 { 200 } else { 422 })
+}
+
+/// Nothing is decided of nothing; too many are too many, known or not.
+fn decide<A, T>(
+    draft: &mut Draft<'_>,
+    known: Vec<A>,
+    unfit: &Unfit,
+    decide: impl FnOnce(&mut Draft<'_>, Vec<A>) -> Decided<BulkResult<T>>,
+) -> Decided<BulkResult<T>> {
+    if known.len() + unfit.len() > work::BULK_MOST {
+        let why = format!("1 to {} stories at once", work::BULK_MOST);
+        return Err(Refusal::new(Kind::Invalid, why).with_code("batch_size"));
+    }
+    if known.is_empty() && !unfit.is_empty() {
+        return Ok(Vec::new());
+    }
+    decide(draft, known)
 }
 
 fn claim(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     let words = asked.texts("story_ids")?;
-    let stories =
-        words.iter().map(|word| resolve::story(draft.ledger(), asked, word)).collect::<Decided<Vec<_>>>()?;
-    let results = work::bulk_claim(draft, stories)?;
-    Ok(reply(draft, &results, |claimed| {
+    let (mut stories, mut unfit) = (Vec::new(), Unfit::new());
+    for word in words {
+        match resolve::story(draft.ledger(), asked, &word) {
+            Ok(story) => stories.push(story),
+            Err(refusal) => unfit.push((word, refusal)),
+        }
+    }
+    let results = decide(draft, stories, &unfit, work::bulk_claim)?;
+    Ok(reply(draft, (&results, &unfit), |claimed| {
         let text = tokens::text(draft, asked, &claimed.start_cap);
         let cap = views::tenancy::token(&claimed.start_cap, &text);
         Map::from_iter([("start_cap".to_owned(), cap)])
@@ -83,8 +118,8 @@ fn each<T>(
     draft: &Draft<'_>,
     asked: &Asked,
     read: impl Fn(&Asked, StoryId) -> Decided<T>,
-) -> Decided<Vec<JudgeOne<T>>> {
-    let one = |(place, value): (usize, &Value)| {
+) -> (Vec<JudgeOne<T>>, Unfit) {
+    let one = |place: usize, value: &Value| {
         let at = |why: &str| Refusal::field(&format!("stories[{place}]"), why);
         let body = value.as_object().ok_or_else(|| at("must be an object"))?;
         let word = body.get("story_id").and_then(Value::as_str).ok_or_else(|| at("story_id is missing"))?;
@@ -101,29 +136,39 @@ fn each<T>(
         let story = resolve::story(draft.ledger(), asked, word)?;
         Ok(JudgeOne { story, ask: read(&alone, story)? })
     };
-    asked.list("stories").iter().enumerate().map(one).collect()
+    let (mut known, mut unfit) = (Vec::new(), Unfit::new());
+    for (place, value) in asked.list("stories").iter().enumerate() {
+        match one(place, value) {
+            Ok(judged) => known.push(judged),
+            Err(refusal) => {
+                let named = value.get("story_id").and_then(Value::as_str).map(str::to_owned);
+                unfit.push((named.unwrap_or_else(|| format!("stories[{place}]")), refusal));
+            }
+        }
+    }
+    (known, unfit)
 }
 
 fn verify(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
-    let stories = each(draft, asked, |alone, story| judge_of(draft, alone, story))?;
-    let results = work::bulk_verify(draft, stories)?;
-    Ok(reply(draft, &results, |judged| verification(&judged.verification)))
+    let (stories, unfit) = each(draft, asked, |alone, story| judge_of(draft, alone, story));
+    let results = decide(draft, stories, &unfit, work::bulk_verify)?;
+    Ok(reply(draft, (&results, &unfit), |judged| verification(&judged.verification)))
 }
 
 fn reject(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
-    let stories = each(draft, asked, |alone, _| Ok(reject_of(alone)))?;
-    let results = work::bulk_reject(draft, stories)?;
-    Ok(reply(draft, &results, |judged| verification(&judged.verification)))
+    let (stories, unfit) = each(draft, asked, |alone, _| Ok(reject_of(alone)));
+    let results = decide(draft, stories, &unfit, work::bulk_reject)?;
+    Ok(reply(draft, (&results, &unfit), |judged| verification(&judged.verification)))
 }
 
 fn mark_complete(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
-    let stories = each(draft, asked, |alone, story| {
+    let (stories, unfit) = each(draft, asked, |alone, story| {
         let (summary, review_type) = (alone.owned("summary"), alone.owned("review_type"));
         let cap = tokens::presented(draft, alone, story, TokenKind::VerifyCap);
         Ok(MarkComplete { summary, review_type, cap })
-    })?;
-    let results = work::bulk_mark_complete(draft, stories)?;
-    Ok(reply(draft, &results, |judged| verification(&judged.verification)))
+    });
+    let results = decide(draft, stories, &unfit, work::bulk_mark_complete)?;
+    Ok(reply(draft, (&results, &unfit), |judged| verification(&judged.verification)))
 }
 
 fn verify_all(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
@@ -134,7 +179,7 @@ fn verify_all(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
         findings: asked.json("findings").unwrap_or_default(),
     };
     let results = work::verify_all(draft, epic, ask)?;
-    Ok(reply(draft, &results, |judged| verification(&judged.verification)))
+    Ok(reply(draft, (&results, &Unfit::new()), |judged| verification(&judged.verification)))
 }
 
 fn verification(verification: &work::Verification) -> Map<String, Value> {

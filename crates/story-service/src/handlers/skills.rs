@@ -1,6 +1,7 @@
 //! Prompts with versions, and what came of them.
 
 use crate::asked::{Asked, Look, Reply, free_json, id_or_null, moment};
+use crate::built_in_skills;
 use crate::resolve;
 use crate::route::Kind::{Integer, List, Object, Text};
 use crate::route::{PAGE, Route, Who, needs, takes};
@@ -161,8 +162,21 @@ fn list(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
     Ok(Reply::ok(asked.page(20, 100)?.of(&found, |skill| view(skill))))
 }
 
+/// The tenant's own, else the one that comes with the program.
 fn show(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
-    shown(look.ledger, find(look.ledger, asked)?.id)
+    match find(look.ledger, asked) {
+        Ok(skill) => shown(look.ledger, skill.id),
+        Err(refusal) => built_in(asked.parameter("id")).ok_or(refusal),
+    }
+}
+
+fn built_in(name: &str) -> Option<Reply> {
+    let (name, description, text) = built_in_skills::ALL.iter().find(|(known, ..)| *known == name)?;
+    let skill = json!({
+        "id": null, "name": name, "description": description, "current_version": null, "status": "active",
+        "project_id": null, "metadata": {}, "built_in": true, "prompt_text": text,
+    });
+    Some(Reply::ok(json!({ "skill": skill })))
 }
 
 fn change(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {

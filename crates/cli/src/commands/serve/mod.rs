@@ -111,7 +111,14 @@ pub(crate) async fn run(
             Ok(exit_codes::ACCEPTED)
         }
         Some(ServeCommand::NewKey { name, tenant, role, superadmin, data: place }) => {
-            let held = hold(&data(place)?)?;
+            let place = data(place)?;
+            if !place.join("stories.db").is_file() {
+                let message = format!("{} holds no queue", place.display());
+                return Err(Fault::new(Code::BadArgument, message)
+                    .kept("nothing was made there")
+                    .hint("name the directory that `windlass serve --data` was given"));
+            }
+            let held = hold(&place)?;
             let service = held.open().map_err(|error| unusable(&error))?;
             if superadmin {
                 let key = service.make_superadmin_key(&name).await.map_err(|error| refused(&error))?;
@@ -153,6 +160,9 @@ fn refused(error: &OperatorError) -> Fault {
     match error {
         OperatorError::Refused(_) => Fault::new(Code::BadArgument, error.to_string()),
         OperatorError::Journal(_) => Fault::new(Code::JournalUnavailable, error.to_string()),
+        OperatorError::KeyMissing { .. } => Fault::new(Code::StorySigningKey, error.to_string())
+            .kept("the queue as it is; no other key was made")
+            .hint("put the directory `keys` back from a backup: what was signed is checked with it"),
     }
 }
 

@@ -41,10 +41,14 @@ pub(super) async fn serve(
     let webhook_reach = if args.private_webhooks { WebhookReach::Anywhere } else { WebhookReach::PublicOnly };
     let service = held.open().map_err(|error| unusable(&error))?.with_webhook_reach(webhook_reach);
     let service = Arc::new(service);
+    service.require_keys().await.map_err(|error| refused(&error))?;
     if service.tenants().await.map_err(|error| refused(&error))?.is_empty() {
         let founded =
             service.found("Default", "default", None, operator()).await.map_err(|error| refused(&error))?;
         tell_key(output, "default", &founded.raw_key);
+    }
+    for (tenant, why) in service.halted().await.map_err(|error| refused(&error))? {
+        output.warn(format!("custody of {tenant} stands still: {why}"));
     }
     if output.is_json() {
         output.json_line(&serde_json::json!({ "event": "listening", "url": listener.url() }));

@@ -133,6 +133,9 @@ pub(crate) struct EditArgs {
     /// Keep this with it, as a JSON object
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
+    /// Also where it is under work or done; takes back what was verified, and the story waits until another releases it
+    #[arg(long)]
+    force: bool,
 }
 
 /// Let a story, or with `--epic` an epic, wait for another
@@ -256,7 +259,7 @@ async fn edit(args: EditArgs, desk: &Desk) -> Result<Shown, Fault> {
     let wanted = if args.criteria.is_empty() { Value::Null } else { criteria(&args.criteria) };
     let body = json!({
         "title": args.title, "description": args.description, "acceptance_criteria": wanted,
-        "metadata": metadata,
+        "metadata": metadata, "force": args.force.then_some(true),
     });
     desk.send(Method::Patch, &format!("/stories/{story}"), &[], body).await.map(Shown::thing)
 }

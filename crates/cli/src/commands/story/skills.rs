@@ -6,6 +6,7 @@ use crate::stories::{Desk, found, is_id};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use windlass_control_api::stories::escaped;
 use windlass_control_api::{Code, Fault};
 
 const SKILLS: Columns =
@@ -159,7 +160,15 @@ async fn id(name: &str, desk: &Desk) -> Result<String, Fault> {
 }
 
 async fn get(args: GetArgs, desk: &Desk) -> Result<Shown, Fault> {
-    let id = id(&args.name, desk).await?;
+    let id = match id(&args.name, desk).await {
+        // One that comes with the program is found by its name alone.
+        Err(fault) if fault.code == Code::StoryUnknown && args.version.is_none() => {
+            let path = format!("/skills/{}", escaped(&args.name));
+            let built_in = desk.get(&path, &[]).await;
+            return built_in.map(|skill| Shown::text(skill, "prompt_text")).map_err(|_| fault);
+        }
+        id => id?,
+    };
     let version = if let Some(version) = args.version {
         u64::from(version)
     } else {

@@ -116,7 +116,6 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum CriterionStatus {
-    Pending,
     Verified,
     Failed,
     Unverifiable,
@@ -133,7 +132,7 @@ pub(crate) struct CriterionArgs {
     /// What was found
     #[arg(long, value_name = "STATUS")]
     status: CriterionStatus,
-    /// Where that can be seen; needed for verified and failed
+    /// Where that can be seen, or why it cannot
     #[arg(long, value_name = "TEXT")]
     evidence: Option<String>,
 }
@@ -156,7 +155,7 @@ pub(crate) struct BackfillArgs {
     /// Why it counts
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// Where it can be seen
+    /// Where it can be seen; this or the pull request is needed
     #[arg(long, value_name = "URL")]
     evidence_url: Option<String>,
     /// The pull request

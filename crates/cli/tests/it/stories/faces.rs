@@ -5,7 +5,7 @@ mod cases;
 mod scene;
 
 use cases::Expected::{Done, Refused, Status};
-use cases::Standing::{Implementing, Reviewed};
+use cases::Standing::{Contracted, CriterionFailed, Implementing, Reviewed};
 use cases::Who::{Ann, Reporter, User, Verifier};
 use cases::{CASES, Who};
 use scene::{FORGED, Scene, body_of};
@@ -28,6 +28,7 @@ fn over_http(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
             (format!("/stories/US-{story}/acceptance_criteria/AC-1?project=faces"), body_of(action))
         }
         "report-forged" => (format!("/stories/US-{story}/report?project=faces"), body_of(action)),
+        "backfill-bare" => (format!("/stories/US-{story}/backfill?project=faces"), body_of(action)),
         _ => (format!("/stories/US-{story}/{action}?project=faces"), body_of(action)),
     };
     let (status, answer) = scene.server.ask(scene.key(who), "POST", &path, "", &body).unwrap();
@@ -43,7 +44,8 @@ fn on_the_command_line(scene: &mut Scene, who: Who, action: &str, story: &str) -
         "report" => &["--artifact", r#"{"artifact_type": "commit_diff", "path": "src/a.rs"}"#],
         "verify" => &["--summary", "all met"],
         "reject" => &["--reason", "no tests"],
-        "backfill" => &["--reason", "done before"],
+        "backfill" => &["--reason", "done before", "--pr-number", "7"],
+        "backfill-bare" => &["--reason", "done before"],
         "report-forged" => &["--capability", FORGED],
         "release" => &["--reason", "looked at it"],
         "criterion" => &["AC-1", "--status", "verified", "--evidence", "tests/a.rs"],
@@ -60,6 +62,7 @@ fn on_the_command_line(scene: &mut Scene, who: Who, action: &str, story: &str) -
         "settle" => vec!["story", "--json", "settle", &violation, "--note", "looked at it"],
         "import" | "import-pending" => vec!["story", "--json", "import", plan, "--project", "faces"],
         "report-forged" => [&["story", "--json", "report", "--project", "faces", &number], more].concat(),
+        "backfill-bare" => [&["story", "--json", "backfill", "--project", "faces", &number], more].concat(),
         _ => [&["story", "--json", action, "--project", "faces", &number], more].concat(),
     };
     let output = scene.world.windlass(&words);
@@ -82,6 +85,7 @@ fn as_a_tool(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
             ("report_story".to_owned(), json!({"artifact_type": "commit_diff", "artifact_path": "src/a.rs"}))
         }
         "report-forged" => ("report_story".to_owned(), body_of(action)),
+        "backfill-bare" => ("backfill_story".to_owned(), body_of(action)),
         "settle" => ("resolve_violation".to_owned(), body_of(action)),
         "criterion" => ("judge_criterion".to_owned(), body_of(action)),
         "import" | "import-pending" => ("import_stories".to_owned(), json!({})),
@@ -200,5 +204,52 @@ fn settings_that_would_shut_a_tenant_out_are_refused_on_every_way_to_set_them() 
     assert_ne!(output.code, Some(0), "{}", output.stdout);
     assert!(output.stdout.contains("1 or more"), "{}", output.stdout);
     let _ = scene.world.windlass(&["story", "next", "--project", "faces"]).exits_with(0);
+    let typo = json!({"settings": {"max_project": 3}});
+    let (status, answer) = scene.server.ask(scene.key(User), "PATCH", "/tenants/me", "", &typo).unwrap();
+    assert_eq!(status, 422, "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("max_projects"), "{answer}");
+    scene.server.stop();
+}
+
+#[test]
+fn one_unknown_story_in_bulk_is_named_and_the_others_are_done() {
+    let mut scene = Scene::set();
+    let (good, other) = (scene.story(Contracted), scene.story(Reviewed));
+    let body = json!({"story_ids": [good, "US-9.99", "00000000-0000-0000-0000-000000000001"]});
+    let (status, answer) =
+        scene.server.ask(scene.key(Ann), "POST", "/stories/bulk/claim", "", &body).unwrap();
+    assert_eq!(
+        (status, &answer["meta"]),
+        (200, &json!({"total": 3, "succeeded": 1, "failed": 2})),
+        "{answer}"
+    );
+    let results = answer["results"].as_array().unwrap();
+    let bad: Vec<&Value> = results.iter().filter(|one| one["status"] == "error").collect();
+    assert_eq!(
+        (&bad[0]["story_id"], &bad[0]["error"]["status"]),
+        (&json!("US-9.99"), &json!(404)),
+        "{answer}"
+    );
+    let body = json!({"stories": [{"story_id": "US-9.99"}, {"story_id": other}]});
+    for action in ["verify", "reject", "mark-complete"] {
+        let path = format!("/stories/bulk/{action}");
+        let (_, answer) = scene.server.ask(scene.key(Verifier), "POST", &path, "", &body).unwrap();
+        assert_eq!(answer["meta"]["total"], 2, "{action} {answer}");
+        assert!(answer.to_string().contains("US-9.99"), "{action} {answer}");
+    }
+    scene.server.stop();
+}
+
+#[test]
+fn a_failed_criterion_is_not_made_undecided_again() {
+    let mut scene = Scene::set();
+    let story = scene.story(CriterionFailed);
+    let path = format!("/stories/US-{story}/acceptance_criteria/AC-1");
+    for body in [json!({"status": "pending"}), json!({"status": "unverifiable"})] {
+        let (status, answer) = scene.server.ask(scene.key(Verifier), "POST", &path, "", &body).unwrap();
+        assert_eq!(status, 422, "{answer}");
+    }
+    let said = over_http(&mut scene, Verifier, "verify", &story);
+    assert_eq!(said.code, "criterion_failed", "{}", said.told);
     scene.server.stop();
 }

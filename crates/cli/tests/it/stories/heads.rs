@@ -80,6 +80,7 @@ fn the_server_speaks_tls_to_whoever_trusts_its_authority_and_to_nobody_else() {
     world.set("LOOPCTL_SERVER", server.url()).set("LOOPCTL_API_KEY", key.unwrap());
     let stranger = world.windlass(&["story", "project", "list"]);
     assert_ne!(stranger.code, Some(0), "{}", stranger.stderr);
+    assert!(stranger.stderr.contains("SSL_CERT_FILE"), "{}", stranger.stderr);
     assert!(server.ask("", "GET", "/routes", "", &json!(null)).is_none(), "nothing is said in the clear");
 
     world.set("SSL_CERT_FILE", certificates.join("authority.pem"));

@@ -1,6 +1,7 @@
 //! `windlass orchestrate`: stories worked through by program, with scripted agents, real git and the queue on this machine.
 
 mod crashes;
+mod keys;
 mod people;
 mod stage;
 
@@ -148,4 +149,39 @@ fn the_worktrees_of_a_story_s_run_come_back_after_cleaning() {
     let run = stage.world.windlass(&["ls", "--json"]).exits_with(0).json()[0].clone();
     let places = worktrees_in(run["run_dir"].as_str().unwrap().as_ref());
     assert_undone(&stage.world, run["run"].as_str().unwrap(), &places);
+}
+
+#[test]
+fn an_implementer_and_a_reviewer_are_enough_and_nobody_audits_unasked() {
+    let stage = Stage::of(&plan_of(&["1.1"], &[]), &[Turn::good("1.1", 1)]);
+    let agent = stage.agent();
+    let ended = stage
+        .orchestrate_by(&["--implementer", agent, "--reviewer", agent, "--check", "sh test.sh"])
+        .exits_with(0)
+        .json_lines();
+    assert_eq!(ended.last().unwrap()["verified_stories"], 1, "{ended:?}");
+    assert_eq!(stage.landed(), ["1.1"]);
+}
+
+#[test]
+fn agents_that_are_not_there_are_refused_before_anything_is_claimed() {
+    let stage = Stage::of(&plan_of(&["1.1"], &[]), &[Turn::good("1.1", 1)]);
+    let agent = stage.agent();
+    for words in [
+        &["--implementer", agent][..],
+        &["--implementer", agent, "--reviewer", "clade"],
+        &["--implementer", agent, "--reviewer", "command:/no/such/program"],
+    ] {
+        let refused = stage.orchestrate_by(words);
+        assert!(
+            !matches!(refused.code, Some(0 | 11)),
+            "{:?} {}{}",
+            refused.code,
+            refused.stdout,
+            refused.stderr
+        );
+        let story = stage.story(&["show", "US-1.1", "--json"]).exits_with(0).json();
+        assert_eq!(story["story"]["agent_status"], "pending", "{words:?}: {story}");
+    }
+    assert_eq!(stage.attempts(), 0);
 }

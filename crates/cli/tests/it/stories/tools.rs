@@ -3,6 +3,7 @@
 
 use super::server::{Server, founded};
 use serde_json::{Value, json};
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use windlass_test_support::{McpLibrary, Signal, World, wait_until};
 
@@ -99,5 +100,36 @@ fn one_process_does_not_hold_two_roles_of_one_agent() {
     assert!(refused.stderr.contains("one process for each role"), "{}", refused.stderr);
     world.unset("LOOPCTL_ORCH_KEY");
     let _ = world.windlass_in(world.path(), &["mcp"], "").exits_with(0);
+    server.stop();
+}
+
+#[test]
+fn no_file_of_this_machine_is_read_for_a_client_over_http() {
+    let (mut world, user) = founded();
+    let server = Server::start(&world).unwrap();
+    world.set("LOOPCTL_SERVER", server.url());
+    let tools = world.start_windlass(&["mcp", "--http", "127.0.0.1:0", "--json"]);
+    let address = wait_until("the tools to be there", || {
+        let line: Value = serde_json::from_str(tools.stdout().lines().next()?).ok()?;
+        Some(line["mcp"].as_str()?.strip_prefix("http://")?.strip_suffix("/mcp")?.to_owned())
+    });
+    let file = world.path().join("plan.json");
+    std::fs::write(&file, r#"{"epics": []}"#).unwrap();
+    let arguments = json!({"project_id": "p", "payload_path": file});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                      "params": {"name": "import_stories", "arguments": arguments}})
+    .to_string();
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\nauthorization: Bearer {user}\r\n\
+         content-type: application/json\r\naccept: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("send the payload itself"), "{answer}");
+    tools.signal(Signal::TERM);
+    let _ = tools.wait().exits_with(0);
     server.stop();
 }

@@ -1,5 +1,6 @@
 //! Who the orchestrator is at the queue: four parts, played by agents with keys of their own, so that nobody can close their
-//! own work. The keys are kept for their owner alone; what each of them may do is decided by the queue.
+//! own work. Their keys are in no file, for the agents that are started here could read it: each process makes its own, and
+//! only who they are is kept. What each of them may do is decided by the queue.
 
 use super::queue::{Queue, Refused, inner, text_of};
 use crate::fault::{bug, file_fault};
@@ -7,7 +8,7 @@ use crate::state_dir::make_private;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -57,6 +58,7 @@ pub(super) struct Identity {
     /// The agent's id at the queue.
     pub(super) agent: String,
     key_id: String,
+    #[serde(skip)]
     pub(super) key: String,
 }
 
@@ -65,8 +67,6 @@ pub(super) struct Identities<'a> {
     user_key: String,
     file: PathBuf,
     kept: RefCell<BTreeMap<String, Identity>>,
-    /// Those whose keys were seen to work since this process began.
-    seen: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Identities<'a> {
@@ -79,7 +79,7 @@ impl<'a> Identities<'a> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => return Err(file_fault("read", &file, &error)),
         };
-        Ok(Self { queue, user_key, file, kept: RefCell::new(kept), seen: RefCell::default() })
+        Ok(Self { queue, user_key, file, kept: RefCell::new(kept) })
     }
 
     pub(super) fn user_key(&self) -> &str {
@@ -91,21 +91,18 @@ impl<'a> Identities<'a> {
         self.kept.borrow().get(&part.slot()).cloned()
     }
 
-    /// Whoever plays this part, made where nobody does yet or where the queue no longer knows the key.
+    /// Whoever plays this part, made where nobody does yet or where the queue no longer knows the agent.
     pub(super) async fn of(&self, part: &Part) -> Result<Identity, Fault> {
-        if let Some(known) = self.known(part) {
-            if !self.seen.borrow_mut().insert(part.slot()) {
-                return Ok(known);
-            }
-            let asked = self.queue.look(&known.key, "/tenants/me", &[]).await?;
-            match asked {
-                Err(Refused { status: 401, .. }) => {}
-                _ => return Ok(known),
-            }
-        }
-        let made = self.make(part).await?;
+        let renewed = match self.known(part) {
+            Some(known) if !known.key.is_empty() => return Ok(known),
+            Some(known) => self.renewed(known, part).await?,
+            None => None,
+        };
+        let made = match renewed {
+            Some(renewed) => renewed,
+            None => self.make(part).await?,
+        };
         self.kept.borrow_mut().insert(part.slot(), made.clone());
-        self.seen.borrow_mut().insert(part.slot());
         self.save()?;
         Ok(made)
     }
@@ -113,10 +110,44 @@ impl<'a> Identities<'a> {
     /// An attempt is over: its key opens nothing any more.
     pub(super) async fn retire(&self, part: &Part) -> Result<(), Fault> {
         let Some(known) = self.known(part) else { return Ok(()) };
-        let path = format!("/api_keys/{}", escaped(&known.key_id));
-        let _already_gone = self.ask(Method::Delete, &path, &self.user_key, &json!({})).await?;
+        self.revoke(&known.key_id).await?;
         self.kept.borrow_mut().remove(&part.slot());
         self.save()
+    }
+
+    /// The same agent with another key; the one of the process before opens nothing any more.
+    async fn renewed(&self, known: Identity, part: &Part) -> Result<Option<Identity>, Fault> {
+        let role = if part.orchestrates() { "orchestrator" } else { "agent" };
+        self.revoke(&known.key_id).await?;
+        let mut made = self.new_key(&known.name, role, Some(&known.agent)).await?;
+        if made.as_ref().is_err_and(|refused| refused.status == 409) {
+            // A process before this one died between making a key and noting it.
+            self.revoke_all_of(&known.agent).await?;
+            made = self.new_key(&known.name, role, Some(&known.agent)).await?;
+        }
+        Ok(made.ok().map(|(key_id, key)| Identity { key_id, key, ..known }))
+    }
+
+    async fn revoke(&self, key_id: &str) -> Result<(), Fault> {
+        let path = format!("/api_keys/{}", escaped(key_id));
+        let _already_gone = self.ask(Method::Delete, &path, &self.user_key, &json!({})).await?;
+        Ok(())
+    }
+
+    async fn revoke_all_of(&self, agent: &str) -> Result<(), Fault> {
+        for page in 1_u32.. {
+            let page = page.to_string();
+            let query = [("page", page.as_str()), ("page_size", "100")];
+            let answer = self.queue.get(&self.user_key, "/api_keys", &query).await?;
+            let keys = answer["data"].as_array().cloned().unwrap_or_default();
+            if keys.is_empty() {
+                break;
+            }
+            for key in keys.iter().filter(|key| key["agent_id"] == agent) {
+                self.revoke(&text_of(key, "id")).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn make(&self, part: &Part) -> Result<Identity, Fault> {
@@ -134,8 +165,7 @@ impl<'a> Identities<'a> {
         let (key_id, key) = if part.orchestrates() {
             let second = self.new_key(&name, "orchestrator", Some(&agent)).await?.map_err(refused)?;
             // Served its purpose: the agent is registered, and one key for one part is enough.
-            let path = format!("/api_keys/{}", escaped(&first));
-            let _revoked = self.ask(Method::Delete, &path, &self.user_key, &json!({})).await?;
+            self.revoke(&first).await?;
             second
         } else {
             (first, raw)

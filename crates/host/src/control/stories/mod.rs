@@ -14,20 +14,25 @@ mod waiting;
 mod work;
 
 use crate::clock::Deadline;
-use crate::control::trust;
+use crate::control::task_spec::chosen_agents;
+use crate::control::{agents, trust};
 use crate::fault::git_fault;
 use crate::holder;
 use crate::host::Host;
+use crate::settings::{Origin, Settings};
 use checkpoint::Notes;
 use identities::{Identities, Part};
 use office::{Office, Place, Project};
 use queue::{Queue, inner, text_of};
 use serde_json::Value;
+use windlass_agent_drivers::AgentChoice;
+use windlass_control_api::commands::SettingValue;
 use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::orchestration::{Orchestrated, StartOrchestration};
 use windlass_control_api::stories::StoryApi;
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::Checkout;
+use windlass_protocols::Role;
 
 pub(crate) use waiting::inbox;
 
@@ -35,18 +40,25 @@ const USUAL_PARALLEL: u64 = 2;
 
 pub(crate) async fn orchestrate(
     host: &Host,
-    command: StartOrchestration,
+    mut command: StartOrchestration,
     api: &dyn StoryApi,
     watcher: &dyn Watcher,
 ) -> Result<Orchestrated, Fault> {
     let checkout = Checkout::discover(&command.repository).map_err(git_fault)?;
-    let settings = host.settings_for(Some(checkout.work_tree()), &command.settings)?;
+    let mut settings = host.settings_for(Some(checkout.work_tree()), &command.settings)?;
     for warning in &settings.warnings {
         watcher.hear(&Event::Notice { text: warning.clone() });
     }
     trust::require(host, &checkout, &settings, command.yes)?;
     if settings.text("land") == Some("none") {
         return Err(landing::refuse_none());
+    }
+    if leave_out_the_audit(&settings) {
+        command.settings.push(("audit".to_owned(), SettingValue::Switch(false)));
+        settings = host.settings_for(Some(checkout.work_tree()), &command.settings)?;
+    }
+    for text in require_agents(host, &settings, &command).await? {
+        watcher.hear(&Event::Notice { text });
     }
     let queue = Queue::new(api);
     let tenant = queue.get(&command.user_key, "/tenants/me", &[]).await?;
@@ -101,6 +113,29 @@ pub(crate) async fn orchestrate(
     };
     let outcome = Box::pin(worked).await;
     super::start::released(host, &lease, outcome).await
+}
+
+/// A story has a reviewer already. Somebody else audits it where one is named, or where the settings ask for an audit.
+fn leave_out_the_audit(settings: &Settings) -> bool {
+    let named = settings.text("auditor").or_else(|| settings.text("agent")).is_some();
+    let asked = !matches!(settings.origin("audit"), None | Some(Origin::BuiltIn));
+    settings.switch("audit") && !named && !asked
+}
+
+/// Everybody who will be needed is there, before the first story is claimed for them.
+async fn require_agents(
+    host: &Host,
+    settings: &Settings,
+    command: &StartOrchestration,
+) -> Result<Vec<String>, Fault> {
+    let mut roles = vec![Role::Doer, Role::Judge];
+    if settings.switch("audit") {
+        roles.push(Role::Auditor);
+    }
+    let (agents, others) = chosen_agents(settings, &command.directory, &roles)?;
+    let others = others.into_iter().flat_map(|(role, all)| all.into_iter().map(move |one| (role, one)));
+    let choice = |(role, text): (Role, String)| Some((role.to_string(), AgentChoice::parse(&text).ok()?));
+    agents::require(host, agents.into_iter().chain(others).filter_map(choice)).await
 }
 
 /// The project that was named by id, slug or name.

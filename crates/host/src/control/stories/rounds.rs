@@ -95,7 +95,7 @@ async fn catch_up(office: &Office<'_>) -> Result<(), Fault> {
                     Code::NotAllowedNow,
                     format!("{named} was sent back {} times; it is not tried again", super::plan::STOP_AFTER),
                 )
-                .hint("split it, or do it by hand and record that with `windlass story backfill`"));
+                .hint("split it into new stories, or do it by hand as an agent of your own and have others verify it"));
             }
             Some((id, false)) => again.push(id),
             None => {

@@ -57,11 +57,10 @@ impl Office<'_> {
         let mut stories = Vec::new();
         for (id, one) in &escalated {
             let sent_back = self.sent_back(id).await?.into_iter();
-            let mut commands = ways_on(one, slug);
-            commands
-                .push(format!("windlass story backfill US-{} --project {slug} --reason \"…\"", one.number));
+            let commands = ways_on(one, slug);
             let suggestion = if one.for_good {
-                "split it, or do it by hand and record that"
+                "split it into new stories, which begin anew; or do it by hand: contract, claim and start it as an agent \
+                 of your own, and have it reported, reviewed and verified by others"
             } else {
                 "look at what was sent back; make the story clearer if that is why, then let it be tried again"
             };

@@ -82,9 +82,14 @@ impl Caller {
 
     /// Unknown identity is refused.
     pub fn require_agent(&self) -> Result<AgentId, Refusal> {
+        let remedy = if self.role == KeyRole::Agent {
+            "register an agent with the key: POST /agents/register"
+        } else {
+            "have a user make a key of this role with an `agent_id`: `windlass story key create --role ROLE --agent AGENT`"
+        };
         self.agent.ok_or_else(|| {
-            Refusal::new(Kind::Malformed, "this key is bound to no agent, so nobody could tell whose work this is")
-                .with_remedy("register an agent with the key (POST /agents/register), or have a user make a key with its agent_id")
+            let why = "this key is bound to no agent, so nobody could tell whose work this is";
+            Refusal::new(Kind::Malformed, why).with_remedy(remedy)
         })
     }
 }

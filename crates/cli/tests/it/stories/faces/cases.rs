@@ -48,6 +48,13 @@ pub(super) enum Standing {
     ReviewedByHand,
     /// Reviewed, and the verifier found a criterion to fail.
     CriterionFailed,
+    /// Reviewed or verified, then a user forced other words on it, and another released it.
+    ReviewedThenReworded,
+    VerifiedThenReworded,
+    /// Reviewed and rejected, in a tenant that does not set rejected stories back.
+    RejectedAndKept,
+    /// Contracted, and what it waits for was verified and then quarantined.
+    BehindQuarantined,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -60,9 +67,9 @@ pub(super) enum Expected {
 
 use Expected::{Done, Refused, Status};
 use Standing::{
-    Assigned, Contracted, CriterionFailed, Deleted, Implementing, ImplementingByHand, MadeAgain, Pending,
-    Quarantined, Reported, ReportedByHand, Reviewed, ReviewedByHand, Reworded, TakenBack, TriedByAStranger,
-    Verified,
+    Assigned, BehindQuarantined, Contracted, CriterionFailed, Deleted, Implementing, ImplementingByHand,
+    MadeAgain, Pending, Quarantined, RejectedAndKept, Reported, ReportedByHand, Reviewed, ReviewedByHand,
+    ReviewedThenReworded, Reworded, TakenBack, TriedByAStranger, Verified, VerifiedThenReworded,
 };
 use Who::{Ann, Bob, JudgingHand, Nobody, OtherHand, Reporter, Reviewer, Shadow, User, Verifier};
 
@@ -145,4 +152,18 @@ pub(super) const CASES: &[(Who, &str, Standing, Expected)] = &[
     (Verifier, "criterion", Implementing, Status(409)),
     (Verifier, "verify", CriterionFailed, Refused(422, "criterion_failed")),
     (Verifier, "reject", CriterionFailed, Done),
+    // A verdict and a review are of the words they looked at.
+    (Verifier, "verify", ReviewedThenReworded, Refused(422, "review_outdated")),
+    (Verifier, "verify", VerifiedThenReworded, Refused(422, "review_outdated")),
+    (Reviewer, "review-complete", VerifiedThenReworded, Done),
+    (Verifier, "verify", RejectedAndKept, Refused(422, "review_outdated")),
+    (Reviewer, "review-complete", RejectedAndKept, Done),
+    // What is held up serves nobody.
+    (Ann, "claim", BehindQuarantined, Refused(409, "dependencies_not_met")),
+    // Done elsewhere, and there to be seen.
+    (Verifier, "backfill-bare", Pending, Refused(422, "evidence_required")),
+    (User, "backfill-bare", Pending, Refused(422, "evidence_required")),
+    (User, "backfill", Pending, Done),
+    (Nobody, "backfill", Pending, Status(400)),
+    (JudgingHand, "backfill", Pending, Refused(409, "self_backfill_blocked")),
 ];

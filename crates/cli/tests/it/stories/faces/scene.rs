@@ -1,9 +1,10 @@
 //! A server with everybody the table names, and stories brought as far as a case asks.
 
 use super::cases::Standing::{
-    self, Assigned, Contracted, CriterionFailed, Deleted, Implementing, ImplementingByHand, MadeAgain,
-    Pending, Quarantined, Reported, ReportedByHand, Reviewed, ReviewedByHand, Reworded, TakenBack,
-    TriedByAStranger, Verified,
+    self, Assigned, BehindQuarantined, Contracted, CriterionFailed, Deleted, Implementing,
+    ImplementingByHand, MadeAgain, Pending, Quarantined, RejectedAndKept, Reported, ReportedByHand, Reviewed,
+    ReviewedByHand, ReviewedThenReworded, Reworded, TakenBack, TriedByAStranger, Verified,
+    VerifiedThenReworded,
 };
 use super::cases::Who::{
     self, Ann, Bob, Hand, JudgingHand, Nobody, OtherHand, Reporter, Reviewer, Shadow, User, Verifier,
@@ -105,6 +106,12 @@ impl Scene {
         self.stories += 1;
         let number = format!("1.{}", self.stories);
         self.make_story(&number);
+        self.bring(&number, standing);
+        self.afterwards(standing, &number);
+        number
+    }
+
+    fn bring(&self, number: &str, standing: Standing) {
         let maker = match standing {
             ImplementingByHand | ReportedByHand | ReviewedByHand => Hand,
             _ => Ann,
@@ -119,19 +126,17 @@ impl Scene {
         ];
         let steps = match standing {
             Pending => 0,
-            Contracted | Reworded => 1,
+            Contracted | Reworded | BehindQuarantined => 1,
             Assigned => 2,
             Implementing | TakenBack | Deleted | MadeAgain | Quarantined | TriedByAStranger
             | ImplementingByHand => 3,
             Reported | ReportedByHand => 4,
-            Reviewed | ReviewedByHand | CriterionFailed => 5,
-            Verified => 6,
+            Reviewed | ReviewedByHand | CriterionFailed | ReviewedThenReworded | RejectedAndKept => 5,
+            Verified | VerifiedThenReworded => 6,
         };
         for (who, action) in &way[..steps] {
             self.rest(*who, "POST", &format!("/stories/{number}/{action}"), &body_of(action));
         }
-        self.afterwards(standing, &number);
-        number
     }
 
     fn make_story(&self, number: &str) {
@@ -158,8 +163,36 @@ impl Scene {
                 let body = json!({"status": "failed", "evidence_path": "tests/a.rs"});
                 self.rest(Verifier, "POST", &format!("{path}/acceptance_criteria/AC-1"), &body);
             }
+            ReviewedThenReworded => {
+                let other = json!([{"id": "AC-1", "description": "it works backwards"}]);
+                self.reword(&path, &json!({"acceptance_criteria": other, "force": true}));
+            }
+            VerifiedThenReworded => self.reword(&path, &json!({"title": "Another story", "force": true})),
+            RejectedAndKept => {
+                let kept = |flag: bool| json!({"settings": {"auto_reset_on_rejection": flag}});
+                self.rest(User, "PATCH", "/tenants/me", &kept(false));
+                self.rest(Verifier, "POST", &format!("{path}/reject"), &body_of("reject"));
+                self.rest(User, "PATCH", "/tenants/me", &kept(true));
+            }
+            BehindQuarantined => self.put_behind_a_quarantined_one(number),
             _ => {}
         }
+    }
+
+    fn reword(&self, path: &str, edit: &Value) {
+        self.rest(User, "PATCH", path, edit);
+        self.rest(Verifier, "POST", &format!("{path}/release"), &body_of("release"));
+    }
+
+    /// A sub-agent of whoever implemented the other tried to judge it after it was verified.
+    fn put_behind_a_quarantined_one(&self, number: &str) {
+        let other = number.replace("1.", "1.5");
+        self.make_story(&other);
+        self.bring(&other, ReviewedByHand);
+        self.rest(Verifier, "POST", &format!("/stories/{other}/verify"), &body_of("verify"));
+        self.is_refused(JudgingHand, &other, "reject");
+        let edge = json!({"story_id": number, "depends_on_story_id": other});
+        self.rest(User, "POST", "/story_dependencies", &edge);
     }
 
     #[track_caller]
@@ -194,7 +227,8 @@ pub(super) fn body_of(action: &str) -> Value {
         "review-complete" => json!({"review_type": "independent"}),
         "verify" => json!({"summary": "all met"}),
         "reject" => json!({"reason": "no tests"}),
-        "backfill" => json!({"reason": "done before"}),
+        "backfill" => json!({"reason": "done before", "pr_number": 7}),
+        "backfill-bare" => json!({"reason": "done before"}),
         "report-forged" => json!({"cap": FORGED}),
         "release" | "settle" => json!({"note": "looked at it"}),
         "criterion" => json!({"status": "verified", "evidence_path": "tests/a.rs"}),

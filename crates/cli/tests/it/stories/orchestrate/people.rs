@@ -16,7 +16,8 @@ fn a_story_that_a_person_took_back_is_begun_anew_and_one_that_was_backfilled_is_
     let _ = running.kill();
 
     let _ = stage.story(&["force-unclaim", "US-1.1", "--as", "orchestrator:olga"]).exits_with(0);
-    let _ = stage.story(&["backfill", "US-1.2", "--reason", "done by hand"]).exits_with(0);
+    let _ =
+        stage.story(&["backfill", "US-1.2", "--reason", "done by hand", "--pr-number", "7"]).exits_with(0);
     let ended = stage.orchestrate(&["--parallel", "1"]).exits_with(0).json_lines();
 
     let ended = ended.last().unwrap();

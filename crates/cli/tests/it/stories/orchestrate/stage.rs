@@ -97,6 +97,16 @@ impl Stage {
         [&words, more].concat()
     }
 
+    pub(super) fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// With agents that the test names itself.
+    pub(super) fn orchestrate_by(&self, more: &[&str]) -> Output {
+        let words = ["orchestrate", "--project", "app", "--repo", self.repository.text(), "--json"];
+        self.world.windlass(&[&words, more].concat())
+    }
+
     pub(super) fn orchestrate(&self, more: &[&str]) -> Output {
         self.world.windlass(&self.words(more))
     }

@@ -1,9 +1,10 @@
 //! Requests under an idempotency key: the same key and the same request are answered the same, and nothing happens twice.
 
+use super::caller::{Actor, Caller};
 use super::decide::{Decided, Draft};
 use super::facts::{self, Entry};
 use super::refusal::{Kind, Refusal};
-use super::vocabulary::{KeyId, Micros};
+use super::vocabulary::{AgentId, KeyId, Micros};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
@@ -13,9 +14,22 @@ pub const KEPT: Micros = Micros::seconds(24 * 3600);
 
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    /// By the API key that asked: two clients may choose the same words.
-    answers: BTreeMap<(KeyId, String), Stored>,
-    oldest: VecDeque<(Micros, KeyId, String)>,
+    /// By who asked: two clients may choose the same words.
+    answers: BTreeMap<(Asker, String), Stored>,
+    oldest: VecDeque<(Micros, Asker, String)>,
+}
+
+/// An agent stays the same under another key: what it asked before its key was changed is still answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Asker {
+    Agent(AgentId),
+    Key(KeyId),
+}
+
+impl Asker {
+    fn of(by: &Actor) -> Option<Self> {
+        by.agent.map(Self::Agent).or(by.key.map(Self::Key))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +49,9 @@ pub enum Change {
 
 impl State {
     /// What this request was answered before, if it was; a different request under the same key is refused.
-    pub fn recall(&self, by: KeyId, key: &str, request: &str, at: Micros) -> Decided<Option<&Stored>> {
-        let known = self.answers.get(&(by, key.to_string())).filter(|stored| at < stored.at.plus(KEPT));
+    pub fn recall(&self, by: &Caller, key: &str, request: &str, at: Micros) -> Decided<Option<&Stored>> {
+        let asker = by.agent.map_or(Asker::Key(by.key), Asker::Agent);
+        let known = self.answers.get(&(asker, key.to_string())).filter(|stored| at < stored.at.plus(KEPT));
         match known {
             Some(stored) if stored.request != request => {
                 let why = "this idempotency key was used for a different request";
@@ -58,7 +73,7 @@ impl State {
             self.oldest.pop_front();
         }
         let Change::Answered { key, request, status, body } = change;
-        let Some(by) = entry.by.key else { return };
+        let Some(by) = Asker::of(&entry.by) else { return };
         let stored = Stored { request: request.clone(), status: *status, body: body.clone(), at: entry.at };
         self.answers.insert((by, key.clone()), stored);
         self.oldest.push_back((entry.at, by, key.clone()));

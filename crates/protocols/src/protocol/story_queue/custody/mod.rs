@@ -8,7 +8,7 @@ mod violations;
 
 use super::caller::Actor;
 use super::facts::Entry;
-use super::vocabulary::{DispatchId, StoryId, TokenId, ViolationId};
+use super::vocabulary::{DispatchId, Micros, StoryId, TokenId, ViolationId};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -108,6 +108,12 @@ impl State {
     /// What was seen at this story and not settled yet.
     pub fn unsettled(&self, story: StoryId) -> impl Iterator<Item = &Violation> {
         self.unsettled.get(&story).into_iter().flatten().filter_map(|id| self.violations.get(id))
+    }
+
+    /// For whoever read the stream and found that it does not hold: nothing is closed on it until somebody looked. It is no
+    /// entry, for it is found again each time the stream is read.
+    pub fn suspend(&mut self, at: Micros, reason: String) {
+        self.halted = Some(Halt { at, reason });
     }
 
     pub fn halted(&self) -> Option<&Halt> {

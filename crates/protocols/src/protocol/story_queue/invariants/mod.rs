@@ -29,6 +29,8 @@ pub enum Broken {
     VerifiedWithoutReview(StoryId),
     VerifiedUnderQuarantine(StoryId),
     VerifiedWithAFailedCriterion(StoryId),
+    /// It was reworded, and the verdict of the old words still stands.
+    VerifiedInOtherWords(StoryId),
     /// Nobody could ever take it up again.
     VerifiedAndPending(StoryId),
     ClaimedTwice(StoryId),
@@ -67,6 +69,8 @@ struct Seen {
     held: BTreeSet<ViolationId>,
     /// Criteria that were found to fail since it was last reported.
     failed: BTreeSet<String>,
+    /// Since its last verdict.
+    reworded: bool,
 }
 
 impl Seen {
@@ -100,10 +104,16 @@ struct History {
 /// The first thing that is wrong with the history.
 pub fn broken(entries: &[Entry]) -> Option<Broken> {
     let mut history = History::default();
-    entries.iter().find_map(|entry| history.take(entry).err())
+    entries.iter().find_map(|entry| history.take(entry).err()).or_else(|| history.left_verified())
 }
 
 impl History {
+    /// Judged at the end: an edit and what it takes back are entries of one append.
+    fn left_verified(&self) -> Option<Broken> {
+        let stands = |seen: &Seen| seen.reworded && seen.standing.verified == VerifiedStatus::Verified;
+        self.stories.iter().find(|(_, seen)| stands(seen)).map(|(id, _)| Broken::VerifiedInOtherWords(*id))
+    }
+
     fn take(&mut self, entry: &Entry) -> Result<(), Broken> {
         self.actors.learn(entry);
         match &entry.change {
@@ -135,9 +145,16 @@ impl History {
                 };
                 self.stories.insert(story.id, seen);
             }
-            plan::Change::StoryChanged { story, now, .. } if now.criteria.is_some() => {
-                if let Some(seen) = self.stories.get_mut(story) {
+            plan::Change::StoryChanged { story, was, now } => {
+                let Some(seen) = self.stories.get_mut(story) else { return };
+                if now.criteria.is_some() {
                     seen.failed.clear();
+                }
+                if (&was.title, &was.description, &was.criteria)
+                    != (&now.title, &now.description, &now.criteria)
+                {
+                    seen.reviewers.clear();
+                    seen.reworded = true;
                 }
             }
             plan::Change::StoryDeleted { story } => {
@@ -260,13 +277,20 @@ impl Seen {
                 }
                 self.report(by.hands);
             }
-            How::Verified { .. } => self.verified(story, &by)?,
+            How::Verified { .. } => {
+                self.verified(story, &by)?;
+                self.reworded = false;
+            }
             How::Rejected { .. } if self.implemented_by(&by.hands) => {
                 return Err(Broken::VerifiedByImplementer(story));
             }
+            How::Rejected { .. } => self.reviewers.clear(),
             How::Backfilled { .. } if self.worked => return Err(Broken::BackfilledAfterWork(story)),
             How::Backfilled { .. } if self.backfilled => return Err(Broken::BackfilledTwice(story)),
-            How::Backfilled { .. } => self.backfilled = true,
+            How::Backfilled { .. } => {
+                self.backfilled = true;
+                self.reworded = false;
+            }
             How::Imported { .. } if self.worked => return Err(Broken::ImportedAfterWork(story)),
             How::Imported { reason } => {
                 if to.verified == VerifiedStatus::Verified && reason.is_none() {
@@ -279,7 +303,7 @@ impl Seen {
                 self.reporter = None;
                 self.chosen = None;
             }
-            How::Contracted { .. } | How::Rejected { .. } => {}
+            How::Contracted { .. } | How::Reworded => {}
         }
         self.worked |= !told;
         self.ends_well(story, to, how)

@@ -107,6 +107,13 @@ pub struct StoryEdit {
     pub metadata: Option<JsonText>,
 }
 
+impl StoryEdit {
+    /// From the fields as they were to those of `now`, other words are said: title, description or criteria.
+    pub fn rewords(&self, now: &Self) -> bool {
+        (&self.title, &self.description, &self.criteria) != (&now.title, &now.description, &now.criteria)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ImportMode {

@@ -99,7 +99,7 @@ pub(super) enum Rewording {
     Quarantines,
 }
 
-/// Title and criteria are what was acknowledged; the implementer's ground does not move under their feet.
+/// Title and criteria are what was acknowledged; a verdict is of the description as well: the implementer's ground does not move under their feet.
 pub(super) fn require_rewordable(
     draft: &Draft,
     id: StoryId,
@@ -109,10 +109,11 @@ pub(super) fn require_rewordable(
     let ledger = draft.ledger();
     let story = ledger.plan.story(id).ok_or_else(|| Refusal::not_found("story"))?;
     let standing = ledger.work.track(id).map(|track| track.standing).unwrap_or_default();
-    if !story.rewords(now) {
+    let settled = standing.verified == VerifiedStatus::Verified;
+    let judged_by = settled && story.before(now).rewords(now);
+    if !story.rewords(now) && !judged_by {
         return Ok(Rewording::Harmless);
     }
-    let settled = standing.verified == VerifiedStatus::Verified;
     match standing.agent {
         AgentStatus::Pending if !settled => Ok(Rewording::Harmless),
         AgentStatus::Contracted | AgentStatus::Assigned if !settled => Ok(Rewording::VoidsContract),
@@ -120,7 +121,7 @@ pub(super) fn require_rewordable(
         _ => Err(Refusal::new(
             Kind::Conflict,
             format!(
-                "story {} is under work or done: title and criteria were acknowledged as they read",
+                "story {} is under work or done: its words were acknowledged as they read",
                 story.number
             ),
         )
@@ -128,7 +129,8 @@ pub(super) fn require_rewordable(
         .with_context("current_agent_status", standing.agent.name())
         .with_context("current_verified_status", standing.verified.name())
         .with_remedy(
-            "reject or unclaim the story first; a user may force the edit, which quarantines the story",
+            "reject or unclaim the story first; a user may force the edit (`force`, `windlass story edit --force`), \
+             which takes back what was verified and quarantines the story",
         )),
     }
 }
@@ -145,8 +147,9 @@ pub(super) fn keep_change(draft: &mut Draft, id: StoryId, now: StoryEdit, reword
         Rewording::Harmless => {}
         Rewording::VoidsContract => work::void_contract(draft, id),
         Rewording::Quarantines => {
+            work::void_verdict(draft, id);
             let note =
-                Refusal::new(Kind::Conflict, "title or criteria were changed by force while under work");
+                Refusal::new(Kind::Conflict, "its words were changed by force while under work or done");
             custody::refuse_as_violation(draft, id, ViolationKind::CriteriaChangedUnderWork, note);
         }
     }

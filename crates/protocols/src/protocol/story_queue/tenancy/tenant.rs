@@ -10,6 +10,7 @@ use crate::protocol::story_queue::vocabulary::{KeyRole, TenantId};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug)]
@@ -56,6 +57,7 @@ pub fn update(draft: &mut Draft, now: TenantEdit) -> Decided<()> {
         return Err(Refusal::field("token_data_retention_days", "must be 30 or more"));
     }
     for (name, value) in &now.settings {
+        require_known(name)?;
         Settings::default().set(name, value)?;
     }
     let was = draft.ledger().tenancy.before(&now);
@@ -189,6 +191,33 @@ impl Settings {
         }
         all
     }
+}
+
+/// A setting that nobody reads would be believed to hold. Journals of old may have some; they are shown and do nothing.
+fn require_known(name: &str) -> Decided<()> {
+    if KNOWN.contains(&name) {
+        return Ok(());
+    }
+    let nearest = KNOWN.iter().min_by_key(|known| distance(name, known)).copied().unwrap_or_default();
+    let why = format!("is no setting; the nearest is {nearest}");
+    Err(Refusal::field(name, &why)
+        .with_code("unknown_setting")
+        .with_remedy(format!("the settings are {}", KNOWN.join(", "))))
+}
+
+/// How many letters must be put, taken or changed to come from one to the other.
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
+    for (line, letter) in (1..).zip(from.chars()) {
+        let mut diagonal = row[0];
+        row[0] = line;
+        for (place, other) in to.chars().enumerate() {
+            let changed = diagonal + usize::from(letter != other);
+            diagonal = row[place + 1];
+            row[place + 1] = changed.min(diagonal + 1).min(row[place] + 1);
+        }
+    }
+    row.last().copied().unwrap_or_default()
 }
 
 /// None of these can be nothing: without requests nobody could set it back, without keys nobody could come in, without agents

@@ -39,6 +39,7 @@ fn news_of_work(ledger: &Ledger, change: &work::Change) -> Option<(Event, Payloa
             match how {
                 How::Contracted { .. }
                 | How::ContractVoided
+                | How::Reworded
                 | How::Claimed
                 | How::Started
                 | How::Reported

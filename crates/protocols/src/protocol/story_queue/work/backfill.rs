@@ -4,8 +4,8 @@
 use super::How;
 use super::guards::{move_to, track_of};
 use super::judging::complete_epic;
-use super::track::{AgentStatus, Backfill, Standing, VerifiedStatus};
-use crate::protocol::story_queue::custody;
+use super::track::{AgentStatus, Backfill, Principal, Standing, VerifiedStatus};
+use crate::protocol::story_queue::custody::{self, Hands};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
 use crate::protocol::story_queue::vocabulary::{EpicId, KeyRole, StoryId};
@@ -29,6 +29,9 @@ pub enum Backfilled {
 
 pub fn backfill(draft: &mut Draft, id: StoryId, ask: BackfillStory) -> Decided<Backfilled> {
     draft.caller().require_at_least(KeyRole::Orchestrator)?;
+    if draft.caller().role == KeyRole::Orchestrator {
+        draft.caller().require_agent()?;
+    }
     custody::require_going(draft)?;
     ask.require_sound()?;
     let backfill = Backfill { reason: ask.reason, evidence_url: ask.evidence_url, pr_number: ask.pr_number };
@@ -59,10 +62,30 @@ pub fn backfill(draft: &mut Draft, id: StoryId, ask: BackfillStory) -> Decided<B
         ));
     }
     custody::require_untainted(track)?;
+    require_no_maker(draft, id)?;
     let to = Standing { agent: AgentStatus::ReportedDone, verified: VerifiedStatus::Verified };
     move_to(draft, id, to, How::Backfilled { backfill });
     let completed_epic = complete_epic(draft, id);
     Ok(Backfilled::Done { completed_epic })
+}
+
+/// Whoever works on stories of the project does not also say which of them were done before: that would be their own
+/// verdict by another name. A person may.
+fn require_no_maker(draft: &Draft, id: StoryId) -> Decided<()> {
+    let ledger = draft.ledger();
+    let Some(project) = ledger.plan.story(id).map(|story| story.project) else {
+        return Err(Refusal::not_found("story"));
+    };
+    if draft.caller().role != KeyRole::Orchestrator {
+        return Ok(());
+    }
+    let me = Hands::of(ledger, &Principal::asking(draft.caller()));
+    if !ledger.work.makers(&ledger.plan, project).any(|maker| me.meet(&Hands::of(ledger, maker))) {
+        return Ok(());
+    }
+    Err(Refusal::new(Kind::Conflict, "whoever implements stories of a project backfills none of it")
+        .with_code("self_backfill_blocked")
+        .with_remedy("let a person or another orchestrator say that it was done before"))
 }
 
 impl BackfillStory {
@@ -72,6 +95,10 @@ impl BackfillStory {
         }
         if self.pr_number == Some(0) {
             return Err(Refusal::field("pr_number", "must be greater than 0"));
+        }
+        if self.evidence_url.is_none() && self.pr_number.is_none() {
+            let why = "or pr_number must say where the work can be seen";
+            return Err(Refusal::field("evidence_url", why).with_code("evidence_required"));
         }
         if let Some(url) = &self.evidence_url {
             let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));

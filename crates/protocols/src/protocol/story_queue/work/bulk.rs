@@ -12,7 +12,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-const MOST: usize = 50;
+pub const BULK_MOST: usize = 50;
 
 /// Per story, in ascending order of ids.
 pub type BulkResult<T> = Vec<(StoryId, Decided<T>)>;
@@ -107,9 +107,9 @@ fn each<T, R>(
     mut stories: Vec<(StoryId, T)>,
     mut decide: impl FnMut(&mut Draft, StoryId, T) -> Decided<R>,
 ) -> Decided<BulkResult<R>> {
-    if stories.is_empty() || stories.len() > MOST {
+    if stories.is_empty() || stories.len() > BULK_MOST {
         return Err(
-            Refusal::new(Kind::Invalid, format!("1 to {MOST} stories at once")).with_code("batch_size")
+            Refusal::new(Kind::Invalid, format!("1 to {BULK_MOST} stories at once")).with_code("batch_size")
         );
     }
     stories.sort_by_key(|(id, _)| *id);

@@ -56,6 +56,8 @@ pub enum How {
     },
     /// Title or criteria were edited after the contract.
     ContractVoided,
+    /// Other words were forced on it after the verdict, which was of the old ones.
+    Reworded,
     Claimed,
     Started,
     Reported,
@@ -93,6 +95,7 @@ impl How {
                 "status_changed"
             }
             Self::ContractVoided => "contract_voided",
+            Self::Reworded => "verdict_voided",
             Self::Verified { .. } => "verified",
             Self::Rejected { .. } => "rejected",
             Self::AutoReset => "auto_reset",

@@ -43,9 +43,12 @@ pub fn judge_criterion(draft: &mut Draft, id: StoryId, ask: JudgeCriterion) -> D
     if evidence.as_ref().is_some_and(|text| text.chars().count() > LONGEST_EVIDENCE) {
         return Err(Refusal::field("evidence_path", "should be at most 2000 character(s)"));
     }
-    let claims = matches!(ask.status, CriterionStatus::Verified | CriterionStatus::Failed);
-    if claims && evidence.is_none() {
-        return Err(Refusal::field("evidence_path", "must say where that can be seen"));
+    // Nothing goes back to undecided: that would be a failure taken back without a word.
+    if ask.status == CriterionStatus::Pending {
+        return Err(Refusal::field("status", "must be verified, failed or unverifiable"));
+    }
+    if evidence.is_none() {
+        return Err(Refusal::field("evidence_path", "must say where that can be seen, or why it cannot"));
     }
     let JudgeCriterion { ac_id, status, .. } = ask;
     record(draft, id, Change::CriterionJudged { story: id, ac_id: ac_id.clone(), status, evidence });

@@ -1,6 +1,6 @@
 //! Who may do what with a story: the only place where actors are compared. Single calls, bulk, import and tokens ask here.
 
-use super::track::{Principal, Standing, Track};
+use super::track::{AgentStatus, Principal, Standing, Track, VerifiedStatus};
 use super::{Change, How};
 use crate::protocol::story_queue::custody::{self, Hands, ViolationKind};
 use crate::protocol::story_queue::decide::{Decided, Draft};
@@ -50,14 +50,10 @@ pub(in crate::protocol::story_queue) fn may_verify(ledger: &Ledger, track: &Trac
     is_outside(ledger, track, who) && !reporter_bars(ledger, track, who) && !reviewed
 }
 
-/// Reviews heard of after the story was last reported: older ones looked at other work.
+/// Reviews heard of after the story was last reported, rejected or reworded: older ones looked at something else.
 pub(super) fn reviews_of_report(track: &Track) -> impl Iterator<Item = &super::Review> {
-    let reported = track.reported_done_at.unwrap_or(Micros(u64::MAX));
-    track
-        .reviews
-        .iter()
-        .skip(track.reviews_before_report)
-        .filter(move |review| review.completed_at >= reported)
+    let since = track.reviewable_since().unwrap_or(Micros(u64::MAX));
+    track.reviews.iter().skip(track.reviews_outdated).filter(move |review| review.completed_at >= since)
 }
 
 /// The caller is the one it is assigned to, by agent and by lineage.
@@ -123,6 +119,23 @@ pub(super) fn wrong_standing(standing: Standing, attempted: &'static str) -> Ref
         .with_context("current_agent_status", standing.agent.name())
         .with_context("current_verified_status", standing.verified.name())
         .with_context("attempted_action", attempted)
+        .with_remedy(what_it_takes(standing))
+}
+
+/// What a story that stands there can take.
+const fn what_it_takes(standing: Standing) -> &'static str {
+    match (standing.agent, standing.verified) {
+        (_, VerifiedStatus::Verified) => "it is verified; `reject` with a reason takes that back",
+        (AgentStatus::Pending, _) => "next comes `contract`, then `claim`, by an agent",
+        (AgentStatus::Contracted, _) => "next comes `claim`, by an agent",
+        (AgentStatus::Assigned, _) => "next comes `start`, by the agent it is assigned to",
+        (AgentStatus::Implementing, _) => {
+            "next comes `report`, by somebody else than the agent who implements it; `unclaim` gives it back"
+        }
+        (AgentStatus::ReportedDone, _) => {
+            "next come `review-complete`, then `verify` or `reject`, each by somebody else"
+        }
+    }
 }
 
 /// Records a move; everything was checked.

@@ -5,7 +5,7 @@ use super::guards::{
     Deed, may_verify, move_to, record, require_distinct, require_outside, reviews_of_report, track_of,
     wrong_standing,
 };
-use super::track::{AgentStatus, Principal, Standing, Verdict, Verification, VerifiedStatus};
+use super::track::{AgentStatus, Outdated, Principal, Standing, Verdict, Verification, VerifiedStatus};
 use super::{Change, How};
 use crate::protocol::story_queue::custody::{self, Dispatch, Presented, TokenKind};
 use crate::protocol::story_queue::decide::{Decided, Draft};
@@ -140,10 +140,11 @@ fn require_reviewed(draft: &Draft, id: StoryId) -> Decided<()> {
     if reviews_of_report(track).next().is_some() {
         return Ok(());
     }
-    let (code, why) = if track.reviews.is_empty() {
-        ("no_review_record", "no review of this story is recorded")
-    } else {
-        ("review_before_report", "the story was reported again after its last review")
+    let (code, why) = match track.outdated {
+        _ if track.reviews.is_empty() => ("no_review_record", "no review of this story is recorded"),
+        Some((Outdated::Rejected, _)) => ("review_outdated", "the story was rejected after its last review"),
+        Some((Outdated::Reworded, _)) => ("review_outdated", "the story was reworded after its last review"),
+        _ => ("review_before_report", "the story was reported again after its last review"),
     };
     Err(Refusal::new(Kind::Invalid, why)
         .with_code(code)

@@ -21,8 +21,8 @@ use alloc::vec::Vec;
 
 pub use backfill::{BackfillStory, Backfilled, backfill};
 pub use bulk::{
-    BulkResult, JudgeOne, MarkComplete, VerifyAll, bulk_claim, bulk_mark_complete, bulk_reject, bulk_verify,
-    verify_all,
+    BULK_MOST, BulkResult, JudgeOne, MarkComplete, VerifyAll, bulk_claim, bulk_mark_complete, bulk_reject,
+    bulk_verify, verify_all,
 };
 pub use changes::{Change, How};
 pub use criteria::{JudgeCriterion, judge_criterion};
@@ -37,13 +37,13 @@ pub use records::{
 pub use releasing::{force_unclaim, unclaim};
 pub use state::{Blocker, Counts};
 pub use track::{
-    AgentStatus, Artifact, Backfill, Contract, CriterionVerdict, Principal, ReportedBy, Review, Standing,
-    Track, Verdict, Verification, VerifiedStatus,
+    AgentStatus, Artifact, Backfill, Contract, CriterionVerdict, Outdated, Principal, ReportedBy, Review,
+    Standing, Track, Verdict, Verification, VerifiedStatus,
 };
 
 pub(super) use backfill::import_standing;
 pub(super) use guards::{has_part, is_outside, may_review, may_verify, track_of};
-pub(super) use releasing::void_contract;
+pub(super) use releasing::{void_contract, void_verdict};
 
 /// How stories are listed: by project, then number.
 pub type Place = (ProjectId, StoryNumber, StoryId);
@@ -53,7 +53,7 @@ pub struct State {
     tracks: BTreeMap<StoryId, Track>,
     /// How many prerequisites are unmet: unverified stories by its own edges, and unfinished epics by its epic's.
     unmet: BTreeMap<StoryId, u32>,
-    /// How many stories of the epic are not verified.
+    /// How many stories of the epic are not verified, or are quarantined.
     unverified_in: BTreeMap<EpicId, u32>,
     ready: BTreeSet<Place>,
     blocked: BTreeSet<Place>,

@@ -117,11 +117,11 @@ pub fn complete_review(draft: &mut Draft, id: StoryId, ask: CompleteReview) -> D
         return Err(wrong_standing(track.standing, "review_complete"));
     }
     custody::require_untainted(track)?;
-    let reported = track.reported_done_at.unwrap_or(draft.at());
+    let since = track.reviewable_since().unwrap_or(draft.at());
     require_outside(draft, id, Deed::Review)?;
     require_distinct(draft, id, Deed::Review)?;
     let completed_at = ask.completed_at.unwrap_or(draft.at());
-    ask.require_sound(reported, completed_at, draft.at())?;
+    ask.require_sound(since, completed_at, draft.at())?;
     let spending = custody::spend(draft, TokenKind::ReviewCompleteCap, id, ask.cap)?;
     spending.consume(draft);
     let review = Review {
@@ -141,7 +141,7 @@ pub fn complete_review(draft: &mut Draft, id: StoryId, ask: CompleteReview) -> D
 }
 
 impl CompleteReview {
-    fn require_sound(&self, reported: Micros, completed: Micros, now: Micros) -> Decided<()> {
+    fn require_sound(&self, since: Micros, completed: Micros, now: Micros) -> Decided<()> {
         if self.review_type.trim().is_empty() {
             return Err(Refusal::field("review_type", "can't be blank"));
         }
@@ -150,9 +150,12 @@ impl CompleteReview {
             let why = "every finding is fixed or disproved: fixes_count + disproved_count must reach findings_count";
             return Err(Refusal::new(Kind::Invalid, why).with_detail("fixes_count", "leaves findings open"));
         }
-        if completed < reported {
-            return Err(Refusal::field("completed_at", "is before the story was reported done")
-                .with_code("review_before_report"));
+        if completed < since {
+            return Err(Refusal::field(
+                "completed_at",
+                "is before the story was reported, rejected or reworded",
+            )
+            .with_code("review_before_report"));
         }
         if completed > now.plus(Micros::seconds(300)) {
             return Err(Refusal::field("completed_at", "is in the future"));

@@ -48,6 +48,14 @@ pub fn force_unclaim(draft: &mut Draft, id: StoryId) -> Decided<()> {
     Ok(())
 }
 
+/// Other words were forced on a verified story: nobody has verified those.
+pub(in crate::protocol::story_queue) fn void_verdict(draft: &mut Draft, id: StoryId) {
+    let Some(standing) = draft.ledger().work.track(id).map(|track| track.standing) else { return };
+    if standing.verified == VerifiedStatus::Verified {
+        move_to(draft, id, Standing { verified: VerifiedStatus::Unverified, ..standing }, How::Reworded);
+    }
+}
+
 pub(in crate::protocol::story_queue) fn void_contract(draft: &mut Draft, id: StoryId) {
     let Some(standing) = draft.ledger().work.track(id).map(|track| track.standing) else { return };
     move_to(draft, id, Standing { agent: AgentStatus::Pending, ..standing }, How::ContractVoided);

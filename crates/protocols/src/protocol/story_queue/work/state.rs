@@ -2,7 +2,7 @@
 //! every story.
 
 use super::changes::{Change, How};
-use super::track::{AgentStatus, CriterionVerdict, Principal, Standing, Track, VerifiedStatus};
+use super::track::{AgentStatus, CriterionVerdict, Outdated, Principal, Standing, Track, VerifiedStatus};
 use super::{Place, State};
 use crate::protocol::story_queue::custody;
 use crate::protocol::story_queue::facts::Entry;
@@ -88,7 +88,19 @@ impl State {
         let by_epic = plan.epic_needs(story.epic).flat_map(|epic| {
             plan.stories_of(epic).map(move |other| Blocker { story: other.id, epic: Some(epic) })
         });
-        own.chain(by_epic).filter(|blocker| !self.is_verified(blocker.story)).collect()
+        own.chain(by_epic).filter(|blocker| !self.satisfies(blocker.story)).collect()
+    }
+
+    /// Everybody who has or had stories of the project in hand, also of those that were deleted.
+    pub(super) fn makers<'a>(
+        &'a self,
+        plan: &'a plan::State,
+        project: ProjectId,
+    ) -> impl Iterator<Item = &'a Principal> {
+        let tracks = plan.stories_of_project(project).filter_map(|story| self.tracks.get(&story.id));
+        let living = tracks.flat_map(|track| track.assigned.iter().chain(&track.implementers));
+        let gone = self.worked_numbers.iter().filter(move |((of, _), _)| *of == project);
+        living.chain(gone.flat_map(|(_, makers)| makers))
     }
 
     pub fn progress(&self, project: ProjectId) -> Counts {
@@ -111,6 +123,11 @@ impl State {
 
     fn is_satisfied(&self, epic: EpicId) -> bool {
         self.unverified_in.get(&epic).copied().unwrap_or(0) == 0
+    }
+
+    /// Nobody waits for it: verified, and not quarantined.
+    fn satisfies(&self, story: StoryId) -> bool {
+        self.tracks.get(&story).is_some_and(Track::satisfies)
     }
 
     fn is_verified(&self, story: StoryId) -> bool {
@@ -168,21 +185,20 @@ impl State {
         let Some(story) = plan.story(id) else { return };
         self.count(story, Direction::Take);
         let Some(track) = self.tracks.get_mut(&id) else { return };
-        let was = track.standing;
+        let before = track.satisfies();
         track.standing = to;
         track.updated = entry.at;
         track.apply(entry, how);
+        let now = track.satisfies();
         self.count(story, Direction::Add);
-        let (before, now) =
-            (was.verified == VerifiedStatus::Verified, to.verified == VerifiedStatus::Verified);
         if before != now {
-            self.verified_flipped(plan, story, now);
+            self.satisfaction_flipped(plan, story, now);
         }
         self.place(story);
     }
 
-    /// A story became verified, or ceased to be: whoever waits for it or for its epic is told.
-    fn verified_flipped(&mut self, plan: &plan::State, story: &Story, now: bool) {
+    /// A story became good to build on, or ceased to be: whoever waits for it or for its epic is told.
+    fn satisfaction_flipped(&mut self, plan: &plan::State, story: &Story, now: bool) {
         for waiting in plan.story_serves(story.id) {
             self.wait(plan, waiting, !now);
         }
@@ -255,8 +271,13 @@ impl State {
             }
             plan::Change::StoryChanged { story, was, now } => {
                 // What was said of other words says nothing of these.
-                if let Some(track) = self.tracks.get_mut(story).filter(|_| now.criteria.is_some()) {
-                    track.criteria.clear();
+                if let Some(track) = self.tracks.get_mut(story) {
+                    if now.criteria.is_some() {
+                        track.criteria.clear();
+                    }
+                    if was.rewords(now) {
+                        track.outdate_reviews(Outdated::Reworded, entry.at);
+                    }
                 }
                 if now.estimated_hours.is_none() {
                     return;
@@ -293,10 +314,11 @@ impl State {
         self.count(story, Direction::Take);
         let Some(track) = self.tracks.remove(&story.id) else { return };
         self.unmet.remove(&story.id);
+        let open = !track.satisfies();
         if track.ever_worked {
             self.worked_numbers.insert((story.project, story.number), track.implementers);
         }
-        if track.standing.verified != VerifiedStatus::Verified {
+        if open {
             let satisfied = self.is_satisfied(story.epic);
             let open = self.unverified_in.entry(story.epic).or_insert(0);
             *open = open.saturating_sub(1);
@@ -318,16 +340,17 @@ impl State {
         }
     }
 
-    /// Told by custody: a quarantined story is not ready, a released one may be.
+    /// Told by custody: a quarantined story is not ready and serves nobody, a released one may again.
     pub fn follow_custody(&mut self, plan: &plan::State, change: &custody::Change) {
-        let story = match change {
+        let (story, before) = match change {
             custody::Change::ViolationSeen { violation } => {
                 let Some(track) = self.tracks.get_mut(&violation.story) else { return };
                 if violation.holds == custody::Holds::Nothing {
                     return;
                 }
+                let before = track.satisfies();
                 track.quarantine.push(violation.id);
-                violation.story
+                (violation.story, before)
             }
             // Somebody was sent to work on it: from then on it is not "done before it came here".
             custody::Change::DispatchOpened { dispatch } => {
@@ -338,12 +361,17 @@ impl State {
             }
             custody::Change::ViolationClosed { violation, story, .. } => {
                 let Some(track) = self.tracks.get_mut(story) else { return };
+                let before = track.satisfies();
                 track.quarantine.retain(|open| open != violation);
-                *story
+                (*story, before)
             }
             _ => return,
         };
+        let now = self.satisfies(story);
         if let Some(story) = plan.story(story) {
+            if before != now {
+                self.satisfaction_flipped(plan, story, now);
+            }
             self.place(story);
         }
     }
@@ -351,7 +379,7 @@ impl State {
     fn edge_changed(&mut self, plan: &plan::State, edge: Edge, added: bool) {
         match edge {
             Edge::Story { from, on } => {
-                if !self.is_verified(on) {
+                if !self.satisfies(on) {
                     self.wait(plan, from, added);
                 }
             }

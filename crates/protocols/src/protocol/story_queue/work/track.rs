@@ -130,12 +130,22 @@ pub struct Track {
     pub quarantine: Vec<ViolationId>,
     pub artifacts: Vec<Artifact>,
     pub reviews: Vec<Review>,
-    /// How many reviews there were when it was last reported: those looked at other work.
-    pub reviews_before_report: usize,
+    /// How many reviews no longer count: they looked at other work or other words.
+    pub reviews_outdated: usize,
+    /// What they were outdated by, and when: a review that counts was finished after it.
+    pub outdated: Option<(Outdated, Micros)>,
     pub verifications: Vec<Verification>,
     /// What was said of single criteria since the story was last reported, by their ids.
     pub criteria: BTreeMap<String, CriterionVerdict>,
     pub updated: Micros,
+}
+
+/// What makes earlier reviews worthless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outdated {
+    Reported,
+    Rejected,
+    Reworded,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,7 +194,11 @@ impl Track {
                 self.criteria.clear();
                 self.reported_by = Some(by);
                 self.reported_done_at = Some(entry.at);
-                self.reviews_before_report = self.reviews.len();
+                self.outdate_reviews(Outdated::Reported, entry.at);
+            }
+            How::Reworded => {
+                self.verified_by = None;
+                self.verified_at = None;
             }
             How::Verified { verification } => {
                 self.verifications.push((**verification).clone());
@@ -199,6 +213,7 @@ impl Track {
                 self.verified_at = None;
                 self.rejected_at = Some(entry.at);
                 self.rejection_reason = Some(reason.clone());
+                self.outdate_reviews(Outdated::Rejected, entry.at);
             }
             How::Backfilled { backfill } => {
                 self.backfill = Some(backfill.clone());
@@ -209,12 +224,29 @@ impl Track {
                 self.imported = true;
                 self.reported_by = Some(by);
                 self.reported_done_at = Some(entry.at);
-                self.reviews_before_report = self.reviews.len();
+                self.outdate_reviews(Outdated::Reported, entry.at);
                 if self.standing.verified == VerifiedStatus::Verified {
                     self.verified_at = Some(entry.at);
                 }
             }
         }
+    }
+
+    /// Whatever was reviewed until now was something else.
+    pub(super) fn outdate_reviews(&mut self, by: Outdated, at: Micros) {
+        self.reviews_outdated = self.reviews.len();
+        self.outdated = Some((by, at));
+    }
+
+    /// A review counts that was finished after this.
+    pub(super) fn reviewable_since(&self) -> Option<Micros> {
+        let reported = self.reported_done_at?;
+        Some(self.outdated.map_or(reported, |(_, at)| reported.max(at)))
+    }
+
+    /// Verified, and nothing against it: whoever waits for it may begin.
+    pub fn satisfies(&self) -> bool {
+        self.standing.verified == VerifiedStatus::Verified && !self.is_quarantined()
     }
 
     /// Back to the queue. Who implemented, that it was worked on, and what was found stay.
