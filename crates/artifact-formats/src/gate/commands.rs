@@ -111,6 +111,12 @@ impl Instruments {
         match script {
             // What is read into a script is a part of it.
             Some(script) if SOURCING.contains(&program) => self.file(folder, script),
+            // A file whose syntax alone is looked at is what is checked, not what checks.
+            Some(_)
+                if rest
+                    .iter()
+                    .take_while(|word| word.starts_with('-'))
+                    .any(|option| only_parses(base, option)) => {}
             Some(script) if INTERPRETERS.contains(&program) || INTERPRETERS.contains(&base) => {
                 self.run(folder, script, at);
             }
@@ -198,6 +204,17 @@ fn simple_commands(line: &str) -> Vec<(String, Seen)> {
     found
 }
 
+/// Options with which an interpreter reads its file and runs nothing of it.
+fn only_parses(program: &str, option: &str) -> bool {
+    match program {
+        "sh" | "bash" | "dash" | "zsh" | "ksh" => option == "-n",
+        "node" => ["-c", "--check"].contains(&option),
+        "ruby" | "perl" => ["-c", "-wc", "-cw"].contains(&option),
+        "php" => option == "-l",
+        _ => false,
+    }
+}
+
 fn is_called_like_a_check(path: &str) -> bool {
     let mut parts: Vec<&str> = path.split('/').collect();
     let name = parts.pop().unwrap_or_default();
@@ -260,6 +277,16 @@ mod tests {
         assert_eq!(files("./greet.sh | grep hello"), Vec::<String>::new());
         assert_eq!(files("[ \"$(./greet.sh ada)\" = hello ]"), Vec::<String>::new());
         assert_eq!(files("./check.sh || exit 1"), ["check.sh"]);
+    }
+
+    #[test]
+    fn a_file_whose_syntax_alone_is_looked_at_is_no_script_of_the_check() {
+        for command in
+            ["sh -n slug.sh", "bash -n slug.sh", "node --check a.js", "perl -wc a.pl", "php -l a.php"]
+        {
+            assert_eq!(files(command), Vec::<String>::new(), "{command}");
+        }
+        assert_eq!(files("sh -e slug.sh"), ["slug.sh"]);
     }
 
     #[test]
