@@ -18,6 +18,7 @@ const SEEDS: u32 = 100_000;
 const FUZZ_SEEDS_VARIABLE: &str = "WINDLASS_FUZZ_SEEDS";
 
 #[derive(Args)]
+#[command(after_help = list_of_campaigns())]
 pub struct ChaosArgs {
     /// Only this campaign (may be repeated)
     #[arg(long = "campaign", value_name = "NAME")]
@@ -60,6 +61,11 @@ const CAMPAIGNS: &[Campaign] = &[
     in_program("roadmap-setup", "a control plane killed while it is set up", "roadmap_setup::crashes::"),
     in_program("by-hand", "a task killed while a person takes it over or hands it back", "inbox::killed::"),
     in_program(
+        "machine-faults",
+        "no space at 64 sizes, places that cannot be written, no git, a clock that is set, no home, limits on files",
+        "machine_faults::",
+    ),
+    in_program(
         "story-fuzz",
         "the story queue's REST interface, fuzzed for --fuzz-seeds minutes a role",
         "story_fuzz::",
@@ -82,6 +88,12 @@ const CAMPAIGNS: &[Campaign] = &[
 
 const fn in_program(name: &'static str, what: &'static str, tests: &'static str) -> Campaign {
     Campaign { name, what, package: "windlass", target: "it", tests }
+}
+
+fn list_of_campaigns() -> String {
+    let lines: Vec<String> =
+        CAMPAIGNS.iter().map(|campaign| format!("  {:<22} {}", campaign.name, campaign.what)).collect();
+    format!("Campaigns:\n{}", lines.join("\n"))
 }
 
 pub fn chaos(repository: &Repository, args: &ChaosArgs) -> Result<()> {
@@ -155,6 +167,7 @@ mod tests {
                 "task-loop" => &["crash_points.rs"],
                 name if name.starts_with("control-loop") => &["control_loop/crashes.rs"],
                 name if name.starts_with("goal-loop") => &["goal_loop/crashes.rs"],
+                "machine-faults" => &["machine_faults.rs"],
                 "story-fuzz" => &["story_fuzz.rs"],
                 name if name.starts_with("roadmap-loop") => &["roadmap_loop/crashes.rs"],
                 "roadmap-setup" => &["roadmap_setup/crashes.rs"],
@@ -171,6 +184,14 @@ mod tests {
             let target = root.join(tests).join(format!("{}.rs", campaign.target));
             assert!(campaign.target == "it" || target.is_file(), "{}", target.display());
         }
+    }
+
+    #[test]
+    fn the_help_names_every_campaign() {
+        let list = list_of_campaigns();
+        assert!(
+            CAMPAIGNS.iter().all(|campaign| list.contains(campaign.name) && list.contains(campaign.what))
+        );
     }
 
     #[test]

@@ -21,6 +21,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::process::ExitCode;
 use windlass_control_api::{Code, Fault, exit_codes};
+use windlass_process_supervisor::report_files_that_may_not_grow;
 use wiring::Environment;
 
 fn main() -> ExitCode {
@@ -85,6 +86,9 @@ fn block_on<'a>(work: impl Future<Output = Result<u8, Fault>> + 'a) -> Result<u8
         .enable_all()
         .build()
         .map_err(|error| Fault::new(Code::Supervisor, format!("cannot start the runtime: {error}")))?;
+    let entered = runtime.enter();
+    report_files_that_may_not_grow().map_err(|error| Fault::new(Code::Supervisor, error.to_string()))?;
+    drop(entered);
     runtime.block_on(work)
 }
 

@@ -1,8 +1,10 @@
-//! Places at which a test may kill the process with SIGKILL, counted so that a test can visit every one of them.
+//! Places at which a test may kill the process with SIGKILL, counted so that a test can visit every one of them, and the
+//! wall clock as a test sets it.
 //! The code that is marked knows only the name it gives; a release build contains no counter at all.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::time::Duration;
 
 /// Marks one place where a crash must do no harm.
 ///
@@ -26,6 +28,63 @@ pub fn child_environment() -> BTreeMap<OsString, OsString> {
     return counted::child_environment();
     #[cfg(not(debug_assertions))]
     BTreeMap::new()
+}
+
+/// The wall clock as a test has set it: `real` outside tests.
+///
+/// With `WINDLASS_TEST_CLOCK=file` that file says at every look what the clock shows: `+ms` and `-ms` are added to the
+/// machine's, `=ms` is a clock that stands still. A file that is not there leaves the machine's.
+#[inline]
+pub fn wall_clock(real: Duration) -> Duration {
+    #[cfg(debug_assertions)]
+    return set_clock::wall_clock(real);
+    #[cfg(not(debug_assertions))]
+    real
+}
+
+#[cfg(debug_assertions)]
+mod set_clock {
+    use std::path::PathBuf;
+    use std::sync::OnceLock;
+    use std::time::Duration;
+
+    static FILE: OnceLock<Option<PathBuf>> = OnceLock::new();
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test hook, not a setting: it must work below host/settings"
+    )]
+    pub(super) fn wall_clock(real: Duration) -> Duration {
+        let file = FILE.get_or_init(|| std::env::var_os("WINDLASS_TEST_CLOCK").map(PathBuf::from));
+        let text = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
+        shown(real, text.trim()).unwrap_or(real)
+    }
+
+    fn shown(real: Duration, text: &str) -> Option<Duration> {
+        let (how, millis) = text.split_at_checked(1)?;
+        let millis = Duration::from_millis(millis.parse().ok()?);
+        match how {
+            "+" => Some(real + millis),
+            "-" => Some(real.saturating_sub(millis)),
+            "=" => Some(millis),
+            _ => None,
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_clock_goes_ahead_or_behind_or_stands() {
+            let real = Duration::from_secs(5);
+            let millis = |text| shown(real, text).map(|time| time.as_millis());
+            assert_eq!(millis("+10"), Some(5010));
+            assert_eq!(millis("-10"), Some(4990));
+            assert_eq!(millis("=10"), Some(10));
+            assert_eq!([millis(""), millis("10"), millis("+x")], [None; 3]);
+        }
+    }
 }
 
 #[cfg(debug_assertions)]

@@ -64,6 +64,12 @@ impl GitError {
         move |source| Self::Io { action, path, source }
     }
 
+    /// Whether git itself says that no space is left.
+    pub fn is_about_space(&self) -> bool {
+        let said = ["No space left on device", "Out of diskspace", "Disk quota exceeded"];
+        matches!(self, Self::Command { stderr, .. } if said.iter().any(|words| stderr.contains(words)))
+    }
+
     /// The same for calls that report a bare error number.
     pub(crate) fn errno(
         action: &'static str,

@@ -212,6 +212,8 @@ pub(crate) fn install_index(temporary: &Path, path: &Path) -> Result<(), GitErro
 
 fn missing_objects(tree: &TreeId, error: GitError) -> GitError {
     match error {
+        // What could not be written is not missing, and a run must not end for it.
+        error @ GitError::Command { .. } if error.is_about_space() => error,
         GitError::Command { stderr, .. } => GitError::MissingObjects {
             tree: tree.to_string(),
             detail: stderr.lines().last().unwrap_or("").to_owned(),

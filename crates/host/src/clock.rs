@@ -11,8 +11,20 @@ impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     fn now(&self) -> Millis {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = windlass_crash_points::wall_clock(since);
         Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     }
+}
+
+/// The same clock, for names and texts.
+pub(crate) fn timestamp() -> jiff::Timestamp {
+    let millis = i64::try_from(SystemClock.now().0).unwrap_or(i64::MAX);
+    jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::MAX)
+}
+
+/// The same clock, as the user's wall has it.
+pub(crate) fn zoned() -> jiff::Zoned {
+    timestamp().to_zoned(jiff::tz::TimeZone::system())
 }
 
 /// Measures how long something takes, whatever happens to the wall clock meanwhile.

@@ -1,6 +1,7 @@
 //! Folds the errors of the adapters into faults a person can act on. The one place where our codes are given out for
 //! git, files, processes and the journal.
 
+use std::error::Error;
 use std::io::ErrorKind;
 use std::path::Path;
 use windlass_control_api::{Code, Fault};
@@ -18,8 +19,34 @@ pub(crate) fn file_fault(action: &str, path: &Path, error: &std::io::Error) -> F
         .hint(format!("mend what the message names, {RESUME}"))
 }
 
+/// What happened and why: an error of ours says only the first, and what refused (no space, read-only) is what a person
+/// can mend.
+pub(crate) fn with_causes(error: &dyn Error) -> String {
+    let mut message = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    message
+}
+
+/// Whether something further down says that no space is left.
+fn is_full(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        let kind = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        if matches!(kind, Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded)) {
+            return true;
+        }
+        next = cause.source();
+    }
+    false
+}
+
 pub(crate) fn git_fault(error: GitError) -> Fault {
-    let message = error.to_string();
+    let message = with_causes(&error);
+    let full = error.is_about_space() || is_full(&error);
     let code = match error {
         GitError::NotARepository { .. } | GitError::NoWorkTree { .. } => Code::NotARepository,
         // A directory that was named and is not there.
@@ -41,12 +68,14 @@ pub(crate) fn git_fault(error: GitError) -> Fault {
         Code::BadRevision => {
             fault.hint("give a branch, a tag or a commit id with `--base`; `git log` shows them")
         }
+        _ if full => fault.kept(JOURNAL_KEPT).hint(format!("free space there, {RESUME}")),
         _ => fault.kept(JOURNAL_KEPT).hint(format!("`windlass doctor` looks at git; {RESUME}")),
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 pub(crate) fn supervisor_fault(error: SupervisorError) -> Fault {
-    Fault::new(Code::Supervisor, error.to_string())
+    Fault::new(Code::Supervisor, with_causes(&error))
         .kept("the journal; the step is unsettled and will be asked for again")
         .hint(format!("mend what the message names, {RESUME}"))
 }

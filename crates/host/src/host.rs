@@ -4,7 +4,7 @@ use crate::context::RunContext;
 use crate::control;
 use crate::control_plane::Memory;
 use crate::evidence::EvidenceStore;
-use crate::fault::{file_fault, git_fault};
+use crate::fault::{file_fault, git_fault, with_causes};
 use crate::notify::{Channel, Courier, Deliveries, Kit, Patience, Plan, desktop_is_there};
 use crate::prices::Prices;
 use crate::settings::{self, Environment, Settings};
@@ -183,15 +183,13 @@ fn open_fault(error: OpenError, state: &StateDir) -> Fault {
     if let OpenError::NotWritable { why, .. } = &error {
         return state.unusable(why);
     }
-    let mut message = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
-        message = format!("{message}: {cause}");
-        source = cause.source();
-    }
-    Fault::new(Code::JournalUnavailable, message)
+    let hint = match error {
+        OpenError::Full { .. } => "free space there; WINDLASS_STATE_DIR chooses another place",
+        _ => "`windlass doctor` names the file; WINDLASS_STATE_DIR chooses another place",
+    };
+    Fault::new(Code::JournalUnavailable, with_causes(&error))
         .kept("the journal file is left as it was found")
-        .hint("`windlass doctor` names the file; WINDLASS_STATE_DIR chooses another place")
+        .hint(hint)
 }
 
 /// Whatever goes wrong with a run that was named is told with that name.

@@ -40,7 +40,7 @@ impl Stream {
 /// What a file must outlast. A power cut ends keeper and child as well, so that who they were no longer matters; how
 /// the child ended is what a step that may have taken hours rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Survives {
+pub(crate) enum Survives {
     TheProcess,
     PowerCuts,
 }
@@ -94,16 +94,8 @@ impl EffectDir {
         read_json(&self.0.join("keeper.json"))
     }
 
-    pub(crate) fn write_keeper(&self, keeper: &ProcessIdentity) -> Result<(), SupervisorError> {
-        self.write_json("keeper.json", keeper, Survives::TheProcess)
-    }
-
     pub(crate) fn read_child(&self) -> Result<Option<ChildRecord>, SupervisorError> {
         read_json(&self.0.join("child.json"))
-    }
-
-    pub(crate) fn write_child(&self, child: &ChildRecord) -> Result<(), SupervisorError> {
-        self.write_json("child.json", child, Survives::TheProcess)
     }
 
     pub(crate) fn read_group(&self) -> Result<Option<Cgroup>, SupervisorError> {
@@ -164,16 +156,11 @@ impl EffectDir {
         survives: Survives,
     ) -> Result<(), SupervisorError> {
         let target = self.0.join(name);
-        let number = WRITES.fetch_add(1, Ordering::Relaxed);
-        let prefix = format!(".{name}.");
-        remove_leftovers(&target, &prefix);
-        let temporary = self.0.join(format!("{prefix}{}.{number}", std::process::id()));
-        let text = serde_json::to_vec(value)
-            .map_err(|source| SupervisorError::Malformed { path: target.clone(), source })?;
+        let temporary = self.temporary(name);
+        let text = line(value, &target)?;
         let written = (|| {
             let mut file = File::create(&temporary)?;
             file.write_all(&text)?;
-            file.write_all(b"\n")?;
             windlass_crash_points::reach("rename.before");
             std::fs::rename(&temporary, &target)?;
             windlass_crash_points::reach("rename.after");
@@ -185,6 +172,21 @@ impl EffectDir {
         })();
         written.map_err(|source| SupervisorError::file("write", target, source))
     }
+
+    /// A name of this writer's alone, with what killed writers of the same file left taken away.
+    fn temporary(&self, name: &str) -> PathBuf {
+        let number = WRITES.fetch_add(1, Ordering::Relaxed);
+        let prefix = format!(".{name}.");
+        remove_leftovers(&self.0.join(name), &prefix);
+        self.0.join(format!("{prefix}{}.{number}", std::process::id()))
+    }
+}
+
+pub(crate) fn line(value: &impl Serialize, target: &Path) -> Result<Vec<u8>, SupervisorError> {
+    let mut text = serde_json::to_vec(value)
+        .map_err(|source| SupervisorError::Malformed { path: target.to_owned(), source })?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SupervisorError> {

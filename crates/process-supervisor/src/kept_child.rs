@@ -18,6 +18,7 @@ use crate::error::SupervisorError;
 use crate::identity::ProcessIdentity;
 use crate::launch::{Group, Launch};
 use crate::process_exit;
+use crate::room::Rooms;
 use crate::sweep::sweep;
 
 /// How long to look away while another process is between taking the lock and saying who it is.
@@ -74,6 +75,7 @@ pub fn start(
     std::fs::create_dir_all(effect_dir)
         .map_err(|source| SupervisorError::file("create", effect_dir, source))?;
     directory.write_spec(spec)?;
+    Rooms::take(&directory)?;
     let own = start_keeper(keeper, &directory)?;
     let pidfd = open_pidfd(own.id())?;
     Ok(KeptChild { directory, keeper: Some(pidfd), own: Some(own) })

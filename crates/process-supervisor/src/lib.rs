@@ -27,6 +27,7 @@ mod process_exit;
 mod process_table;
 mod quick_command;
 mod redaction;
+mod room;
 mod sandbox;
 mod sweep;
 
@@ -40,7 +41,7 @@ pub use kept_child::{Found, KeeperProgram, KeptChild, find, start};
 pub use last_line::last_line;
 pub use launcher::launch;
 pub use leftovers::remove_leftovers;
-pub use os_signals::{Shutdown, ShutdownRequests, on_shutdown_request};
+pub use os_signals::{Shutdown, ShutdownRequests, on_shutdown_request, report_files_that_may_not_grow};
 pub use piped_child::{ExitWatch, PipedChild, PipedCommand, Pipes};
 pub use process_table::escapees;
 pub use quick_command::{QuickCommand, QuickError, QuickOutput};

@@ -6,6 +6,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::SupervisorError;
 
+const XFSZ: i32 = rustix::process::Signal::XFSZ.as_raw();
+
 /// How often the user has asked by now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shutdown {
@@ -51,6 +53,13 @@ impl ShutdownRequests {
         self.last = Some(count);
         count
     }
+}
+
+/// From now on a file that may not grow any further (`ulimit -f`) is an error of the write and not the end of this process.
+/// A handler, not "ignored": a child must not inherit that. Must be called inside a tokio runtime.
+pub fn report_files_that_may_not_grow() -> Result<(), SupervisorError> {
+    // The stream may go: the handler stays for the rest of the process.
+    signal(SignalKind::from_raw(XFSZ)).map(drop).map_err(|source| SupervisorError::Signals { source })
 }
 
 /// For a program without a runtime: calls `heard` for each request, from a thread that ends when `heard` breaks or the

@@ -188,6 +188,8 @@ fn fault(answer: &Answer) -> Fault {
         401 => Code::StoryKey,
         404 => Code::StoryUnknown,
         429 | 500 | 502 | 504 => Code::StoryServer,
+        // Nobody refused anything: the queue could not be read or written.
+        503 if error["code"] == "journal_unavailable" => Code::StoryServer,
         _ => Code::StoryRefused,
     };
     let said = error["message"].as_str();

@@ -1,7 +1,7 @@
 //! Control loops with the real program: the three forms in the wild, the rows of the original's tables, its weaknesses,
 //! and kills at every place.
 
-mod crashes;
+pub(crate) mod crashes;
 mod errors;
 mod gate;
 mod hints;

@@ -8,9 +8,8 @@ mod landing;
 mod stage;
 
 pub(crate) use choice::{Kinds, is_campaign, visited};
-use ending::Ending;
-pub(crate) use stage::places;
-use stage::{Stage, Standing};
+pub(crate) use ending::Ending;
+pub(crate) use stage::{Stage, Standing, places};
 
 /// The places are shared out among so many tests, which run side by side.
 const SHARES: usize = 4;

@@ -5,7 +5,7 @@ mod baselines;
 mod builders;
 mod caps;
 mod choosing;
-mod crashes;
+pub(crate) mod crashes;
 mod documents;
 mod edited;
 mod evaluators;

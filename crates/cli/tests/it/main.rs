@@ -25,6 +25,7 @@ mod keeping;
 mod landing;
 mod legacy;
 mod looking;
+mod machine_faults;
 mod malformed;
 mod newcomer;
 mod notifications;

@@ -3,7 +3,7 @@
 
 mod cheats;
 mod cleaning;
-mod crashes;
+pub(crate) mod crashes;
 mod fan_out;
 mod held_to;
 mod ignored;

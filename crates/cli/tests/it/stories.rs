@@ -6,7 +6,7 @@ mod faces;
 mod heads;
 mod held;
 mod local;
-mod orchestrate;
+pub(crate) mod orchestrate;
 mod server;
 mod skills;
 mod tools;

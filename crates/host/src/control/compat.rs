@@ -32,7 +32,7 @@ fn make_held(host: &Host, command: &MakeWorktrees, checkout: Checkout) -> Result
     let run_dir = &command.run_dir;
     std::fs::create_dir_all(run_dir).map_err(|error| file_fault("make the directory", run_dir, &error))?;
     let run_dir = run_dir.canonicalize().map_err(|error| file_fault("find", run_dir, &error))?;
-    let stamp = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let stamp = crate::clock::zoned().strftime("%Y%m%d-%H%M%S").to_string();
     let named = |given: &Option<String>, role: &str| {
         given.clone().unwrap_or_else(|| format!("codex/loop-{stamp}-{role}"))
     };
@@ -87,7 +87,7 @@ fn make_room(
     }
     let worktree = repository.worktree_at(path).map_err(git_fault)?;
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let time = Moment { seconds: jiff::Timestamp::now().as_second(), offset_minutes: 0 };
+    let time = Moment { seconds: crate::clock::timestamp().as_second(), offset_minutes: 0 };
     let key = format!("compat-{}", crate::evidence::digest(path.to_string_lossy().as_bytes()));
     let kept_as = format!("compat-{stamp}-{name}");
     let keeping = Keeping { name: &kept_as, time, ignored: KEPT_IGNORED_FILES };

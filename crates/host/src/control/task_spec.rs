@@ -150,7 +150,7 @@ impl Wanted<'_> {
             Some(root) => self.command.directory.join(root),
             None => self.checkout.work_tree().join(".orchestrator").join("runs"),
         };
-        let mut moment = jiff::Zoned::now();
+        let mut moment = crate::clock::zoned();
         loop {
             let stamp = moment.strftime("%Y%m%d-%H%M%S").to_string();
             let path = root.join(format!("{task}-{stamp}"));

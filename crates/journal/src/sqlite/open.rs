@@ -36,6 +36,8 @@ pub enum OpenError {
     Damaged { path: PathBuf, why: String },
     #[error("{path} cannot be written: {why}")]
     NotWritable { path: PathBuf, why: String },
+    #[error("no space is left for {path}")]
+    Full { path: PathBuf },
     #[error("{path} is held by another process")]
     Busy { path: PathBuf },
     #[error("{path} cannot use a write-ahead log, only {mode}: is it on a network file system?")]
@@ -59,6 +61,8 @@ impl OpenError {
                 Self::NotWritable { path, why: source.to_string() }
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
+            Some(ErrorCode::DiskFull) => Self::Full { path },
+            Some(_) if is_full_index(&source) => Self::Full { path },
             _ => Self::Sqlite { path, source },
         }
     }
@@ -69,9 +73,16 @@ impl OpenError {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Self::NotWritable { path, why: source.to_string() }
             }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },
             _ => Self::Io { path, source },
         }
     }
+}
+
+/// The index of the write-ahead log could not grow, which SQLite calls an I/O error: it is the one file whose space is
+/// taken beforehand.
+fn is_full_index(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
 /// The readers open the file later, when its relative name may mean something else.

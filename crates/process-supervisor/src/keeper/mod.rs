@@ -17,16 +17,18 @@ use crate::cgroup::Cgroup;
 use crate::child_end::{ChildEnd, EndedBy, HowEnded, NotStartedKind};
 use crate::child_spec::{COOKIE_VARIABLE, ChildSpec, ChildStdin};
 use crate::clock;
-use crate::effect_dir::{ChildRecord, EffectDir};
+use crate::effect_dir::{ChildRecord, EffectDir, Survives};
 use crate::error::SupervisorError;
 use crate::identity::ProcessIdentity;
 use crate::inherited_descriptors;
 use crate::launch::{Group, Launch, NotLaunchable};
+use crate::os_signals::report_files_that_may_not_grow;
 use crate::process_table;
 use crate::redaction::{Redaction, Secrets};
+use crate::room::{Room, Rooms};
 use crate::sweep;
 
-/// A full disk may be freed again; the exit status of an agent that ran for an hour is worth the wait.
+/// A directory may be made writable again; the exit status of an agent that ran for an hour is worth the wait.
 const WRITE_ATTEMPTS: u32 = 60;
 const BETWEEN_WRITES: Duration = Duration::from_millis(500);
 
@@ -48,6 +50,7 @@ pub fn keep(effect_dir: &Path) -> u8 {
 async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
     // Before the lock, so that from the first visible moment on a stop request is a request and not our death.
     let signals = watch::Signals::listen()?;
+    report_files_that_may_not_grow()?;
     let directory = EffectDir::new(effect_dir)?;
     let Some(_lock) = directory.try_lock()? else {
         return Ok(());
@@ -65,7 +68,8 @@ async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
         pid: std::process::id(),
         source: error.into(),
     })?;
-    directory.write_keeper(&ProcessIdentity::current()?)?;
+    let mut rooms = Rooms::open(&directory)?;
+    rooms.keeper.write(&ProcessIdentity::current()?, Survives::TheProcess)?;
     let secrets = secrets(&spec);
     let redaction = Redaction::new(secrets.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())));
     // Never the name of an earlier group: whoever buries that one's child ends all its members.
@@ -77,14 +81,20 @@ async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
     }
     let end = match spawn_in(group.as_ref(), &spec, &secrets) {
         Ok(child) => {
-            let record = record(&child);
-            let end =
-                watch::until_the_end(&directory, (&spec, &redaction, group.as_ref()), child, record, signals)
-                    .await?;
+            let recorded = record(&child, rooms.child);
+            let end = watch::until_the_end(
+                &directory,
+                (&spec, &redaction, group.as_ref()),
+                child,
+                recorded,
+                signals,
+            )
+            .await?;
             let starved = group.as_ref().is_some_and(Cgroup::ran_out_of_memory);
             ChildEnd { ended_by: end.ended_by.or(starved.then_some(EndedBy::MemoryLimit)), ..end }
         }
         Err(refused) => {
+            rooms.child.give_back();
             let how = HowEnded::NotStarted { reason: refused.reason, why: refused.kind };
             ChildEnd { started_ms: clock::wall_ms(), ..ChildEnd::without_run(how) }
         }
@@ -92,7 +102,7 @@ async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
     if let Some(group) = &group {
         group.remove();
     }
-    write_end(&directory, &end).await
+    write_end(&directory, rooms.end, &end).await
 }
 
 /// The child is born in the group because its parent is there for that moment.
@@ -140,16 +150,29 @@ fn spawn(spec: &ChildSpec, secrets: &Secrets) -> Result<Child, NotLaunchable> {
     Ok(child)
 }
 
-/// A child that is not reaped has its line in the process table, so `None` means `/proc` itself cannot be read.
-fn record(child: &Child) -> Option<ChildRecord> {
-    let identity = ProcessIdentity::of(child.id()).ok()?;
-    let session = process_table::read(child.id())?.session;
-    Some(ChildRecord { identity, started_ms: clock::wall_ms(), session })
+/// A child that is not reaped has its line in the process table, so that it is not found means `/proc` itself cannot be
+/// read.
+fn record(child: &Child, mut room: Room) -> Result<ChildRecord, SupervisorError> {
+    let gone = || SupervisorError::Process {
+        action: "record",
+        pid: child.id(),
+        source: rustix::io::Errno::SRCH.into(),
+    };
+    let identity = ProcessIdentity::of(child.id()).map_err(|_| gone())?;
+    let session = process_table::read(child.id()).ok_or_else(gone)?.session;
+    let record = ChildRecord { identity, started_ms: clock::wall_ms(), session };
+    room.write(&record, Survives::TheProcess)?;
+    Ok(record)
 }
 
-async fn write_end(directory: &EffectDir, end: &ChildEnd) -> Result<(), SupervisorError> {
+async fn write_end(directory: &EffectDir, mut room: Room, end: &ChildEnd) -> Result<(), SupervisorError> {
     for _ in 1..WRITE_ATTEMPTS {
+        if room.write(end, Survives::PowerCuts).is_ok() {
+            return Ok(());
+        }
+        // A child may have taken the room away.
         if directory.write_end(end).is_ok() {
+            room.give_back();
             return Ok(());
         }
         tokio::time::sleep(BETWEEN_WRITES).await;

@@ -70,23 +70,15 @@ pub(super) async fn until_the_end(
     directory: &EffectDir,
     (spec, redaction, group): (&ChildSpec, &Redaction, Option<&Cgroup>),
     mut child: Child,
-    record: Option<ChildRecord>,
+    recorded: Result<ChildRecord, SupervisorError>,
     mut signals: Signals,
 ) -> Result<ChildEnd, SupervisorError> {
     let started = clock::now();
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("the kernel's pids fit");
     let mut watched = Watched { pid, status: None, leaked: HashSet::new() };
     // A child nobody could find again must not run on: better none than one that is lost with the next crash.
-    let recorded = match &record {
-        Some(record) => directory.write_child(record),
-        None => Err(SupervisorError::Process {
-            action: "record",
-            pid: child.id(),
-            source: rustix::io::Errno::SRCH.into(),
-        }),
-    };
     let output = Output::of(&mut child, directory, &spec.limits, redaction);
-    let (Ok(()), Ok(mut output)) = (recorded, output) else {
+    let (Ok(record), Ok(mut output)) = (recorded, output) else {
         watched.signal_group(Signal::KILL);
         descendants::end_all(HashSet::new(), &mut signals.child_ended).await;
         return Ok(ChildEnd::without_run(HowEnded::Lost {
@@ -102,7 +94,7 @@ pub(super) async fn until_the_end(
     Ok(ChildEnd {
         how: how_ended(watched.status),
         ended_by: ladder.ended_by(),
-        started_ms: record.map_or(0, |record| record.started_ms),
+        started_ms: record.started_ms,
         duration_ms: clock::whole_ms(duration),
         stdout_bytes,
         stderr_bytes,

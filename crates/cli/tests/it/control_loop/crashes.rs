@@ -3,20 +3,21 @@
 
 use super::plant::{ADDING_ACTUATOR, BRANCH, Plant, TASK, counting_controller};
 use crate::crash_points::{Kinds, places, visited};
-use windlass_test_support::{Output, wait_until};
+use crate::machine_faults::Stricken;
+use windlass_test_support::{Output, World, wait_until};
 
 /// The places are shared out among so many tests of each depth, which run side by side.
 const SHARES: usize = 2;
 /// So many places of each kind are visited at each depth; `cargo xtask chaos` visits all.
 const OF_EACH_KIND: [usize; 3] = [2, 1, 1];
 
-struct Stage {
+pub(crate) struct Stage {
     plant: Plant,
     agents: [String; 2],
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Ending {
+pub(crate) struct Ending {
     subjects: Vec<String>,
     tree: String,
     /// How often each agent was started: what was paid for.
@@ -133,3 +134,24 @@ macro_rules! shares {
 }
 
 shares! { killed_at_depth_0 = 0, killed_at_depth_1 = 1, killed_at_depth_2 = 2 }
+
+impl Stricken for Stage {
+    type Ending = Ending;
+
+    fn set_up() -> Self {
+        Self::set_up(0)
+    }
+
+    fn world(&self) -> &World {
+        &self.plant.world
+    }
+
+    fn start(&self) -> Output {
+        self.run()
+    }
+
+    fn to_the_end(self) -> Ending {
+        let _ = self.go_on().exits_with(0);
+        self.ending()
+    }
+}

@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 use windlass_test_support::wait_until;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Ending {
-    pub(super) steps: Vec<String>,
-    pub(super) landed_tree: String,
+pub(crate) struct Ending {
+    pub(crate) steps: Vec<String>,
+    pub(crate) landed_tree: String,
     /// All of the run directory, contents and all.
-    pub(super) run_directory: BTreeMap<String, String>,
+    pub(crate) run_directory: BTreeMap<String, String>,
     /// Names only: git's own files, and what Windlass keeps for itself.
-    pub(super) git_files: Vec<String>,
-    pub(super) state_files: Vec<String>,
+    pub(crate) git_files: Vec<String>,
+    pub(crate) state_files: Vec<String>,
 }
 
 impl Ending {
     /// Fails when a process, a temporary file or a damaged record is found.
-    pub(super) fn of(stage: &Stage) -> Self {
+    pub(crate) fn of(stage: &Stage) -> Self {
         let standing = stage.standing();
         let Standing::Ended { run } = &standing else { panic!("the run did not end: {standing:?}") };
         // A keeper whose result is taken up already may need a moment to be gone.
@@ -49,7 +49,7 @@ impl Ending {
     }
 
     /// Every difference, short enough to read; none when both runs came to the same.
-    pub(super) fn differences(&self, expected: &Self) -> Vec<String> {
+    pub(crate) fn differences(&self, expected: &Self) -> Vec<String> {
         let mut differences = differing(self.run_directory.keys(), expected.run_directory.keys());
         differences.extend(differing(self.git_files.iter(), expected.git_files.iter()));
         differences.extend(differing(self.state_files.iter(), expected.state_files.iter()));

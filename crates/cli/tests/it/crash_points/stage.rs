@@ -6,19 +6,31 @@ use windlass_test_support::{Output, Repository, Script, Untouched, When, World};
 
 const TASK: &str = "TASK-answer";
 
-pub(super) struct Stage {
-    pub(super) world: World,
-    pub(super) repository: Repository,
+pub(crate) struct Stage {
+    pub(crate) world: World,
+    pub(crate) repository: Repository,
     agent: String,
     before: Untouched,
 }
 
 impl Stage {
-    pub(super) fn set_up() -> Self {
+    pub(crate) fn set_up() -> Self {
+        Self::of(world(), None)
+    }
+
+    /// The first doer does something more, when its work is done and its answer given.
+    pub(crate) fn with_action(action: impl FnOnce(&World) -> String) -> Self {
         let world = world();
+        let action = action(&world);
+        Self::of(world, Some(&action))
+    }
+
+    fn of(world: World, action: Option<&str>) -> Self {
         let repository = world.repository("r");
+        let guess = ["{ write = 'answer.txt', text = 'wrong' }", "{ handoff = 'guesses' }"];
+        let first: Vec<&str> = guess.into_iter().chain(action).collect();
         let script = Script::new()
-            .doer(When::Round(1), &["{ write = 'answer.txt', text = 'wrong' }", "{ handoff = 'guesses' }"])
+            .doer(When::Round(1), &first)
             .doer(When::Round(2), &["{ write = 'answer.txt', text = 'right' }", "{ handoff = 'knows' }"])
             .judge(When::Always, &["{ verdict = 'pass' }"])
             .auditor(When::Always, &["{ audit = 'pass' }"]);
@@ -27,8 +39,13 @@ impl Stage {
         Self { world, repository, agent, before }
     }
 
-    pub(super) fn run(&self) -> Output {
-        let words = [
+    pub(crate) fn run(&self) -> Output {
+        self.world.windlass(&self.words())
+    }
+
+    /// The command that runs the task.
+    pub(crate) fn words(&self) -> [&str; 12] {
+        [
             "run",
             "Give the right answer",
             "--id",
@@ -41,24 +58,23 @@ impl Stage {
             "grep -q right answer.txt",
             "--audit-check",
             "test -s answer.txt",
-        ];
-        self.world.windlass(&words)
+        ]
     }
 
     /// One variable for one start of the program.
-    pub(super) fn with(&mut self, name: &str, value: &str, start: impl FnOnce(&Self) -> Output) -> Output {
+    pub(crate) fn with(&mut self, name: &str, value: &str, start: impl FnOnce(&Self) -> Output) -> Output {
         self.world.set(name, value);
         let output = start(self);
         self.world.unset(name);
         output
     }
 
-    fn resume(&self) -> Output {
+    pub(crate) fn resume(&self) -> Output {
         self.world.windlass(&["resume", "--all"])
     }
 
     /// How the run stands by the journal.
-    pub(super) fn standing(&self) -> Standing {
+    pub(crate) fn standing(&self) -> Standing {
         let list = self.world.windlass(&["ls", "--json"]).exits_with(0).json();
         let Some(line) = list.get(0) else { return Standing::NotBegun };
         assert!(list.get(1).is_none(), "one run was begun: {list}");
@@ -66,11 +82,11 @@ impl Stage {
         if line["status"] == "interrupted" { Standing::Interrupted } else { Standing::Ended { run } }
     }
 
-    pub(super) fn landed_tree(&self) -> String {
+    pub(crate) fn landed_tree(&self) -> String {
         self.repository.git(&["rev-parse", &format!("refs/heads/windlass/{TASK}^{{tree}}")])
     }
 
-    pub(super) fn assert_user_s_things_untouched(&self) {
+    pub(crate) fn assert_user_s_things_untouched(&self) {
         self.before.assert_holds(&self.repository);
     }
 }
@@ -82,7 +98,7 @@ pub(crate) fn places(log: &std::path::Path) -> Vec<String> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(crate) enum Standing {
     NotBegun,
     Interrupted,
     Ended { run: String },
@@ -90,7 +106,7 @@ pub(super) enum Standing {
 
 impl Standing {
     /// What a user does after a crash: goes on with what there is, or starts anew where nothing had begun.
-    pub(super) fn way_on(&self) -> fn(&Stage) -> Output {
+    pub(crate) fn way_on(&self) -> fn(&Stage) -> Output {
         match self {
             Self::NotBegun => Stage::run,
             Self::Interrupted | Self::Ended { .. } => Stage::resume,

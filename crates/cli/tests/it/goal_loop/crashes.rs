@@ -3,9 +3,10 @@
 
 use super::stage::{Stage, Turn};
 use crate::crash_points::{Kinds, places, visited};
+use crate::machine_faults::Stricken;
 use serde_json::Value;
 use std::fmt::Write as _;
-use windlass_test_support::Output;
+use windlass_test_support::{Output, World};
 
 /// The places of a story are shared out among so many tests, which run side by side.
 const SHARES: usize = 2;
@@ -61,7 +62,7 @@ impl Kill {
     }
 }
 
-struct Walk {
+pub(crate) struct Walk {
     story: Story,
     stage: Stage,
     kill: Kill,
@@ -71,7 +72,7 @@ struct Walk {
 
 /// Everything that has to be the same whatever was killed.
 #[derive(Debug, PartialEq, Eq)]
-struct Ending {
+pub(crate) struct Ending {
     subjects: Vec<String>,
     /// Every file of the last commit, moments and ids of commits aside.
     files: String,
@@ -300,3 +301,23 @@ macro_rules! shares {
 }
 
 shares! { killed_while_approved = Approved, killed_by_hand = ByHand, killed_in_place = InPlace }
+
+impl Stricken for Walk {
+    type Ending = Ending;
+
+    fn set_up() -> Self {
+        Self::new(Story::InPlace, Kill::None)
+    }
+
+    fn world(&self) -> &World {
+        &self.stage.world
+    }
+
+    fn start(&self) -> Output {
+        self.stage.run(&["--in-place"])
+    }
+
+    fn to_the_end(self) -> Ending {
+        self.walked().ending()
+    }
+}

@@ -5,9 +5,10 @@ use super::plane::{STATE, Style, milestone};
 use super::play::{Closeout, Cut, Decision, Play};
 use super::scene::Scene;
 use crate::crash_points::{Kinds, is_campaign, places, visited};
+use crate::machine_faults::Stricken;
 use serde_json::Value;
 use std::fmt::Write as _;
-use windlass_test_support::Output;
+use windlass_test_support::{Output, World};
 
 /// The places of a story are shared out among so many tests, which run side by side.
 const SHARES: usize = 2;
@@ -91,7 +92,7 @@ impl Kill {
     }
 }
 
-struct Walk {
+pub(crate) struct Walk {
     scene: Scene,
     play: Play,
     kill: Kill,
@@ -103,7 +104,7 @@ struct Walk {
 
 /// Everything that has to be the same whatever was killed.
 #[derive(Debug, PartialEq, Eq)]
-struct Ending {
+pub(crate) struct Ending {
     rounds: Vec<String>,
     commits: usize,
     /// Every file of the base branch, moments and ids of commits aside.
@@ -321,3 +322,23 @@ macro_rules! shares {
 }
 
 shares! { killed_serial = Serial, killed_fan_out = FanOut, killed_parallel = Parallel }
+
+impl Stricken for Walk {
+    type Ending = Ending;
+
+    fn set_up() -> Self {
+        Self::new(Story::FanOut, Kill::None)
+    }
+
+    fn world(&self) -> &World {
+        &self.scene.world
+    }
+
+    fn start(&self) -> Output {
+        self.scene.run(&self.play, &[])
+    }
+
+    fn to_the_end(self) -> Ending {
+        self.walked().ending()
+    }
+}

@@ -1,6 +1,6 @@
 //! `windlass orchestrate`: stories worked through by program, with scripted agents, real git and the queue on this machine.
 
-mod crashes;
+pub(crate) mod crashes;
 mod keys;
 mod people;
 mod stage;

@@ -261,7 +261,7 @@ impl Wanted<'_> {
             self.repository.import(&commit).map_err(git_fault)?;
             taken.extend(self.repository.names_at(&commit.tree, directory).map_err(git_fault)?);
         }
-        let today = jiff::Zoned::now().date();
+        let today = crate::clock::zoned().date();
         let part = |value: i8| u8::try_from(value).unwrap_or(1);
         let year = u16::try_from(today.year()).unwrap_or(1970);
         let name =

@@ -33,7 +33,7 @@ pub(crate) fn init(command: &InitGoal) -> Result<GoalInitReport, Fault> {
     let mut writing = Writing { top, report: &mut report };
     let queue = writing.queue(&files, &command.features)?;
     writing.contract(&files, &queue)?;
-    let began = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let began = crate::clock::timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     writing.file(BUDGET_FILE, &files.budget, || Budget::template(&Caps::default(), &began))?;
     writing.file(RUN_LOG_FILE, &files.run_log, || RunLog::new().text().to_owned())?;
     report.next_steps = next_steps(&report);

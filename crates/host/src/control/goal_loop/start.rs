@@ -217,7 +217,7 @@ impl Wanted<'_> {
             },
             home: self.home(),
             // To the thousandth: a second run of the same second must not be taken for this one in the run log.
-            began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
+            began: crate::clock::timestamp().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
             patience: patience(settings),
             place,
         })

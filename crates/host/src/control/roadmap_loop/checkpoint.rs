@@ -75,7 +75,7 @@ impl<'a> Checkpoints<'a> {
             message,
             author: &author,
             committer: &author,
-            time: Moment { seconds: jiff::Timestamp::now().as_second(), offset_minutes: 0 },
+            time: Moment { seconds: crate::clock::timestamp().as_second(), offset_minutes: 0 },
         };
         let commit = self.repository.publish_new(&request, &base).map_err(git_fault)?;
         let begun = Begun {

@@ -265,7 +265,7 @@ impl Plan {
         let disk = OnDisk::look(top);
         let mode = mode(&disk)?;
         let generation = mode.generation(command)?;
-        let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+        let today = crate::clock::timestamp().strftime("%Y-%m-%d").to_string();
         let roadmap_id = new_roadmap_id(&today, &family.title, disk.names_under("roadmaps"));
         let dir = roadmap_dir(&roadmap_id, "rev-001");
         let bundle = ActiveBundle { roadmap_id, revision: "rev-001".to_owned(), dir };

@@ -145,7 +145,7 @@ impl Office<'_> {
             message: &self.message(judged),
             author: &author,
             committer: &author,
-            time: Moment { seconds: jiff::Timestamp::now().as_second(), offset_minutes: 0 },
+            time: Moment { seconds: crate::clock::timestamp().as_second(), offset_minutes: 0 },
         };
         self.repository.publish_new(&request, &tip.tree).map_err(git_fault)
     }

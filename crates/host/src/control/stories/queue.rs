@@ -24,7 +24,11 @@ pub(super) struct Refused {
 
 impl Refused {
     pub(super) fn fault(&self, doing: &str) -> Fault {
-        let code = if self.status == 401 { Code::StoryKey } else { Code::StoryRefused };
+        let code = match (self.status, self.code.as_str()) {
+            (401, _) => Code::StoryKey,
+            (503, "journal_unavailable") => Code::StoryServer,
+            _ => Code::StoryRefused,
+        };
         let mut fault = Fault::new(code, format!("cannot {doing}: {}", self.message))
             .kept("what the queue acknowledged before");
         fault.case = Some(self.code.clone()).filter(|code| !code.is_empty());

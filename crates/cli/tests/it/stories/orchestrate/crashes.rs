@@ -1,7 +1,9 @@
 //! The orchestrator killed at places all over its way: it goes on to the same tree, and no story lands twice.
 
 use super::stage::{Stage, Turn, plan_of};
+use crate::machine_faults::Stricken;
 use std::collections::BTreeSet;
+use windlass_test_support::{Output, World};
 
 const VISITS: usize = 3;
 
@@ -49,5 +51,30 @@ fn killed_anywhere_it_goes_on_to_the_same_tree() {
             (vec!["1.1".into(), "1.2".into()], tree.clone()),
             "at {place}"
         );
+    }
+}
+
+/// The same stories, for faults of the machine.
+pub(crate) struct Stories(Stage);
+
+impl Stricken for Stories {
+    /// The stories that landed, and the tree they came to.
+    type Ending = (Vec<String>, String);
+
+    fn set_up() -> Self {
+        Self(stage())
+    }
+
+    fn world(&self) -> &World {
+        &self.0.world
+    }
+
+    fn start(&self) -> Output {
+        self.0.orchestrate(&["--check", "sh test.sh"])
+    }
+
+    fn to_the_end(self) -> Self::Ending {
+        let _ = self.start().exits_with(0);
+        (self.0.landed(), self.0.landed_tree())
     }
 }

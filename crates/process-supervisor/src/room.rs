@@ -1,0 +1,109 @@
+//! Room on the disk for what a keeper will have to write, taken by the engine before the keeper is started. A disk that
+//! fills up while an agent works would else cost the whole step: nobody could know how it ended. Knows no process.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::effect_dir::{EffectDir, Survives, line};
+use crate::error::SupervisorError;
+
+/// More than any of these files takes: numbers and a sentence or two. One block of most file systems.
+const SIZE: usize = 4096;
+
+/// The room of one file. It is opened before the child is there, so that a child can put nothing in its place.
+#[derive(Debug)]
+pub(crate) struct Room {
+    file: File,
+    path: PathBuf,
+    target: PathBuf,
+}
+
+/// The room of everything a keeper writes in every step.
+#[derive(Debug)]
+pub(crate) struct Rooms {
+    pub(crate) keeper: Room,
+    pub(crate) child: Room,
+    pub(crate) end: Room,
+}
+
+impl Rooms {
+    const NAMES: [&'static str; 3] = ["keeper.json", "child.json", "exit.json"];
+
+    /// For the engine. When this fails, nothing was begun and everything may be tried again.
+    pub(crate) fn take(directory: &EffectDir) -> Result<(), SupervisorError> {
+        Self::NAMES.into_iter().try_for_each(|name| Room::take(directory, name).map(drop))
+    }
+
+    /// For the keeper.
+    pub(crate) fn open(directory: &EffectDir) -> Result<Self, SupervisorError> {
+        let [keeper, child, end] = Self::NAMES;
+        Ok(Self {
+            keeper: Room::open(directory, keeper)?,
+            child: Room::open(directory, child)?,
+            end: Room::open(directory, end)?,
+        })
+    }
+}
+
+impl Room {
+    fn take(directory: &EffectDir, name: &str) -> Result<Self, SupervisorError> {
+        let path = directory.path().join(format!(".{name}.room"));
+        let failed = |source| SupervisorError::file("take room for", directory.path().join(name), source);
+        let mut file = File::create(&path).map_err(failed)?;
+        file.write_all(&[b' '; SIZE]).map_err(failed)?;
+        Ok(Self { file, path, target: directory.path().join(name) })
+    }
+
+    fn open(directory: &EffectDir, name: &str) -> Result<Self, SupervisorError> {
+        let path = directory.path().join(format!(".{name}.room"));
+        match OpenOptions::new().write(true).open(&path) {
+            Ok(file) => Ok(Self { file, path, target: directory.path().join(name) }),
+            // An engine of an earlier version takes none.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::take(directory, name),
+            Err(error) => Err(SupervisorError::file("open", path, error)),
+        }
+    }
+
+    /// Readers see nothing or the whole file, as ever. May be tried again when it failed.
+    pub(crate) fn write(
+        &mut self,
+        value: &impl Serialize,
+        survives: Survives,
+    ) -> Result<(), SupervisorError> {
+        let text = line(value, &self.target)?;
+        let written = (|| {
+            // Over the bytes that are there: cutting the file first would give the room away.
+            self.file.seek(SeekFrom::Start(0))?;
+            self.file.write_all(&text)?;
+            self.file.set_len(text.len() as u64)?;
+            if !self.is_in_place()? {
+                return Err(io::Error::other("something else was put in its place"));
+            }
+            windlass_crash_points::reach("rename.before");
+            std::fs::rename(&self.path, &self.target)?;
+            windlass_crash_points::reach("rename.after");
+            match survives {
+                Survives::TheProcess => Ok(()),
+                // Once, after the renaming: flushing a new file makes its name durable with it.
+                Survives::PowerCuts => self.file.sync_all(),
+            }
+        })();
+        written.map_err(|source| SupervisorError::file("write", &self.target, source))
+    }
+
+    /// Whether the name is still that of the file we hold.
+    fn is_in_place(&self) -> io::Result<bool> {
+        let (ours, named) = (self.file.metadata()?, std::fs::symlink_metadata(&self.path)?);
+        Ok((ours.dev(), ours.ino()) == (named.dev(), named.ino()))
+    }
+
+    /// Gives back the room of a file that will not be written.
+    pub(crate) fn give_back(self) {
+        // What cannot be removed is litter, not a fault.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
