@@ -171,5 +171,6 @@ fn carried_over(users: &BTreeMap<String, String>, name: String, last: &Path) -> 
 }
 
 fn lines(references: &BTreeMap<String, String>) -> String {
-    references.iter().map(|(name, id)| format!("{id} {name}\n")).collect()
+    let lines: Vec<String> = references.iter().map(|(name, id)| format!("{id} {name}\n")).collect();
+    lines.concat()
 }
