@@ -5,10 +5,10 @@ use super::plane::{
     DirectSeen, Evidence, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateReview, UpdateSeen,
     UpdateStatus,
 };
-use super::steps::{FinalizeRound, PublishUpdate, RoundWork, WorkKind};
+use super::steps::{FinalizeRound, PublishUpdate, RoundWork, WorkCaptured, WorkKind};
 use crate::kernel::attempts::Attempts;
 use crate::kernel::conversation::LastSession;
-use crate::vocabulary::{ArtifactRef, CommitId, Digest};
+use crate::vocabulary::{ArtifactRef, CommitId, Digest, Role};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -255,6 +255,20 @@ impl Book {
     pub(super) fn judged(&self, work: &RoundWork, there: Option<&CommitId>) -> Option<CommitId> {
         let taken = self.works.get(work).and_then(|known| known.taken.clone());
         taken.or_else(|| there.cloned())
+    }
+
+    /// What lies in the worktree of somebody who writes code and is in no commit.
+    pub(super) fn note_ignored(&mut self, captured: &WorkCaptured) {
+        let kind = &captured.work.kind;
+        let makes = matches!(kind.role(), Role::Implementer | Role::Planner) && !kind.is_of_update();
+        let Some(book) = self.rounds.get_mut(&captured.work.round).filter(|_| makes) else { return };
+        // Shares are looked at one by one, and what is in their worktrees is not in the round's.
+        if !matches!(kind, WorkKind::Worker { .. } | WorkKind::Integrate) {
+            book.ignored.clear();
+        }
+        let new: Vec<String> =
+            captured.ignored.iter().filter(|name| !book.ignored.contains(name)).cloned().collect();
+        book.ignored.extend(new);
     }
 
     pub(super) fn work(&mut self, work: &RoundWork) -> &mut Work {

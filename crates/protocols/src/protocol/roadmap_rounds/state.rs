@@ -17,7 +17,7 @@ use crate::kernel::availability::Availability;
 use crate::kernel::conversation::LastSession;
 use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{AgentReport, Outcome, StepEnd};
-use crate::vocabulary::{CommitId, EffectId, Millis, Role};
+use crate::vocabulary::{CommitId, EffectId, Millis};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -527,18 +527,7 @@ impl State {
     /// A sound agent's word counts from now on; a failed one's is looked at by the ladder.
     fn take_work(&mut self, captured: &WorkCaptured) {
         self.plane_is_old = true;
-        if let Some(book) = self.book.rounds.get_mut(&captured.work.round)
-            && matches!(captured.work.kind.role(), Role::Implementer | Role::Planner)
-            && !captured.work.kind.is_of_update()
-        {
-            // Shares are looked at one by one, and what is in their worktrees is not in the round's.
-            if !matches!(captured.work.kind, WorkKind::Worker { .. } | WorkKind::Integrate) {
-                book.ignored.clear();
-            }
-            let new = captured.ignored.iter().filter(|name| !book.ignored.contains(name));
-            let new: Vec<String> = new.cloned().collect();
-            book.ignored.extend(new);
-        }
+        self.book.note_ignored(captured);
         let known = self.book.work(&captured.work);
         known.about = known.shown.take();
         known.taken = Some(captured.commit.clone());
