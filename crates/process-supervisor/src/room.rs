@@ -4,7 +4,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -33,12 +33,28 @@ pub(crate) struct Rooms {
 impl Rooms {
     const NAMES: [&'static str; 3] = ["keeper.json", "child.json", "exit.json"];
 
-    /// For the engine. When this fails, nothing was begun and everything may be tried again.
+    /// For the engine. When this fails, nothing was begun and everything may be tried again. What it takes is for any
+    /// keeper: two engines may be here at once, and each starts one.
     pub(crate) fn take(directory: &EffectDir) -> Result<(), SupervisorError> {
-        Self::NAMES.into_iter().try_for_each(|name| Room::take(directory, name).map(drop))
+        Self::NAMES.into_iter().try_for_each(|name| {
+            match take(&for_anybody(directory, name)) {
+                // Another engine's, which serves as well.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+                taken => taken.map(drop).map_err(|error| no_room(directory, name, error)),
+            }
+        })
     }
 
-    /// For the keeper.
+    /// For a keeper that has nothing to do here. Whoever has made the room his own already does not miss it, and whoever
+    /// was about to takes it anew.
+    pub(crate) fn forget(directory: &EffectDir) {
+        for name in Self::NAMES {
+            // What cannot be removed is litter, not a fault.
+            let _ = std::fs::remove_file(for_anybody(directory, name));
+        }
+    }
+
+    /// For the keeper that holds the lock: the room becomes its own, under a name that no engine and no other keeper uses.
     pub(crate) fn open(directory: &EffectDir) -> Result<Self, SupervisorError> {
         let [keeper, child, end] = Self::NAMES;
         Ok(Self {
@@ -50,22 +66,16 @@ impl Rooms {
 }
 
 impl Room {
-    fn take(directory: &EffectDir, name: &str) -> Result<Self, SupervisorError> {
-        let path = directory.path().join(format!(".{name}.room"));
-        let failed = |source| SupervisorError::file("take room for", directory.path().join(name), source);
-        let mut file = File::create(&path).map_err(failed)?;
-        file.write_all(&[b' '; SIZE]).map_err(failed)?;
-        Ok(Self { file, path, target: directory.path().join(name) })
-    }
-
     fn open(directory: &EffectDir, name: &str) -> Result<Self, SupervisorError> {
-        let path = directory.path().join(format!(".{name}.room"));
-        match OpenOptions::new().write(true).open(&path) {
-            Ok(file) => Ok(Self { file, path, target: directory.path().join(name) }),
+        let path = directory.path().join(format!(".{name}.{}.room", std::process::id()));
+        let opened = match std::fs::rename(for_anybody(directory, name), &path) {
+            Ok(()) => OpenOptions::new().write(true).open(&path),
             // An engine of an earlier version takes none.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::take(directory, name),
-            Err(error) => Err(SupervisorError::file("open", path, error)),
-        }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => take(&path),
+            Err(error) => Err(error),
+        };
+        let file = opened.map_err(|error| no_room(directory, name, error))?;
+        Ok(Self { file, path, target: directory.path().join(name) })
     }
 
     /// Readers see nothing or the whole file, as ever. May be tried again when it failed.
@@ -105,5 +115,25 @@ impl Room {
     pub(crate) fn give_back(self) {
         // What cannot be removed is litter, not a fault.
         let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn for_anybody(directory: &EffectDir, name: &str) -> PathBuf {
+    directory.path().join(format!(".{name}.room"))
+}
+
+fn no_room(directory: &EffectDir, name: &str, source: io::Error) -> SupervisorError {
+    SupervisorError::file("take room for", directory.path().join(name), source)
+}
+
+/// All of it or nothing: a file that is too short would be taken for room later.
+fn take(path: &Path) -> io::Result<File> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    match file.write_all(&[b' '; SIZE]) {
+        Ok(()) => Ok(file),
+        Err(error) => {
+            let _ = std::fs::remove_file(path);
+            Err(error)
+        }
     }
 }

@@ -290,11 +290,14 @@ fn the_examples_of_the_documentation_are_read() {
         .skip(1)
         .filter_map(|rest| rest.split_once("```\n").map(|(example, _)| example))
         .collect();
-    assert_eq!(examples.len(), 2);
+    assert_eq!(examples.len(), 3);
     let (decision, notes) = ControllerOutput::parse(examples[0].as_bytes()).unwrap();
     assert!(!decision.target_met && decision.plan.is_some_and(|plan| plan.contains("slug.sh")));
     assert_eq!(notes, Vec::<String>::new());
-    let (action, notes) = ActuatorOutput::parse(examples[1].as_bytes()).unwrap();
+    let claim = format!("---\ntarget-met: true\n---\n\n## Gap Analysis\n\nNone.\n\n{}", examples[1]);
+    let (claim, notes) = ControllerOutput::parse(claim.as_bytes()).unwrap();
+    assert_eq!((claim.waivers.len(), notes), (1, Vec::new()));
+    let (action, notes) = ActuatorOutput::parse(examples[2].as_bytes()).unwrap();
     assert_eq!((action.files_changed.len(), notes), (1, Vec::new()));
     let sensor = page.split_once("```yaml\n").and_then(|(_, rest)| rest.split_once("```")).unwrap().0;
     let body = "# Sensor: speed\n\n## Measurement\n\n    make bench\n";

@@ -53,9 +53,11 @@ async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
     report_files_that_may_not_grow()?;
     let directory = EffectDir::new(effect_dir)?;
     let Some(_lock) = directory.try_lock()? else {
+        Rooms::forget(&directory);
         return Ok(());
     };
     if directory.read_end()?.is_some() {
+        Rooms::forget(&directory);
         return Ok(());
     }
     if directory.read_keeper()?.is_some() {
