@@ -266,17 +266,7 @@ impl Script {
 
 /// Nothing lies there that is not committed.
 fn all_committed(asked: &TakeUp) -> Vec<PlaceTaken> {
-    let taken = asked.places.iter().map(|left| PlaceTaken {
-        worker: left.worker.clone(),
-        before: left.head.clone(),
-        commit: left.head.clone(),
-        files_changed: 0,
-        only_review: false,
-        put_back: Vec::new(),
-        kept: None,
-        ignored: Vec::new(),
-    });
-    taken.collect()
+    asked.places.iter().map(PlaceTaken::untouched).collect()
 }
 
 fn is_housekeeping(request: &Effect) -> bool {

@@ -45,7 +45,7 @@ fn take(
         return settle(site, (asked, left), &parent, noted);
     }
     if !is_there(&site.place(&left.worktree)) {
-        return Ok(untouched(left));
+        return Ok(PlaceTaken::untouched(left));
     }
     let found = look(site, &left.worktree, &parent.tree)?;
     if let Some(hazard) = found.hazards.first() {
@@ -76,7 +76,7 @@ fn take(
             put_back: named(taken.left.iter().map(ToString::to_string).collect()),
             kept,
             ignored: ignored(site, &left.worktree)?,
-            ..untouched(left)
+            ..PlaceTaken::untouched(left)
         },
         found: windlass_protocols::TreeId::new(found.tree.as_str()),
     };
@@ -96,19 +96,6 @@ fn settle(
     let kept = show(site, (&left.worktree, &left.branch), &commit, (&known, asked.decided_at))?;
     noted.taken.kept = noted.taken.kept.or(kept);
     Ok(noted.taken)
-}
-
-fn untouched(left: &PlaceLeft) -> PlaceTaken {
-    PlaceTaken {
-        worker: left.worker.clone(),
-        before: left.head.clone(),
-        commit: left.head.clone(),
-        files_changed: 0,
-        only_review: false,
-        put_back: Vec::new(),
-        kept: None,
-        ignored: Vec::new(),
-    }
 }
 
 fn review_of(asked: &TakeUp) -> RoundWork {

@@ -90,17 +90,7 @@ fn taking_up(decided: &[Fact]) -> Option<Vec<PlaceTaken>> {
         Fact::EffectRequested { request: Effect::Plane(PlaneStep::TakeUp(asked)), .. } => Some(asked),
         _ => None,
     })?;
-    let taken = asked.places.iter().map(|left| PlaceTaken {
-        worker: left.worker.clone(),
-        before: left.head.clone(),
-        commit: left.head.clone(),
-        files_changed: 0,
-        only_review: false,
-        put_back: Vec::new(),
-        kept: None,
-        ignored: Vec::new(),
-    });
-    Some(taken.collect())
+    Some(asked.places.iter().map(PlaceTaken::untouched).collect())
 }
 
 fn answer(run: &mut Run, outcome: Outcome) -> Option<Vec<Fact>> {

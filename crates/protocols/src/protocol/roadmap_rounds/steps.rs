@@ -455,6 +455,20 @@ pub struct PlaceTaken {
 }
 
 impl PlaceTaken {
+    /// Nothing lies there that is not committed.
+    pub fn untouched(left: &PlaceLeft) -> Self {
+        Self {
+            worker: left.worker.clone(),
+            before: left.head.clone(),
+            commit: left.head.clone(),
+            files_changed: 0,
+            only_review: false,
+            put_back: Vec::new(),
+            kept: None,
+            ignored: Vec::new(),
+        }
+    }
+
     /// Something was committed that a review which lies there need not be about.
     pub const fn is_unjudged(&self) -> bool {
         self.files_changed > 0 && !self.only_review
