@@ -21,7 +21,8 @@ pub(super) struct Output {
     /// Takes secrets out on the way to the logs.
     redactions: [Redaction; 2],
     seen: [u64; 2],
-    chunk: Box<[u8]>,
+    /// Made when there is something to read: of many agents most say nothing for most of the time.
+    chunk: Vec<u8>,
 }
 
 impl Output {
@@ -43,7 +44,7 @@ impl Output {
                 .map(|stream| BoundedLog::create(LogFiles::new(directory, stream, limits)).ok()),
             redactions: [redaction.clone(), redaction.clone()],
             seen: [0; 2],
-            chunk: vec![0; CHUNK].into_boxed_slice(),
+            chunk: Vec::new(),
         })
     }
 
@@ -59,6 +60,7 @@ impl Output {
             () = readable(self.pipes[1].as_ref()) => 1,
         };
         let Some(pipe) = &self.pipes[which] else { return 0 };
+        self.chunk.resize(CHUNK, 0);
         match pipe.try_read(&mut self.chunk) {
             Ok(0) => self.pipes[which] = None,
             Ok(count) => {
