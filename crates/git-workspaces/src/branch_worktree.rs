@@ -84,7 +84,7 @@ impl Repository {
         let simple = wanted.iter().all(|entry| entry.mode & MODE_TYPE == MODE_REGULAR);
         if simple && self.write_over(&root, &changed, &wanted).is_ok() {
             // Looked at as any other content: what was turned must be told from what only ought to be there.
-            let held = self.snapshot(directory, key, to, SnapshotLimits::default())?;
+            let held = self.snapshot(directory, key, to, SnapshotLimits::NONE)?;
             if held.tree == *to {
                 return Ok(());
             }

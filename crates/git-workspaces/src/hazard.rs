@@ -22,6 +22,11 @@ pub struct SnapshotLimits {
     pub bytes: u64,
 }
 
+impl SnapshotLimits {
+    /// For whoever must have all of it, however much that is.
+    pub const NONE: Self = Self { paths: usize::MAX, bytes: u64::MAX };
+}
+
 impl Default for SnapshotLimits {
     fn default() -> Self {
         Self { paths: 10_000, bytes: 256 * 1024 * 1024 }
@@ -64,10 +69,27 @@ pub enum Hazard {
         files: usize,
         bytes: u64,
     },
+    /// So much beyond a limit that nothing of the change was read; it is in the directory and nowhere else.
+    NotRecorded,
     /// Something git would not take up (unreadable, a device, a forbidden name), in git's words.
     Refused {
         detail: String,
     },
+}
+
+impl Hazard {
+    /// What is hazardous about how many and how large these are.
+    pub(crate) fn of_size(changes: &[Change], limits: SnapshotLimits) -> Vec<Self> {
+        let mut hazards = Vec::new();
+        if changes.len() > limits.paths {
+            hazards.push(Self::TooManyPaths { count: changes.len(), limit: limits.paths });
+        }
+        let bytes = changes.iter().fold(0_u64, |bytes, change| bytes.saturating_add(change.size));
+        if bytes > limits.bytes {
+            hazards.push(Self::TooLarge { bytes, limit: limits.bytes });
+        }
+        hazards
+    }
 }
 
 impl fmt::Display for Hazard {
@@ -91,6 +113,9 @@ impl fmt::Display for Hazard {
             Self::TooMuchIgnored { files, bytes } => {
                 let megabytes = bytes / (1024 * 1024);
                 write!(formatter, "{files} ignored files ({megabytes} MB) are more than is recorded")
+            }
+            Self::NotRecorded => {
+                formatter.write_str("the change is too large to be recorded; it stays in the worktree only")
             }
             Self::Refused { detail } => write!(formatter, "git refused a path: {detail}"),
         }
@@ -131,13 +156,7 @@ pub(crate) fn hazards_of(
             hazards.push(Hazard::FilledSubmodule { path: entry.path.clone() });
         }
     }
-    if changes.len() > limits.paths {
-        hazards.push(Hazard::TooManyPaths { count: changes.len(), limit: limits.paths });
-    }
-    let bytes = changes.iter().map(|change| change.size).sum();
-    if bytes > limits.bytes {
-        hazards.push(Hazard::TooLarge { bytes, limit: limits.bytes });
-    }
+    hazards.extend(Hazard::of_size(changes, limits));
     Ok(hazards)
 }
 

@@ -4,6 +4,7 @@
 //! [`Repository`] adds the private control directory in which all the work happens.
 
 mod beginning;
+mod beyond_limits;
 mod blockers;
 mod branch_worktree;
 mod checkout;
@@ -75,6 +76,7 @@ pub use references::ReferenceUpdate;
 pub use repo_path::RepoPath;
 pub use repository::Repository;
 pub use selection::{Difference, FileId, Part, Selected};
+pub use set_apart::nothing_was_left_apart;
 pub use snapshot::{Change, ChangeKind, Snapshot};
 pub use worktree::{Head, NewWorktree, Worktree};
 pub use worktree_removal::{Keeping, Kept, Obstacle, Removal};

@@ -63,6 +63,12 @@ impl Repository {
     }
 }
 
+/// Whether nothing was left in any of the places of a worktree: then nobody misses them once the worktree is gone.
+pub fn nothing_was_left_apart(folder: &Path) -> Result<bool, GitError> {
+    let entries = fs::read_dir(folder).map_err(GitError::io("list", folder))?;
+    Ok(entries.flatten().all(|entry| nothing_was_left_in(&entry.path())))
+}
+
 /// The last place if nothing was left in it, else a new one; and those before it.
 fn next_place(folder: &Path) -> Result<(PathBuf, Vec<PathBuf>), GitError> {
     let entries = fs::read_dir(folder).map_err(GitError::io("list", folder))?;

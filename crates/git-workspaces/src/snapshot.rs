@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use windlass_process_supervisor::QuickOutput;
 
+use crate::beyond_limits::Beyond;
 use crate::blockers::blockers;
 use crate::confined_dir::ConfinedDir;
 use crate::error::GitError;
@@ -63,11 +64,17 @@ impl Snapshot {
             left_out: None,
         }
     }
+
+    /// What can be said of a change that is too large to be looked at: the base, and how large it is.
+    fn beyond(base: &TreeId, Beyond { changes, hazards }: Beyond) -> Self {
+        Self { tree: base.clone(), changes, hazards, left_out: None }
+    }
 }
 
 impl Repository {
     /// Records what `workspace` holds. `key` names the workspace's private index, which makes the next snapshot of
-    /// the same workspace cheap; `base` must be the tree of an imported commit.
+    /// the same workspace cheap; `base` must be the tree of an imported commit. Of what is new and beyond the limits nothing
+    /// is recorded: the tree is the base's, and a hazard says so.
     pub fn snapshot(
         &self,
         workspace: &Path,
@@ -133,8 +140,13 @@ impl Repository {
                 return Ok(Snapshot::withheld(base, &blockers));
             }
             let start = seen_before(start, &standing);
+            write_index(&temporary, &start, self.format)?;
+            if let Some(beyond) = self.beyond_limits((&root, &temporary), (&start, &standing), limits)? {
+                let _ = fs::remove_file(&temporary);
+                return Ok(Snapshot::beyond(base, beyond));
+            }
             let work = Work { root: &root, index: &temporary, began };
-            let recorded = self.record_by_git(&work, &start, ignored, &mut hazards)?;
+            let recorded = self.record_by_git(&work, ignored, &mut hazards)?;
             left_out = recorded.left_out;
             (recorded.tree, recorded.now)
         };
@@ -145,16 +157,14 @@ impl Repository {
         Ok(Snapshot { tree, changes, hazards, left_out })
     }
 
-    /// What is new is found by git, which knows the rules for what to leave out.
+    /// What is new is found by git, which knows the rules for what to leave out. The index holds what was there before.
     fn record_by_git(
         &self,
         work: &Work<'_>,
-        start: &Index,
         ignored: IgnoredFiles,
         hazards: &mut Vec<Hazard>,
     ) -> Result<Recorded, GitError> {
         let Work { root, index: temporary, began } = *work;
-        write_index(temporary, start, self.format)?;
         // Git believes young stat data only in an index that is younger; it was looked at more closely just now.
         set_time(temporary, began + AHEAD)?;
         let Choice { chosen, left_out, hazard } = self.choose_ignored(root, temporary, ignored)?;

@@ -94,7 +94,7 @@ impl Repository {
         base: &Commit,
         ignored: IgnoredFiles,
     ) -> Result<Snapshot, GitError> {
-        self.record(worktree.path(), key, &base.tree, NO_LIMITS, ignored)
+        self.record(worktree.path(), key, &base.tree, SnapshotLimits::NONE, ignored)
     }
 
     fn refuse_to_remove_what_is_not_ours(&self, worktree: &Worktree) -> Result<(), GitError> {
@@ -169,8 +169,6 @@ fn is_locked(worktree: &Worktree) -> bool {
     worktree.admin_dir().join("locked").exists()
 }
 
-const NO_LIMITS: SnapshotLimits = SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
-
 /// Links and sizes are dangerous to accept but are kept in full; the rest means that something is not in the tree.
 pub(crate) fn loses_content(hazard: &Hazard) -> bool {
     match hazard {
@@ -178,6 +176,7 @@ pub(crate) fn loses_content(hazard: &Hazard) -> bool {
         | Hazard::FilledSubmodule { .. }
         | Hazard::BlocksGit { .. }
         | Hazard::TooMuchIgnored { .. }
+        | Hazard::NotRecorded
         | Hazard::Refused { .. } => true,
         Hazard::EscapingLink { .. }
         | Hazard::TooManyPaths { .. }

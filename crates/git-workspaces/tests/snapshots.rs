@@ -298,13 +298,51 @@ fn limits_on_number_and_size_are_reported() {
         write(&doer.join(format!("file-{number}")), vec![b'x'; 1000]);
     }
     let limits = SnapshotLimits { paths: 4, bytes: 4999 };
-    let hazards = repository.snapshot(&doer, "doer", &base.tree, limits).unwrap().hazards;
+    let snapshot = repository.snapshot(&doer, "doer", &base.tree, limits).unwrap();
     assert_eq!(
-        hazards,
-        [Hazard::TooManyPaths { count: 5, limit: 4 }, Hazard::TooLarge { bytes: 5000, limit: 4999 }]
+        snapshot.hazards,
+        [
+            Hazard::TooManyPaths { count: 5, limit: 4 },
+            Hazard::TooLarge { bytes: 5000, limit: 4999 },
+            Hazard::NotRecorded
+        ]
     );
+    assert_eq!((snapshot.tree, snapshot.changes.len()), (base.tree.clone(), 4), "nothing of it is read");
     let limits = SnapshotLimits { paths: 5, bytes: 5000 };
     assert_eq!(repository.snapshot(&doer, "doer", &base.tree, limits).unwrap().hazards, []);
+    let all = repository.snapshot(&doer, "doer", &base.tree, SnapshotLimits::NONE).unwrap();
+    assert_eq!((all.hazards, all.changes.len()), (Vec::new(), 5));
+}
+
+#[test]
+fn what_is_ignored_is_no_part_of_a_change_that_is_too_large() {
+    let world = World::new();
+    let (repository, base, doer) = world.with_doer();
+    write(&doer.join(".gitignore"), "build/\n");
+    for number in 0..20 {
+        write(&doer.join(format!("build/{number}")), vec![b'x'; 1000]);
+    }
+    write(&doer.join("new.txt"), "new\n");
+    let limits = SnapshotLimits { paths: 4, bytes: 4999 };
+    let snapshot = repository.snapshot(&doer, "doer", &base.tree, limits).unwrap();
+    assert_eq!((snapshot.hazards, snapshot.changes.len()), (Vec::new(), 2));
+    assert_ne!(snapshot.tree, base.tree);
+}
+
+#[test]
+fn a_tracked_file_that_became_gigabytes_is_not_read() {
+    let world = World::new();
+    let (repository, base, doer) = world.with_doer();
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(doer.join("readme.txt"))
+        .and_then(|file| file.set_len(4 << 30))
+        .unwrap();
+    let limits = SnapshotLimits::default();
+    let snapshot = repository.snapshot(&doer, "doer", &base.tree, limits).unwrap();
+    let too_large = Hazard::TooLarge { bytes: 4 << 30, limit: limits.bytes };
+    assert_eq!(snapshot.hazards, [too_large, Hazard::NotRecorded]);
+    assert_eq!((snapshot.tree, snapshot.changes.len()), (base.tree, 1));
 }
 
 #[test]

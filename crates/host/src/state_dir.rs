@@ -46,6 +46,11 @@ impl StateDir {
         self.0.join("control").join(repository_key)
     }
 
+    /// When the worktrees were last held to their budget.
+    pub(crate) fn budget_look(&self) -> PathBuf {
+        self.0.join("worktree-budget.json")
+    }
+
     pub(crate) fn trust(&self) -> PathBuf {
         self.0.join("trust.json")
     }

@@ -19,7 +19,7 @@ pub(crate) struct BoundedLog {
     segments: Option<Segments>,
     seen: u64,
     /// After a failed write (full disk) the stream is still drained and counted, but no longer kept.
-    broken: bool,
+    broken: Option<io::Error>,
 }
 
 #[derive(Debug)]
@@ -131,25 +131,26 @@ impl LogFiles {
 impl BoundedLog {
     pub(crate) fn create(files: LogFiles) -> io::Result<Self> {
         let head = File::create(&files.log)?;
-        Ok(Self { files, head, segments: None, seen: 0, broken: false })
+        Ok(Self { files, head, segments: None, seen: 0, broken: None })
     }
 
     /// Takes the next bytes of the stream. Never fails: a child must not hang because its log cannot be written.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         let seen_before = self.seen;
         self.seen += bytes.len() as u64;
-        if !self.broken {
-            self.broken = self.keep(seen_before, bytes).is_err();
+        if self.broken.is_none() {
+            self.broken = self.keep(seen_before, bytes).err();
         }
     }
 
+    /// Fails where not everything that should be kept is.
     pub(crate) fn finish(self) -> io::Result<()> {
         // Nothing needs no flushing, and most agents say nothing on one of the two streams.
-        if self.seen > 0 {
-            self.head.sync_data()?;
-        }
+        let flushed = if self.seen > 0 { self.head.sync_data() } else { Ok(()) };
         let newest_segment = self.segments.map_or(0, |segments| segments.active);
-        self.files.join(Written::Counted { bytes: self.seen, newest_segment })
+        // Also of a stream that broke off: its segments must not stay.
+        let joined = self.files.join(Written::Counted { bytes: self.seen, newest_segment });
+        self.broken.map_or(Ok(()), Err).and(flushed).and(joined)
     }
 
     fn keep(&mut self, seen_before: u64, bytes: &[u8]) -> io::Result<()> {
@@ -288,6 +289,17 @@ mod tests {
         log.take(b"0123456789");
         log.finish().unwrap();
         assert_eq!(std::fs::read_to_string(&files.log).unwrap(), "0123\n[windlass left out 6 bytes here]\n");
+    }
+
+    #[test]
+    fn a_log_that_could_not_be_written_is_not_taken_for_a_whole_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = log_in(&folder, 100, 100);
+        std::os::unix::fs::symlink("/dev/full", &files.log).unwrap();
+        let mut log = BoundedLog::create(files).unwrap();
+        log.take(b"all tests passed");
+        assert_eq!(log.seen, 16, "it is counted nevertheless");
+        assert_eq!(log.finish().unwrap_err().kind(), io::ErrorKind::StorageFull);
     }
 
     #[test]

@@ -32,6 +32,9 @@ pub struct ChildEnd {
     /// What held it to its places; `None` where nothing did, and where nobody knows any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxKind>,
+    /// Why the logs do not hold what the child wrote; `None` where they do, up to what was asked to be left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_lost: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +89,7 @@ impl ChildEnd {
             leaked_processes: 0,
             surviving_processes: 0,
             sandbox: None,
+            output_lost: None,
         }
     }
 

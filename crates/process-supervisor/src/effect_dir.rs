@@ -147,6 +147,27 @@ impl EffectDir {
         }
     }
 
+    /// Takes away what is left of a child, for the holder of the lock. The end goes last: until then it is the end of a
+    /// child whose keeper is gone, and whoever is killed here begins again.
+    pub(crate) fn forget(&self) -> Result<(), SupervisorError> {
+        let segments = |stream| [0, 1].map(|which| self.tail_segment(stream, which));
+        let records = ["keeper.json", "child.json", "group.json"].map(|name| self.0.join(name));
+        let files = records
+            .into_iter()
+            .chain(Stream::BOTH.map(|stream| self.log(stream)))
+            .chain(Stream::BOTH.into_iter().flat_map(segments))
+            .chain([self.0.join("exit.json")]);
+        for file in files {
+            match std::fs::remove_file(&file) {
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(SupervisorError::file("remove", file, source));
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Readers see nothing or the whole file; after a power cut they may see an empty one, which counts as nothing. The
     /// temporary name is this writer's alone, so that two who write the same file cannot tear each other's.
     fn write_json(

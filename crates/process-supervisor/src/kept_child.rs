@@ -18,7 +18,7 @@ use crate::error::SupervisorError;
 use crate::identity::ProcessIdentity;
 use crate::launch::{Group, Launch};
 use crate::process_exit;
-use crate::room::Rooms;
+use crate::room::{Rooms, look_for_room};
 use crate::sweep::sweep;
 
 /// How long to look away while another process is between taking the lock and saying who it is.
@@ -75,6 +75,7 @@ pub fn start(
     std::fs::create_dir_all(effect_dir)
         .map_err(|source| SupervisorError::file("create", effect_dir, source))?;
     directory.write_spec(spec)?;
+    look_for_room([effect_dir, &spec.directory])?;
     Rooms::take(&directory)?;
     let own = start_keeper(keeper, &directory)?;
     let pidfd = open_pidfd(own.id())?;
@@ -95,6 +96,16 @@ pub fn find(effect_dir: &Path) -> Result<Found, SupervisorError> {
         Some(end) => Found::Ended(end),
         None => Found::Orphaned,
     })
+}
+
+/// Makes it as if the child had never been started, for one that has ended and whose end is worth nothing, because what it
+/// printed could not be kept. May be repeated; it refuses while a keeper is alive.
+pub fn forget(effect_dir: &Path) -> Result<(), SupervisorError> {
+    let directory = EffectDir::new(effect_dir)?;
+    match directory.try_lock()? {
+        Some(_lock) => directory.forget(),
+        None => Err(SupervisorError::KeeperAlive { path: directory.path().to_owned() }),
+    }
 }
 
 impl KeptChild {

@@ -37,7 +37,7 @@ pub use detached::{DetachedCommand, DetachedGroup, DetachedStdio, spawn_detached
 pub use error::SupervisorError;
 pub use identity::ProcessIdentity;
 pub use keeper::keep;
-pub use kept_child::{Found, KeeperProgram, KeptChild, find, start};
+pub use kept_child::{Found, KeeperProgram, KeptChild, find, forget, start};
 pub use last_line::last_line;
 pub use launcher::launch;
 pub use leftovers::remove_leftovers;

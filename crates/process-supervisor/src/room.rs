@@ -1,5 +1,6 @@
-//! Room on the disk for what a keeper will have to write, taken by the engine before the keeper is started. A disk that
-//! fills up while an agent works would else cost the whole step: nobody could know how it ended. Knows no process.
+//! Room on the disk for what a keeper will have to write, taken by the engine before the keeper is started, and a look
+//! whether there is any for the child. A disk that fills up while an agent works would else cost the whole step: nobody
+//! could know how it ended. Knows no process.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -13,6 +14,10 @@ use crate::error::SupervisorError;
 
 /// More than any of these files takes: numbers and a sentence or two. One block of most file systems.
 const SIZE: usize = 4096;
+
+/// A child finds at least so much on the disks it works on: an answer, some small files and the beginning of what it
+/// prints. An agent that cannot even write its answer would be paid for and asked again.
+const FOR_THE_CHILD: u64 = 128 * 1024;
 
 /// The room of one file. It is opened before the child is there, so that a child can put nothing in its place.
 #[derive(Debug)]
@@ -116,6 +121,20 @@ impl Room {
         // What cannot be removed is litter, not a fault.
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// For the engine, before it starts a child that works in these directories. Where a disk does not tell how much is left
+/// on it, the child has to see.
+pub(crate) fn look_for_room(directories: [&Path; 2]) -> Result<(), SupervisorError> {
+    for directory in directories {
+        let Ok(disk) = rustix::fs::statvfs(directory) else { continue };
+        let left = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if disk.f_blocks > 0 && left < FOR_THE_CHILD {
+            let full = rustix::io::Errno::NOSPC;
+            return Err(SupervisorError::file("begin a step with so little room in", directory, full));
+        }
+    }
+    Ok(())
 }
 
 fn for_anybody(directory: &EffectDir, name: &str) -> PathBuf {

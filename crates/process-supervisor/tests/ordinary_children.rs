@@ -8,7 +8,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use rustix::process::Signal;
 use support::World;
-use windlass_process_supervisor::{ChildStdin, Found, HowEnded, NotStartedKind, find, last_line};
+use windlass_process_supervisor::{
+    ChildStdin, Found, HowEnded, NotStartedKind, SupervisorError, find, forget, last_line,
+};
 
 #[test]
 fn the_exit_code_and_both_streams_are_recorded() {
@@ -19,6 +21,34 @@ fn the_exit_code_and_both_streams_are_recorded() {
     assert_eq!((end.stdout_bytes, end.stderr_bytes), (4, 6));
     assert_eq!((world.stdout().as_str(), world.stderr().as_str()), ("out\n", "error\n"));
     assert!(!end.is_success());
+}
+
+#[test]
+fn a_log_that_could_not_be_kept_is_told_and_the_child_may_be_forgotten() {
+    let world = World::new();
+    std::fs::create_dir(world.effect()).unwrap();
+    std::os::unix::fs::symlink("/dev/full", world.effect().join("stdout.log")).unwrap();
+    let end = world.run(&world.script("echo ran >> $T/runs; echo all is well; exit 3"));
+    assert_eq!((end.how, end.stdout_bytes), (HowEnded::Exited { code: 3 }, 12));
+    let why = end.output_lost.unwrap();
+    assert!(why.contains("No space left on device"), "{why}");
+    forget(&world.effect()).unwrap();
+    assert!(matches!(find(&world.effect()).unwrap(), Found::NotStarted));
+    forget(&world.effect()).unwrap();
+    let end = world.run(&world.script("echo ran >> $T/runs; echo all is well"));
+    assert_eq!((end.is_success(), end.output_lost), (true, None));
+    assert_eq!(world.stdout(), "all is well\n");
+    assert_eq!(std::fs::read_to_string(world.file("runs")).unwrap(), "ran\nran\n");
+}
+
+#[test]
+fn a_child_at_work_cannot_be_forgotten() {
+    let world = World::new();
+    let mut child = world.start(&world.script("touch $T/begun; while test ! -e $T/go; do sleep 0.01; done"));
+    world.wait_for_file("begun");
+    assert!(matches!(forget(&world.effect()), Err(SupervisorError::KeeperAlive { .. })));
+    std::fs::write(world.file("go"), "").unwrap();
+    assert!(support::wait(&mut child).is_success());
 }
 
 #[test]

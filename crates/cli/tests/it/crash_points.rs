@@ -9,7 +9,7 @@ mod stage;
 
 pub(crate) use choice::{Kinds, is_campaign, visited};
 pub(crate) use ending::Ending;
-pub(crate) use stage::{Stage, Standing, places};
+pub(crate) use stage::{Actor, Stage, Standing, places};
 
 /// The places are shared out among so many tests, which run side by side.
 const SHARES: usize = 4;

@@ -1,6 +1,7 @@
 //! What `clean` takes can be had again, a person can stand in any tree, and a run proves itself in one file.
 
 mod archives;
+mod budget;
 mod checkouts;
 pub(crate) mod leftovers;
 mod reruns;

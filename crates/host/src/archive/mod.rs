@@ -1,10 +1,12 @@
 //! One run in one file: a tar of plain files in one fixed form, compressed as gzip, closed by the hash of everything before
 //! it. The same content gives the same bytes. Whatever is not exactly of this form is refused; knows nothing of runs.
 
+mod bounds;
 mod gzip;
 mod tar;
 
-pub(crate) use tar::{Header, MOST_BYTES};
+pub(crate) use bounds::Bounds;
+pub(crate) use tar::Header;
 
 use gzip::{Deflating, Inflating};
 use sha2::{Digest, Sha256};
@@ -85,11 +87,19 @@ impl<W: Write> Write for Hashing<W> {
 /// Reads an archive file by file. Its seal was checked before the first of them is unpacked.
 pub(crate) struct Reader {
     from: Inflating<BufReader<io::Take<File>>>,
-    read: u64,
+    bounds: Bounds,
+    /// What the file itself takes.
+    packed: u64,
+    files: usize,
+    announced: u64,
 }
 
 impl Reader {
-    pub(crate) fn open(path: &Path) -> Result<Self, ArchiveError> {
+    pub(crate) fn open(path: &Path, bounds: Bounds) -> Result<Self, ArchiveError> {
+        // Opening a pipe would wait for somebody to write.
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(ArchiveError::Form("it is no plain file".to_owned()));
+        }
         let mut file = File::open(path)?;
         let length = file.metadata()?.len();
         let body = length.checked_sub(SEAL_BYTES as u64).ok_or(ArchiveError::NotSealed)?;
@@ -104,27 +114,36 @@ impl Reader {
             return Err(ArchiveError::SealBroken);
         }
         file.seek(SeekFrom::Start(0))?;
-        Ok(Self { from: Inflating::new(BufReader::new(file.take(body)))?, read: 0 })
+        let from = Inflating::new(BufReader::new(file.take(body)))?;
+        Ok(Self { from, bounds, packed: length, files: 0, announced: 0 })
     }
 
     /// The next file's name and size; its content must be read before the next one. `None` at the end, behind which
     /// nothing may stand.
     pub(crate) fn next(&mut self) -> Result<Option<Header>, ArchiveError> {
         let mut block = [0; tar::BLOCK];
-        self.from.read_exact(&mut block)?;
+        self.fill(&mut block)?;
         if block == [0; tar::BLOCK] {
-            self.from.read_exact(&mut block)?;
+            self.fill(&mut block)?;
             if block != [0; tar::BLOCK] || self.from.read(&mut [0])? != 0 {
                 return Err(ArchiveError::Form("something stands behind its end".to_owned()));
             }
             return Ok(None);
         }
         let header = Header::parse(&block).map_err(ArchiveError::Form)?;
-        self.read = self.read.saturating_add(header.bytes);
-        if self.read > MOST_BYTES {
-            return Err(ArchiveError::Form(format!("it unpacks to more than {MOST_BYTES} bytes")));
-        }
+        self.files += 1;
+        self.announced = self.announced.saturating_add(header.bytes);
+        self.bounds.refuse(self.files, self.announced, self.packed).map_err(ArchiveError::Form)?;
         Ok(Some(header))
+    }
+
+    fn fill(&mut self, buffer: &mut [u8]) -> Result<(), ArchiveError> {
+        self.from.read_exact(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                ArchiveError::Form("it holds less than it says, and ends in the middle of a file".to_owned())
+            }
+            _ => ArchiveError::Io(error),
+        })
     }
 
     /// Hands the content over piece by piece.
@@ -137,12 +156,12 @@ impl Reader {
         let mut buffer = vec![0; 64 * 1024];
         while left > 0 {
             let most = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
-            self.from.read_exact(&mut buffer[..most])?;
+            self.fill(&mut buffer[..most])?;
             take(&buffer[..most]);
             left -= most as u64;
         }
         let mut padding = vec![0; header.padding()];
-        self.from.read_exact(&mut padding)?;
+        self.fill(&mut padding)?;
         if padding.iter().any(|byte| *byte != 0) {
             return Err(ArchiveError::Form(format!("something stands behind the end of {}", header.name)));
         }
@@ -165,7 +184,11 @@ mod tests {
     type Files = Vec<(String, Vec<u8>)>;
 
     fn read(path: &Path) -> Result<Files, ArchiveError> {
-        let mut reader = Reader::open(path)?;
+        read_within(path, Bounds::USUAL)
+    }
+
+    fn read_within(path: &Path, bounds: Bounds) -> Result<Files, ArchiveError> {
+        let mut reader = Reader::open(path, bounds)?;
         let mut files = Vec::new();
         while let Some(header) = reader.next()? {
             let mut content = Vec::new();
@@ -246,6 +269,103 @@ mod tests {
             resealed(&path, &wrong);
             assert!(read(&path).is_err());
         }
+    }
+
+    /// A header as somebody else may write it, with a checksum that is right.
+    fn foreign(name: &str, bytes: u64, kind: u8, target: &str) -> [u8; tar::BLOCK] {
+        let mut block = Header { name: "a".to_owned(), bytes }.to_bytes().unwrap();
+        block[0] = 0;
+        block[..name.len()].copy_from_slice(name.as_bytes());
+        block[156] = kind;
+        block[157..157 + target.len()].copy_from_slice(target.as_bytes());
+        block[148..156].copy_from_slice(b"        ");
+        let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
+        block[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        block
+    }
+
+    #[track_caller]
+    fn refusal(path: &Path, tar: &[u8]) -> String {
+        resealed(path, tar);
+        match read(path) {
+            Err(ArchiveError::Form(why)) => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn links_devices_and_names_that_lead_elsewhere_are_refused_before_anything_is_unpacked() {
+        let world = tempfile::tempdir().unwrap();
+        let path = world.path().join("one");
+        let end = [0; 2 * tar::BLOCK];
+        for name in ["../x", "/etc/passwd", "a/../../b", "..", ".git/config", "a\\b", "a b"] {
+            let why = refusal(&path, &[&foreign(name, 0, b'0', "")[..], &end].concat());
+            assert!(why.contains("leads elsewhere"), "{name}: {why}");
+        }
+        for (kind, target) in
+            [(b'1', "/etc/passwd"), (b'2', "../../x"), (b'3', ""), (b'4', ""), (b'5', ""), (b'6', "")]
+        {
+            let why = refusal(&path, &[&foreign("a", 0, kind, target)[..], &end].concat());
+            assert!(why.contains("header that no export writes"), "kind {kind}: {why}");
+        }
+        for kind in [b'x', b'g', b'L', b'S'] {
+            assert!(refusal(&path, &foreign("a", 0, kind, "")).contains("no export writes"));
+        }
+    }
+
+    #[test]
+    fn a_size_that_is_not_there_is_refused_where_the_file_ends() {
+        let world = tempfile::tempdir().unwrap();
+        let path = world.path().join("one");
+        let header = Header { name: "a".to_owned(), bytes: 0o77_777_777_777 }.to_bytes().unwrap();
+        let why = refusal(&path, &[&header[..], b"little"].concat());
+        assert!(why.contains("times its size"), "more than a file of this size can hold: {why}");
+        let header = Header { name: "a".to_owned(), bytes: 1 << 30 }.to_bytes().unwrap();
+        assert!(refusal(&path, &[&header[..], b"little"].concat()).contains("less than it says"));
+    }
+
+    #[test]
+    fn a_bomb_is_refused_by_what_it_announces() {
+        let world = tempfile::tempdir().unwrap();
+        let path = world.path().join("one");
+        let nothing = vec![0; 4 << 20];
+        archive(&path, &[("a", &nothing), ("b", &nothing)]);
+        assert!(path.metadata().unwrap().len() < 64 * 1024, "it is a small file");
+        assert_eq!(read(&path).unwrap().len(), 2, "a few megabytes are nothing to refuse");
+        let bounds = Bounds { unsuspected: 5 << 20, ..Bounds::USUAL };
+        let why = read_within(&path, bounds).unwrap_err().to_string();
+        assert!(why.contains("more than 100 times its size"), "{why}");
+        let why = read_within(&path, Bounds { bytes: 5 << 20, ..Bounds::USUAL }).unwrap_err().to_string();
+        assert!(why.contains("more than 5242880 bytes"), "{why}");
+        let mut state = 1_u64;
+        let noise: Vec<u8> = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            state.to_be_bytes()[0]
+        })
+        .take(3 << 20)
+        .collect();
+        archive(&path, &[("a", &noise), ("b", &noise)]);
+        assert_eq!(read_within(&path, bounds).unwrap().len(), 2, "what is not packed tightly is no bomb");
+    }
+
+    #[test]
+    fn more_files_than_a_run_has_are_refused() {
+        let world = tempfile::tempdir().unwrap();
+        let path = world.path().join("one");
+        let names: Vec<String> = (0..1_001).map(|number| format!("evidence/{number}")).collect();
+        let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
+        archive(&path, &files);
+        let bounds = Bounds { files: 1_000, ..Bounds::USUAL };
+        let why = read_within(&path, bounds).unwrap_err().to_string();
+        assert!(why.contains("more than 1000 files"), "{why}");
+    }
+
+    #[test]
+    fn a_pipe_is_not_waited_for() {
+        let world = tempfile::tempdir().unwrap();
+        let path = world.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("no plain file"));
     }
 
     #[test]

@@ -4,8 +4,6 @@
 use std::io;
 
 pub(crate) const BLOCK: usize = 512;
-/// What all files of an archive together may unpack to.
-pub(crate) const MOST_BYTES: u64 = 64 * 1024 * 1024 * 1024;
 /// What the eleven octal digits of a header can say.
 const LARGEST: u64 = 0o77_777_777_777;
 

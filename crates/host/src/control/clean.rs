@@ -1,21 +1,23 @@
 //! Takes away what ended runs left behind, and nothing that is not kept elsewhere first. One function decides; a dry run
 //! only stops before the last step.
 
+mod budget;
+mod caches;
 mod checkouts;
 mod expiry;
 mod keeping;
 mod rounds;
 
-use super::find;
 use super::resume::Silence;
 use super::scratch::Scratch;
-use crate::context::{RunContext, git_commit};
+use super::{disk_budget, find};
+use crate::context::RunContext;
 use crate::effect_runner::by_hand::Place;
 use crate::fault::{git_fault, journal_fault};
 use crate::headline;
 use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
-use keeping::{Corner, KEPT_IF_FEW, branch_at_base, branch_once_kept, worktree_of};
+use keeping::{Corner, branch_at_base, branch_once_kept, worktree_of};
 use std::path::Path;
 use windlass_control_api::commands::{Clean, CleanMode};
 use windlass_control_api::views::{CleanItem, CleanReport};
@@ -27,6 +29,7 @@ use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::state::State as ControlState;
 use windlass_protocols::{CommitId, Fact, Role, Run};
 
+pub(crate) use budget::{Held, hold_to};
 pub(crate) use keeping::KEPT_IGNORED_FILES;
 
 pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fault> {
@@ -74,8 +77,27 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
     }
     if let Some(repository) = repository {
         expiry::sweep(host, &repository, (command.mode, command.old_kept), &mut report)?;
+        hold_to_budget(host, &repository, command.mode, &mut report).await?;
     }
     Ok(report)
+}
+
+/// What is too much even now lies in other repositories.
+async fn hold_to_budget(
+    host: &Host,
+    repository: &Path,
+    mode: CleanMode,
+    report: &mut CleanReport,
+) -> Result<(), Fault> {
+    let checkout = Checkout::discover(repository).map_err(git_fault)?;
+    let settings = host.settings_for(Some(checkout.work_tree()), &[])?;
+    let Some(budget) = disk_budget::budget(&settings) else { return Ok(()) };
+    let told = |what: &str| report.items.iter().any(|item| item.what == what);
+    let mut held = hold_to(host, budget, mode).await?;
+    // A dry run took nothing away before.
+    held.items.retain(|item| !told(&item.what));
+    report.items.append(&mut held.items);
+    Ok(())
 }
 
 async fn chosen(host: &Host, command: &Clean) -> Result<Vec<RunHead>, Fault> {
@@ -164,25 +186,14 @@ fn sweep_control(
         return Ok(());
     }
     sweep_places(context, head, state.head.as_ref(), [Role::Actuator, Role::Controller], mode, report)?;
-    let Some(commit) = &state.head else { return Ok(()) };
-    let base = context.repository.take_in(&git_commit(commit)?).map_err(git_fault)?;
-    for (depth, node) in state.spec.root.chain().enumerate() {
-        let depth = u32::try_from(depth).unwrap_or(u32::MAX);
-        for number in 0..node.sensors.len() {
-            let corner = Corner {
-                path: context.sensor_worktree(depth, number),
-                key: context.sensor_index_key(depth, number),
-                kept_name: format!("{}/sensor-{depth}-{number}", context.run),
-                ignored: KEPT_IF_FEW,
-            };
-            if !corner.is_there(context)? {
-                continue;
-            }
-            let shown = corner.path.display().to_string();
-            match worktree_of(context, &corner, &base, mode)? {
-                Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
-                Err(why) => report.kept.push(item(head, "worktree", &shown, why)),
-            }
+    for (corner, base) in caches::sensors(context, state)? {
+        if !corner.is_there(context)? {
+            continue;
+        }
+        let shown = corner.path.display().to_string();
+        match worktree_of(context, &corner, &base, mode)? {
+            Ok(why) => report.items.push(item(head, "worktree", &shown, why)),
+            Err(why) => report.kept.push(item(head, "worktree", &shown, why)),
         }
     }
     Ok(())

@@ -28,8 +28,7 @@ pub(crate) async fn diagnose(host: &Host, repository: Option<&Path>) -> Result<D
     let checkout = repository.and_then(|path| Checkout::discover(path).ok());
     if let Ok(settings) = host.settings_for(checkout.as_ref().map(Checkout::work_tree), &[]) {
         lines.extend(super::notify::lines(host, &Plan::of(&settings)));
-        let budget = settings.number("worktree-budget").unwrap_or(u64::MAX);
-        lines.extend(super::disk_use::lines(host, budget).await?);
+        lines.extend(super::disk_use::lines(host, super::disk_budget::budget(&settings)).await?);
     }
     Ok(Diagnosis { lines })
 }

@@ -8,36 +8,64 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use windlass_control_api::Fault;
 use windlass_control_api::views::{DiagnosisLine, Health};
-use windlass_engine::Journal;
+use windlass_engine::{Journal, RunHead};
 
-const MEGABYTE: u64 = 1024 * 1024;
+pub(crate) const MEGABYTE: u64 = 1024 * 1024;
 /// A walk that finds more stops and says so: a look must come to an end.
 const MOST_FILES: u64 = 2_000_000;
 
-/// One line per repository that has any, and whether all together are more than the budget.
-pub(crate) async fn lines(host: &Host, budget_mb: u64) -> Result<Vec<DiagnosisLine>, Fault> {
-    let mut used: BTreeMap<String, BTreeMap<&'static str, u64>> = BTreeMap::new();
+/// What worktrees are for; the first two are made again for every look.
+pub(crate) const CHECKERS: &str = "checkers";
+pub(crate) const SENSORS: &str = "sensors";
+
+/// One worktree, and what it takes.
+pub(crate) struct Used {
+    pub(crate) head: RunHead,
+    pub(crate) repository: String,
+    pub(crate) kind: &'static str,
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+}
+
+/// Everything that stands, and whether all of it was counted.
+pub(crate) async fn all(host: &Host) -> Result<(Vec<Used>, Counted), Fault> {
+    let mut used = Vec::new();
     let mut left = MOST_FILES;
     for head in host.journal.runs().await.map_err(journal_fault)? {
         let line = headline::line(&head, false);
         for (kind, path) in worktrees(Path::new(&line.run_dir)) {
             let bytes = size_of(&path, &mut left);
-            *used.entry(line.repository.clone()).or_default().entry(kind).or_default() += bytes;
+            let (head, repository) = (head.clone(), line.repository.clone());
+            used.push(Used { head, repository, kind, path, bytes });
         }
     }
+    Ok((used, if left == 0 { Counted::NotAll } else { Counted::All }))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counted {
+    All,
+    NotAll,
+}
+
+/// One line per repository that has any, and whether all together are more than the budget; without one, how much it is.
+pub(crate) async fn lines(host: &Host, budget: Option<u64>) -> Result<Vec<DiagnosisLine>, Fault> {
+    let (found, counted) = all(host).await?;
+    let mut used: BTreeMap<String, BTreeMap<&'static str, u64>> = BTreeMap::new();
+    for one in found {
+        *used.entry(one.repository).or_default().entry(one.kind).or_default() += one.bytes;
+    }
     let all: u64 = used.values().flat_map(BTreeMap::values).sum();
-    let over = all / MEGABYTE > budget_mb;
-    let more = if left == 0 { ", and more than was counted" } else { "" };
+    let over = budget.is_some_and(|budget| all > budget);
+    let of = budget.map_or(String::new(), |budget| format!(" of {} MB", budget / MEGABYTE));
+    let more = if counted == Counted::NotAll { ", and more than was counted" } else { "" };
     Ok(used
         .into_iter()
         .map(|(repository, kinds)| {
             let told: Vec<String> =
                 kinds.iter().map(|(kind, bytes)| format!("{kind} {} MB", bytes / MEGABYTE)).collect();
-            let details = format!(
-                "{repository}: {}{more}; {} MB of {budget_mb} MB in all",
-                told.join(", "),
-                all / MEGABYTE
-            );
+            let details =
+                format!("{repository}: {}{more}; {} MB{of} in all", told.join(", "), all / MEGABYTE);
             let (state, fix) = if over {
                 (
                     Health::Warning,
@@ -64,8 +92,8 @@ fn worktrees(run_dir: &Path) -> Vec<(&'static str, PathBuf)> {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let kind = match name.as_ref() {
                 "doer" | "actuator" | "builder" | "implementer" => "makers",
-                "judge" | "controller" | "evaluator" | "reviewer" => "checkers",
-                name if name.starts_with("sensor-") => "sensors",
+                "judge" | "controller" | "evaluator" | "reviewer" => CHECKERS,
+                name if name.starts_with("sensor-") => SENSORS,
                 _ => "people",
             };
             (kind, path.clone())

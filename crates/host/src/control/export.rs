@@ -2,15 +2,18 @@
 //! all with hashes. Reads only; the same run gives the same bytes.
 
 use super::standings::{self, At};
+use super::verify_archive::MOST_JOURNAL;
 use super::{find, queries};
-use crate::archive::{Header, Writer};
+use crate::archive::{Bounds, Header, Writer};
 use crate::context::git_commit;
 use crate::evidence::{digest, file_digest};
 use crate::fault::{bug, file_fault, git_fault};
 use crate::host::Host;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use windlass_control_api::keeping::{ExportRun, Exported};
 use windlass_control_api::{Code, Fault};
@@ -33,11 +36,40 @@ pub(crate) struct Manifest {
     pub(crate) facts: u64,
     /// Of the last fact: who knows it from elsewhere knows that the record is the one.
     pub(crate) last_hash: String,
+    #[serde(deserialize_with = "few_enough")]
     pub(crate) artifacts: Vec<ManifestArtifact>,
+    #[serde(deserialize_with = "few_enough")]
     pub(crate) trees: Vec<ManifestTree>,
+    #[serde(deserialize_with = "few_enough")]
     pub(crate) files: Vec<ManifestFile>,
     /// What could not be taken along.
+    #[serde(deserialize_with = "few_enough")]
     pub(crate) left_out: Vec<String>,
+}
+
+/// A list of somebody else's making, which may have no end: counted while it is read.
+fn few_enough<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    struct Counting<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Counting<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("a list")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
+            let mut list = Vec::new();
+            while let Some(item) = items.next_element()? {
+                if list.len() == Bounds::USUAL.files {
+                    let most = Bounds::USUAL.files;
+                    return Err(A::Error::custom(format_args!("a list has more than {most} entries")));
+                }
+                list.push(item);
+            }
+            Ok(list)
+        }
+    }
+    from.deserialize_seq(Counting(PhantomData))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,7 +172,11 @@ pub(crate) async fn export(host: &Host, command: ExportRun) -> Result<Exported, 
         sources.insert(format!("{EVIDENCE}{}", artifact.sha256), Source::Sealed(path, artifact.bytes));
     }
     commits(host, (&head.run, &run), &mut manifest, &mut sources)?;
-    sources.insert(JOURNAL.to_owned(), Source::Here(rows(&stored)?));
+    let journal = rows(&stored)?;
+    if journal.len() as u64 > MOST_JOURNAL {
+        return Err(damaged(JOURNAL, &format!("it is larger than {MOST_JOURNAL} bytes")));
+    }
+    sources.insert(JOURNAL.to_owned(), Source::Here(journal));
     for (path, source) in &sources {
         let (sha256, bytes) = match source {
             Source::Here(content) => (digest(content), content.len() as u64),
@@ -215,6 +251,10 @@ fn commits(
     Ok(())
 }
 
+fn too_large(why: String) -> std::io::Error {
+    std::io::Error::other(format!("nobody would accept it as an archive: {why}"))
+}
+
 /// Under another name first: a file of this name is whole.
 fn write(file: &Path, manifest: &Manifest, sources: BTreeMap<String, Source>) -> std::io::Result<()> {
     let mut name = file.file_name().unwrap_or_default().to_owned();
@@ -235,6 +275,10 @@ fn write(file: &Path, manifest: &Manifest, sources: BTreeMap<String, Source>) ->
             }
         }
         writer.finish()?;
+        // What is written here must be accepted elsewhere.
+        let unpacked = manifest.files.iter().map(|file| file.bytes).sum::<u64>() + listing.len() as u64;
+        let packed = part.metadata()?.len();
+        Bounds::USUAL.refuse(manifest.files.len(), unpacked, packed).map_err(too_large)?;
         std::fs::rename(&part, file)
     })();
     if written.is_err() {

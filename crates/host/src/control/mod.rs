@@ -8,6 +8,7 @@ pub(crate) mod compat;
 pub(crate) mod control_loop;
 pub(crate) mod cost;
 pub(crate) mod diagnose;
+pub(crate) mod disk_budget;
 mod disk_use;
 pub(crate) mod export;
 pub(crate) mod find;

@@ -1,7 +1,7 @@
 //! Starts a run: everything is checked before the first fact, so that a refusal leaves nothing behind.
 
 use super::task_spec::{Wanted, free_branch};
-use super::{agents, find, trust};
+use super::{agents, disk_budget, find, trust};
 use crate::context::RunContext;
 use crate::drive::{Aim, Driven, Driver, Hands};
 use crate::fault::{bug, git_fault, journal_fault};
@@ -57,6 +57,7 @@ pub(super) async fn start_for(
         for text in agents::require(host, chosen(&spec.place)).await? {
             watcher.hear(&Event::Notice { text });
         }
+        disk_budget::hold_before_a_run(host, &settings, watcher).await;
     }
     let run = new_run_id()?;
     let owner = Owner::this_process(run.as_str(), &format!("windlass run {}", spec.task))?;

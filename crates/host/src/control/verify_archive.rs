@@ -3,7 +3,7 @@
 
 use super::export::{COMMITS, EVIDENCE, JOURNAL, MANIFEST, Manifest, Row, told};
 use super::verify::{check_chain, check_rules, failed, judged, passed};
-use crate::archive::{ArchiveError, Header, Reader};
+use crate::archive::{ArchiveError, Bounds, Header, Reader};
 use crate::evidence::hex;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -16,8 +16,12 @@ use windlass_protocols::{Fact, Millis, RunId};
 
 /// What is held in memory, by kind.
 const MOST_LISTING: u64 = 256 * 1024 * 1024;
-const MOST_JOURNAL: u64 = 2 * 1024 * 1024 * 1024;
+pub(crate) const MOST_JOURNAL: u64 = 512 * 1024 * 1024;
 const MOST_COMMIT: u64 = 4 * 1024 * 1024;
+/// Of all commits together.
+const MOST_COMMITS: u64 = 256 * 1024 * 1024;
+/// A row of a journal takes more than its text.
+const MOST_ROWS: usize = 2_000_000;
 
 pub(crate) fn verify(path: &Path) -> Result<Verification, Fault> {
     let mut checks = Vec::new();
@@ -49,28 +53,43 @@ struct Content {
     found: Vec<(String, u64, String)>,
     journal: Vec<u8>,
     commits: BTreeMap<String, Vec<u8>>,
+    commit_bytes: u64,
 }
 
 fn read(path: &Path) -> Result<Content, ArchiveError> {
     let form = |what: String| ArchiveError::Form(what);
-    let mut reader = Reader::open(path)?;
+    let mut reader = Reader::open(path, Bounds::USUAL)?;
     let first = reader.next()?.filter(|header| header.name == MANIFEST);
     let first = first.ok_or_else(|| form(format!("it does not begin with {MANIFEST}")))?;
     let (listing, _) = take(&mut reader, &first, MOST_LISTING)?;
     let manifest: Manifest = serde_json::from_slice(&listing)
         .map_err(|error| form(format!("{MANIFEST} cannot be read: {error}")))?;
-    let mut content = Content { manifest, found: Vec::new(), journal: Vec::new(), commits: BTreeMap::new() };
+    let mut content = Content {
+        manifest,
+        found: Vec::new(),
+        journal: Vec::new(),
+        commits: BTreeMap::new(),
+        commit_bytes: 0,
+    };
     while let Some(header) = reader.next()? {
         // Nothing is unpacked that the list does not announce, at the size it announces.
         let said = content.manifest.files.get(content.found.len());
         if said.is_none_or(|said| said.path != header.name || said.bytes != header.bytes) {
             return Err(form(format!("{} is not the next file of its list", header.name)));
         }
+        // An export writes them in order, so that none can stand there twice and be another one each time.
+        if content.found.last().is_some_and(|(last, ..)| *last >= header.name) {
+            return Err(form(format!("{} is there twice, or out of its order", header.name)));
+        }
         let hash = if header.name == JOURNAL {
             let (journal, hash) = take(&mut reader, &header, MOST_JOURNAL)?;
             content.journal = journal;
             hash
         } else if let Some(id) = header.name.strip_prefix(COMMITS) {
+            content.commit_bytes += header.bytes.min(MOST_COMMITS);
+            if content.commit_bytes > MOST_COMMITS {
+                return Err(form(format!("its commits are larger than {MOST_COMMITS} bytes")));
+            }
             let (commit, hash) = take(&mut reader, &header, MOST_COMMIT)?;
             content.commits.insert(id.to_owned(), commit);
             hash
@@ -140,6 +159,9 @@ fn rows(journal: &[u8]) -> Result<Vec<Stored>, String> {
             serde_json::from_str(line).map_err(|error| format!("a row cannot be read: {error}"))?;
         Ok(Stored { version: row.version, at: Millis(row.at), payload: row.payload, hash: row.hash })
     };
+    if text.lines().nth(MOST_ROWS).is_some() {
+        return Err(format!("it has more than {MOST_ROWS} rows"));
+    }
     text.lines().map(row).collect()
 }
 
@@ -231,4 +253,94 @@ fn check_commits(content: &Content, expected: &Manifest) -> VerificationCheck {
         check.details = format!("{}; left out: {}", check.details, content.manifest.left_out.join("; "));
     }
     check
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::Writer;
+    use crate::control::export::{FORMAT, ManifestFile};
+
+    fn listed(path: &str, content: &[u8]) -> ManifestFile {
+        let sha256 = crate::evidence::digest(content).to_string();
+        ManifestFile { path: path.to_owned(), sha256, bytes: content.len() as u64 }
+    }
+
+    /// An archive that is sealed and whole, whatever it says.
+    fn archive(path: &Path, listing: &[u8], files: &[(&str, &[u8])]) {
+        let mut writer = Writer::new(std::fs::File::create(path).unwrap()).unwrap();
+        for (name, content) in [(MANIFEST, listing)].iter().chain(files) {
+            let header = Header { name: (*name).to_owned(), bytes: content.len() as u64 };
+            writer.add(&header, *content).unwrap();
+        }
+        writer.finish().unwrap();
+    }
+
+    fn manifest(files: Vec<ManifestFile>) -> Manifest {
+        Manifest {
+            format: FORMAT.to_owned(),
+            run: "r".to_owned(),
+            facts: 0,
+            last_hash: String::new(),
+            artifacts: Vec::new(),
+            trees: Vec::new(),
+            files,
+            left_out: Vec::new(),
+        }
+    }
+
+    #[track_caller]
+    fn refusal(path: &Path) -> String {
+        let found = verify(path).unwrap();
+        assert!(!found.holds);
+        assert_eq!(found.checks.len(), 1, "nothing else was looked at");
+        found.checks[0].details.clone()
+    }
+
+    #[test]
+    fn a_file_that_is_there_twice_is_refused() {
+        let world = tempfile::tempdir().unwrap();
+        let path = world.path().join("one");
+        let files = [(JOURNAL, &b"{}\n"[..]), (JOURNAL, &b"[]\n"[..])];
+        let list = manifest(files.iter().map(|(name, content)| listed(name, content)).collect());
+        archive(&path, &serde_json::to_vec(&list).unwrap(), &files);
+        assert!(refusal(&path).contains("is there twice"), "{}", refusal(&path));
+    }
+
+    #[test]
+    fn what_the_list_does_not_announce_is_not_unpacked() {
+        let world = tempfile::tempdir().unwrap();
+        let path = world.path().join("one");
+        let list = serde_json::to_vec(&manifest(Vec::new())).unwrap();
+        archive(&path, &list, &[("evidence/00", b"x")]);
+        assert!(refusal(&path).contains("not the next file of its list"), "{}", refusal(&path));
+        let list = serde_json::to_vec(&manifest(vec![listed("elsewhere", b"x")])).unwrap();
+        archive(&path, &list, &[("elsewhere", b"x")]);
+        assert!(refusal(&path).contains("is no file of an archive"), "{}", refusal(&path));
+    }
+
+    /// A row takes more memory than its text, so that rows are counted while they are read.
+    #[test]
+    fn a_list_of_a_million_files_is_refused_while_it_is_read() {
+        let row = r#"{"path":"","sha256":"","bytes":0},"#;
+        let list = |files: &str, left_out: &str| {
+            format!(
+                r#"{{"format":"","run":"","facts":0,"last_hash":"","artifacts":[],"trees":[],"files":[{files}],"left_out":[{left_out}]}}"#
+            )
+        };
+        let many = row.repeat(1_000_000);
+        let words = r#""","#.repeat(1_000_000);
+        for text in [list(many.trim_end_matches(','), ""), list("", words.trim_end_matches(','))] {
+            let error = serde_json::from_str::<Manifest>(&text).unwrap_err().to_string();
+            assert!(error.contains("more than 500000 entries"), "{error}");
+        }
+        assert!(serde_json::from_str::<Manifest>(&list("", r#""one""#)).is_ok());
+    }
+
+    #[test]
+    fn a_journal_of_more_rows_than_any_run_has_is_refused_before_one_is_read() {
+        let text = "\n".repeat(MOST_ROWS + 1);
+        let why = rows(text.as_bytes()).err().unwrap();
+        assert!(why.contains("more than 2000000 rows"), "{why}");
+    }
 }

@@ -489,7 +489,7 @@ fn held_to_reading(
     } else {
         // The engine that took the fingerprint is gone: look at all of the content instead.
         let key = format!("{}-after", context.index_key(asked.role));
-        let limits = SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
+        let limits = SnapshotLimits::NONE;
         let found = repository.snapshot(&place(context, asked), &key, tree, limits);
         repository.forget_index(&key);
         match found {

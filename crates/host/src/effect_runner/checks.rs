@@ -113,7 +113,7 @@ pub(super) async fn run_all(
             fence::put_around(&shown, &mut spec, &step)?;
             Ok((spec, Secrets::new()))
         };
-        let end = step::child_in(context, directory.clone(), (told.clone(), None), prepare).await?;
+        let end = step::command_in(context, directory.clone(), told.clone(), prepare).await?;
         let Some(end) = end else { return Ok(Ran::CutOff(Outcome::Interrupted { usage: used })) };
         let usage = step::usage(&end, limits);
         used.duration = Millis(used.duration.0 + usage.duration.0);
@@ -218,7 +218,11 @@ fn look(
         return Ok(Seen::Ours);
     }
     let found = windlass_process_supervisor::find(directory).map_err(supervisor_fault)?;
-    Ok(if matches!(found, Found::Ended(_)) { Seen::AfterRestart } else { Seen::Ours })
+    Ok(match found {
+        // One that is run again was the last that was begun.
+        Found::Ended(end) if step::lost_output(&end, directory).is_none() => Seen::AfterRestart,
+        _ => Seen::Ours,
+    })
 }
 
 /// The limits are the step's, not each command's: what earlier ones used up is gone.

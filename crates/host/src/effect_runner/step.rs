@@ -10,7 +10,7 @@ use crate::fault::{bug, supervisor_fault};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::watch;
-use windlass_control_api::Fault;
+use windlass_control_api::{Code, Fault};
 use windlass_engine::Clock;
 use windlass_process_supervisor::{
     ChildEnd, ChildSpec, EndedBy, Found, HowEnded, KeptChild, Secrets, start, sweep,
@@ -87,6 +87,38 @@ pub(super) async fn child_in(
         }
     };
     until_the_end(&mut child, &mut told, watch).await.map(Some)
+}
+
+/// As [`child_in`], for a command. What it prints is what its tests are counted by, so that one whose output could not be
+/// kept has not been run: it is a fault, and the next one who asks runs it again.
+pub(super) async fn command_in(
+    context: &RunContext,
+    directory: PathBuf,
+    told: Told,
+    prepare: impl FnOnce() -> Result<(ChildSpec, Secrets), Fault> + Send + 'static,
+) -> Result<Option<ChildEnd>, Fault> {
+    let found = windlass_process_supervisor::find(&directory).map_err(supervisor_fault)?;
+    if let Found::Ended(end) = found
+        && lost_output(&end, &directory).is_some()
+    {
+        windlass_process_supervisor::forget(&directory).map_err(supervisor_fault)?;
+    }
+    let end = child_in(context, directory.clone(), (told, None), prepare).await?;
+    match end.as_ref().and_then(|end| lost_output(end, &directory)) {
+        None => Ok(end),
+        Some(why) => Err(Fault::new(
+            Code::FileSystem,
+            format!("cannot keep what a command printed in {}: {why}", directory.display()),
+        )
+        .kept("everything recorded so far; what the command said counts for nothing")
+        .hint("mend what the message names, then `windlass resume RUN` runs the command again")),
+    }
+}
+
+/// Why what a command printed is not all there, where that matters.
+pub(super) fn lost_output<'a>(end: &'a ChildEnd, directory: &Path) -> Option<&'a str> {
+    let counts = matches!(count(end, directory), Counted::Ended(_));
+    end.output_lost.as_deref().filter(|_| counts)
 }
 
 /// Why we ended a child, left where whoever concludes finds it.

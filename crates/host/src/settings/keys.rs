@@ -333,7 +333,7 @@ pub const KEYS: &[Key] = &[
         Kind::Number,
         "20480",
         Runs::Nothing,
-        "how many megabytes the worktrees of all runs may take before `windlass doctor` warns",
+        "how many megabytes the worktrees of all runs may take before those that can be made again go; 0 for any number",
     ),
     key(
         "prices",

@@ -15,9 +15,16 @@ use crate::redaction::Redaction;
 /// Enough to empty a pipe in one read.
 const CHUNK: usize = 64 * 1024;
 
+/// What is known of both streams when they have ended.
+pub(super) struct Printed {
+    pub(super) bytes: [u64; 2],
+    /// Why not all that should be kept is.
+    pub(super) lost: Option<String>,
+}
+
 pub(super) struct Output {
     pipes: [Option<Receiver>; 2],
-    logs: [Option<BoundedLog>; 2],
+    logs: [io::Result<BoundedLog>; 2],
     /// Takes secrets out on the way to the logs.
     redactions: [Redaction; 2],
     seen: [u64; 2],
@@ -26,7 +33,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Takes the pipes. A log that cannot be made is done without: the child runs already.
+    /// Takes the pipes. A log that cannot be made is done without, and named in the end: the child runs already.
     pub(super) fn of(
         child: &mut Child,
         directory: &EffectDir,
@@ -40,8 +47,7 @@ impl Output {
                 Some(Receiver::from_owned_fd(OwnedFd::from(stdout))?),
                 Some(Receiver::from_owned_fd(OwnedFd::from(stderr))?),
             ],
-            logs: Stream::BOTH
-                .map(|stream| BoundedLog::create(LogFiles::new(directory, stream, limits)).ok()),
+            logs: Stream::BOTH.map(|stream| BoundedLog::create(LogFiles::new(directory, stream, limits))),
             redactions: [redaction.clone(), redaction.clone()],
             seen: [0; 2],
             chunk: Vec::new(),
@@ -64,7 +70,7 @@ impl Output {
         match pipe.try_read(&mut self.chunk) {
             Ok(0) => self.pipes[which] = None,
             Ok(count) => {
-                if let Some(log) = &mut self.logs[which] {
+                if let Ok(log) = &mut self.logs[which] {
                     log.take(&self.redactions[which].pass(&self.chunk[..count]));
                 }
                 self.seen[which] += count as u64;
@@ -77,16 +83,19 @@ impl Output {
         0
     }
 
-    /// Closes the pipes and completes the logs. Returns how many bytes each stream had.
-    pub(super) fn finish(self) -> [u64; 2] {
+    /// Closes the pipes and completes the logs. The end of the child must be recorded even if the disk is full; but what
+    /// a suite printed is what it is judged by, so that whoever reads a log has to know whether all of it is there.
+    pub(super) fn finish(self) -> Printed {
         drop(self.pipes);
+        let mut lost = None;
         for (log, mut redaction) in self.logs.into_iter().zip(self.redactions) {
-            let Some(mut log) = log else { continue };
-            log.take(&redaction.rest());
-            // The log is for people; the end of the child must be recorded even if the disk is full.
-            let _ = log.finish();
+            let kept = log.and_then(|mut log| {
+                log.take(&redaction.rest());
+                log.finish()
+            });
+            lost = lost.or(kept.err().map(|error| error.to_string()));
         }
-        self.seen
+        Printed { bytes: self.seen, lost }
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 
 use super::descendants::{self, Reaped};
 use super::ladder::{Ladder, Step};
-use super::output::Output;
+use super::output::{Output, Printed};
 use crate::cgroup::Cgroup;
 use crate::child_end::{ChildEnd, EndedBy, HowEnded};
 use crate::child_spec::{ChildSpec, Limits};
@@ -90,7 +90,7 @@ pub(super) async fn until_the_end(
     let duration = clock::now().saturating_duration_since(started);
     drain(&mut output, Duration::from_millis(spec.limits.leak_ms)).await;
     let swept = descendants::end_all(watched.leaked, &mut signals.child_ended).await;
-    let [stdout_bytes, stderr_bytes] = output.finish();
+    let Printed { bytes: [stdout_bytes, stderr_bytes], lost } = output.finish();
     Ok(ChildEnd {
         how: how_ended(watched.status),
         ended_by: ladder.ended_by(),
@@ -101,6 +101,7 @@ pub(super) async fn until_the_end(
         leaked_processes: swept.killed,
         surviving_processes: swept.surviving,
         sandbox: spec.sandbox.as_ref().map(|sandbox| sandbox.kind),
+        output_lost: lost,
     })
 }
 

@@ -3,8 +3,9 @@
 
 use super::{doer_also, judged_as_if_it_had_not, passing_doer_also};
 use crate::scene::Scene;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use windlass_test_support::{Script, When};
+use windlass_test_support::{Script, SmallDisk, When};
 
 /// A doer that plants this before or after its work; `MARK` is a program that leaves a mark where it ran.
 #[track_caller]
@@ -241,6 +242,70 @@ fn a_submodule_put_into_the_index_only_is_not_part_of_the_change() {
 #[test]
 fn a_file_of_300_megabytes_is_sent_back() {
     is_a_hazard(&["{ run = ['truncate', '--size', '300M', 'big.bin'] }"], "changed bytes are more than");
+}
+
+/// Far beyond every limit: told in the time it takes to look at it, within 256 MB of memory, and nothing of it is stored.
+#[track_caller]
+fn is_told_without_being_read(plant: &str, said: &str) {
+    for scene in [Scene::new(), Scene::fenced()] {
+        told_without_being_read(&scene, plant, said);
+    }
+}
+
+#[track_caller]
+fn told_without_being_read(scene: &Scene, plant: &str, said: &str) {
+    let plant = format!("{{ run = ['sh', '-c', '{plant}'] }}");
+    let agent = scene.world.agent("script.toml", &passing_doer_also(&[&plant]));
+    let bounded = ["--data=268435456", scene.world.program().to_str().unwrap()];
+    let task = ["run", "Add done.txt", "--id", crate::scene::TASK, "--repo", scene.repository.text()];
+    let flags = ["--json", "--rounds", "1", "--agent", agent.as_str()];
+    let words = [&bounded[..], &task, &flags].concat();
+    let output = scene.world.run(Path::new("prlimit"), scene.world.path(), &words, "");
+    let played = crate::scene::Played::of(&output).exits_with(10);
+    assert_eq!(played.words(), "reject not-run not-run 1");
+    let explained = played.explained();
+    for said in [said, "too large to be recorded"] {
+        assert!(explained.contains(said), "{said} is not in {explained}");
+    }
+    assert_eq!(scene.world.steps(), ["doer 1 1"]);
+    scene.assert_nothing_landed();
+    assert!(played.has(1, "handoff.json"), "what the doer said is kept");
+    assert!(played.run_dir.join("worktrees/doer/done.txt").is_file(), "what the doer made is kept");
+    assert!(stored(&scene.world.state_dir()) < 16 << 20, "its content was stored");
+    let _ = scene.world.windlass(&["verify", played.run()]).exits_with(0);
+}
+
+/// What a directory takes, in bytes.
+fn stored(directory: &Path) -> u64 {
+    std::fs::read_dir(directory).into_iter().flatten().flatten().fold(0, |bytes, entry| {
+        let found = entry.metadata().unwrap();
+        bytes + if found.is_dir() { stored(&entry.path()) } else { found.blocks() * 512 }
+    })
+}
+
+#[test]
+fn a_sparse_file_of_4_gigabytes_is_sent_back_unread() {
+    is_told_without_being_read("truncate --size 4G big.bin", "4294967300 changed bytes are more than");
+}
+
+#[test]
+fn a_tracked_file_that_became_4_gigabytes_is_sent_back_unread() {
+    is_told_without_being_read("truncate --size 4G README.md", "4294967296 changed bytes are more than");
+}
+
+#[test]
+fn two_hundred_thousand_files_are_sent_back_unread() {
+    // On a disk of memory: to make so many files takes some disks minutes.
+    windlass_test_support::in_private_mounts(
+        concat!(module_path!(), "::two_hundred_thousand_files_are_sent_back_unread"),
+        || {
+            for scene in [Scene::new(), Scene::fenced()] {
+                let _disk = SmallDisk::under(&[scene.repository.path()]);
+                let plant = "mkdir many && cd many && seq 200000 | xargs touch";
+                told_without_being_read(&scene, plant, "200001 changed paths are more than 10000");
+            }
+        },
+    );
 }
 
 #[test]

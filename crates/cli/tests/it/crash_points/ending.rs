@@ -142,9 +142,12 @@ fn files(directory: &Path) -> Vec<PathBuf> {
             if kind.is_dir() { open.push(entry.path()) } else { found.push(entry.path()) }
         }
     }
-    found.retain(|path| !by_content(path));
+    found.retain(|path| !by_content(path) && !path.ends_with(LOOKED_AT));
     found
 }
+
+/// Written where looking at the worktrees took long, which is a matter of the machine's mood.
+const LOOKED_AT: &str = "worktree-budget.json";
 
 /// Whether git or the evidence store named this file by its content: which there are differs with ids and durations.
 fn by_content(path: &Path) -> bool {

@@ -13,27 +13,43 @@ pub(crate) struct Stage {
     before: Untouched,
 }
 
+/// The agents of the run that can be asked for a last act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Actor {
+    FirstDoer,
+    Judge,
+    Auditor,
+}
+
 impl Stage {
     pub(crate) fn set_up() -> Self {
-        Self::of(world(), None)
+        Self::of(world(), &[])
     }
 
     /// The first doer does something more, when its work is done and its answer given.
     pub(crate) fn with_action(action: impl FnOnce(&World) -> String) -> Self {
-        let world = world();
-        let action = action(&world);
-        Self::of(world, Some(&action))
+        Self::with_last_act(Actor::FirstDoer, action)
     }
 
-    fn of(world: World, action: Option<&str>) -> Self {
+    /// One of the agents does something more, when its work is done and its answer given.
+    pub(crate) fn with_last_act(actor: Actor, action: impl FnOnce(&World) -> String) -> Self {
+        let world = world();
+        let action = action(&world);
+        Self::of(world, &[(actor, &action)])
+    }
+
+    fn of(world: World, last_acts: &[(Actor, &str)]) -> Self {
         let repository = world.repository("r");
+        let last = |actor| last_acts.iter().filter(move |(who, _)| *who == actor).map(|(_, act)| *act);
         let guess = ["{ write = 'answer.txt', text = 'wrong' }", "{ handoff = 'guesses' }"];
-        let first: Vec<&str> = guess.into_iter().chain(action).collect();
+        let first: Vec<&str> = guess.into_iter().chain(last(Actor::FirstDoer)).collect();
+        let judge: Vec<&str> = ["{ verdict = 'pass' }"].into_iter().chain(last(Actor::Judge)).collect();
+        let auditor: Vec<&str> = ["{ audit = 'pass' }"].into_iter().chain(last(Actor::Auditor)).collect();
         let script = Script::new()
             .doer(When::Round(1), &first)
             .doer(When::Round(2), &["{ write = 'answer.txt', text = 'right' }", "{ handoff = 'knows' }"])
-            .judge(When::Always, &["{ verdict = 'pass' }"])
-            .auditor(When::Always, &["{ audit = 'pass' }"]);
+            .judge(When::Always, &judge)
+            .auditor(When::Always, &auditor);
         let agent = world.agent("answer.toml", &script);
         let before = repository.record();
         Self { world, repository, agent, before }

@@ -6,7 +6,7 @@ use super::setup::{self, Setup};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
 use crate::control::task_spec::{caps, chosen_agents, fence, gate_rules, no_commit_yet, patience};
-use crate::control::{agents, trust};
+use crate::control::{agents, disk_budget, trust};
 use crate::effect_runner::author;
 use crate::fault::git_fault;
 use crate::holder::{IfHeld, Owner, hold_repository};
@@ -69,6 +69,7 @@ pub(crate) async fn start(
     for text in agents::require(host, chosen(&spec.place)).await? {
         watcher.hear(&Event::Notice { text });
     }
+    disk_budget::hold_before_a_run(host, &settings, watcher).await;
     let run = new_run_id()?;
     let owner = Owner::this_process(run.as_str(), &format!("windlass control run {}", spec.task))?;
     let if_held = IfHeld::waiting(command.wait);
@@ -98,7 +99,7 @@ impl Wanted<'_> {
         })?;
         self.repository.import(&head).map_err(git_fault)?;
         let key = format!("checkout-{}", self.checkout.repository_key());
-        let limits = SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
+        let limits = SnapshotLimits::NONE;
         let found = self.repository.snapshot(self.checkout.work_tree(), &key, &head.tree, limits);
         let found = found.map_err(git_fault)?;
         let changed: Vec<String> = found

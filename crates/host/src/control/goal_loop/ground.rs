@@ -30,7 +30,7 @@ impl Ground {
         repository.import(&base).map_err(git_fault)?;
         let checkout = repository.checkout();
         let key = format!("checkout-{}", checkout.repository_key());
-        let limits = SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
+        let limits = SnapshotLimits::NONE;
         let found = repository.snapshot(checkout.work_tree(), &key, &base.tree, limits);
         let found = found.map_err(git_fault)?;
         let changed = found.changes.iter().map(|change| change.path.to_string());

@@ -11,7 +11,7 @@ use super::{confirm, same_agent, tighten};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
 use crate::control::task_spec::{caps, chosen_agents, fence, patience};
-use crate::control::{agent_policy, agents, trust};
+use crate::control::{agent_policy, agents, disk_budget, trust};
 use crate::fault::git_fault;
 use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
@@ -59,6 +59,7 @@ pub(crate) async fn start(
     for text in agents::require(host, named(&spec.place)).await? {
         watcher.hear(&Event::Notice { text });
     }
+    disk_budget::hold_before_a_run(host, &settings, watcher).await;
     let run = new_run_id()?;
     let owner = Owner::this_process(run.as_str(), &format!("windlass goal run {}", spec.task))?;
     let if_held = IfHeld::waiting(command.wait);

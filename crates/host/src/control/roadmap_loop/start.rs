@@ -5,7 +5,7 @@ use super::{last_good, overtake};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
 use crate::control::task_spec::{Agents, caps, chosen_agents, fence, patience};
-use crate::control::{agents, trust};
+use crate::control::{agents, disk_budget, trust};
 use crate::control_plane::{self, Looked, Trouble, TroubleKind, kept_out};
 use crate::fault::git_fault;
 use crate::holder::{HeldRepository, IfHeld, Owner, hold_repository};
@@ -50,6 +50,7 @@ pub(crate) async fn start(
     for text in agents::require(host, chosen(&spec.place)).await? {
         watcher.hear(&Event::Notice { text });
     }
+    disk_budget::hold_before_a_run(host, &settings, watcher).await;
     let run = new_run_id()?;
     let owner = Owner::this_process(run.as_str(), &format!("windlass roadmap run {}", spec.task))?;
     let if_held = IfHeld::waiting(command.wait);

@@ -133,7 +133,7 @@ impl OneSensor {
                 Ok((spec, Secrets::new()))
             }
         };
-        let end = step::child_in(&this.context, directory.clone(), (told, None), prepare).await?;
+        let end = step::command_in(&this.context, directory.clone(), told, prepare).await?;
         let Some(end) = end else { return Ok((Ended::Interrupted, Usage::default())) };
         let usage = step::usage(&end, this.limits);
         let end = match step::count(&end, &directory) {

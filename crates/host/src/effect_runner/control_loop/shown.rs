@@ -110,7 +110,7 @@ fn keep_leftovers(context: &RunContext, state: &State, (path, key): (&Path, &str
         return Ok(());
     }
     let head = newest(context, state)?;
-    let limits = windlass_git_workspaces::SnapshotLimits { paths: usize::MAX, bytes: u64::MAX };
+    let limits = windlass_git_workspaces::SnapshotLimits::NONE;
     let Ok(found) = repository.snapshot(path, key, &head.tree, limits) else { return Ok(()) };
     if found.changes.is_empty() {
         return Ok(());

@@ -40,7 +40,7 @@ pub(in super::super) async fn run(
             Ok((spec, Secrets::new()))
         }
     };
-    let end = step::child_in(&context, directory.clone(), (told, None), prepare).await?;
+    let end = step::command_in(&context, directory.clone(), told, prepare).await?;
     let Some(end) = end else { return Ok(Outcome::Interrupted { usage: Usage::default() }) };
     let usage = step::usage(&end, asked.limits);
     let end = match step::count(&end, &directory) {

@@ -121,9 +121,12 @@ pub(super) fn ignored(site: &Site<'_>, worktree: &str) -> Step<Vec<String>> {
 /// What a worktree holds, durable once it is committed. What the agent left can make this fail, and would again: then a
 /// person has to look.
 pub(super) fn look(site: &Site<'_>, worktree: &str, base: &TreeId) -> Step<Snapshot> {
+    look_within(site, worktree, base, SnapshotLimits::default())
+}
+
+fn look_within(site: &Site<'_>, worktree: &str, base: &TreeId, limits: SnapshotLimits) -> Step<Snapshot> {
     let path = site.place(worktree);
-    let taken =
-        site.repository.snapshot_to_build_on(&path, &Site::key(worktree), base, SnapshotLimits::default());
+    let taken = site.repository.snapshot_to_build_on(&path, &Site::key(worktree), base, limits);
     taken.map_err(|error| {
         if super::super::capture::comes_of_the_content(&error, &path) {
             Stop::Refused(error.to_string())
@@ -145,7 +148,8 @@ pub(super) fn show(
     if !is_there(&path) {
         return Ok(None);
     }
-    let found = look(site, worktree, &commit.tree)?;
+    // What goes is kept however much it is: what was not recorded would stay and be taken for nothing.
+    let found = look_within(site, worktree, &commit.tree, SnapshotLimits::NONE)?;
     let mut kept = None;
     if found.tree != commit.tree {
         if !known.contains(&found.tree) {
