@@ -8,7 +8,7 @@ mod landing;
 mod stage;
 
 pub(crate) use choice::{Kinds, is_campaign, visited};
-pub(crate) use ending::Ending;
+pub(crate) use ending::{Ending, files, without_ids};
 pub(crate) use stage::{Stage, Standing, places};
 
 /// The places are shared out among so many tests, which run side by side.
