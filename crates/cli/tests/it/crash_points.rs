@@ -5,6 +5,7 @@ mod choice;
 mod ending;
 mod keepers;
 mod landing;
+mod locks;
 mod stage;
 
 pub(crate) use choice::{Kinds, is_campaign, visited};
