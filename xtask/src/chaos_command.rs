@@ -1,5 +1,5 @@
-//! `cargo xtask chaos`: what is too long for every change. Each crash campaign at every single place, then a night's worth
-//! of simulation seeds. All stages run, so that one failure does not hide another.
+//! `cargo xtask chaos`: what is too long for every change. Each crash campaign at every single place, kills and cuts of power
+//! at moments that are drawn, then a night's worth of simulation seeds. All stages run, so that one failure does not hide another.
 
 use std::time::Duration;
 
@@ -8,12 +8,14 @@ use clap::Args;
 
 use crate::commands::{self, Repository};
 use crate::console;
+use crate::drawn_cases::{self, Drawn};
 use crate::stopwatch::{Stopwatch, readable};
 use crate::test_command::SEEDS_VARIABLE;
 
 /// Read by the crash campaigns that usually visit only some of their places.
 const EVERY_VARIABLE: &str = "WINDLASS_CRASH_EVERY";
 const SEEDS: u32 = 100_000;
+const RANDOM_KILLS: &str = "random-kills";
 /// Read by the fuzz run of the story queue's REST interface, which plays one seed for some seconds without it.
 const FUZZ_SEEDS_VARIABLE: &str = "WINDLASS_FUZZ_SEEDS";
 
@@ -29,6 +31,18 @@ pub struct ChaosArgs {
     /// How many seeds the simulator plays
     #[arg(long, value_name = "COUNT", default_value_t = SEEDS)]
     seeds: u32,
+    /// How many kills at random moments; without --campaign only these are made
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    kills: Option<u32>,
+    /// How many cases other campaigns draw that draw them, instead of their own number
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    cases: Option<u32>,
+    /// What cases are drawn from, where a campaign draws them; without it a new one, which is printed
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Only this case of what the seed draws; needs one --campaign
+    #[arg(long, value_name = "NUMBER", requires = "seed", requires = "campaigns")]
+    case: Option<u32>,
     /// How many seeds the fuzzer plays for each role, a minute each
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     fuzz_seeds: u32,
@@ -41,6 +55,8 @@ struct Campaign {
     package: &'static str,
     target: &'static str,
     tests: &'static str,
+    /// How many cases it draws, if it does.
+    drawn: Option<u32>,
 }
 
 const CAMPAIGNS: &[Campaign] = &[
@@ -65,6 +81,18 @@ const CAMPAIGNS: &[Campaign] = &[
         "no space at 64 sizes, places that cannot be written, no git, a clock that is set, no home, limits on files",
         "machine_faults::",
     ),
+    drawn(
+        RANDOM_KILLS,
+        "engine, keeper, group or everything killed at random moments, in all five loops",
+        "random_kills::",
+        1000,
+    ),
+    drawn(
+        "two-orchestrators",
+        "two programs at once, one killed, stopped or replaced beside the other, in all five loops",
+        "two_orchestrators::",
+        500,
+    ),
     in_program(
         "story-fuzz",
         "the story queue's REST interface, fuzzed for --fuzz-seeds minutes a role",
@@ -76,6 +104,7 @@ const CAMPAIGNS: &[Campaign] = &[
         package: "windlass-git-workspaces",
         target: "crashes",
         tests: "",
+        drawn: None,
     },
     Campaign {
         name: "simulator",
@@ -83,11 +112,16 @@ const CAMPAIGNS: &[Campaign] = &[
         package: "windlass-simulator",
         target: "seeds",
         tests: "",
+        drawn: None,
     },
 ];
 
 const fn in_program(name: &'static str, what: &'static str, tests: &'static str) -> Campaign {
-    Campaign { name, what, package: "windlass", target: "it", tests }
+    Campaign { name, what, package: "windlass", target: "it", tests, drawn: None }
+}
+
+const fn drawn(name: &'static str, what: &'static str, tests: &'static str, cases: u32) -> Campaign {
+    Campaign { drawn: Some(cases), ..in_program(name, what, tests) }
 }
 
 fn list_of_campaigns() -> String {
@@ -97,7 +131,8 @@ fn list_of_campaigns() -> String {
 }
 
 pub fn chaos(repository: &Repository, args: &ChaosArgs) -> Result<()> {
-    let chosen = choose(&args.campaigns)?;
+    let chosen = choose(args)?;
+    let seed = args.seed.map_or_else(drawn_cases::new_seed, Ok)?;
     let mut rows = vec![["campaign", "result", "took"].map(str::to_owned).to_vec()];
     let mut failed = Vec::new();
     for (number, campaign) in chosen.iter().enumerate() {
@@ -109,13 +144,7 @@ pub fn chaos(repository: &Repository, args: &ChaosArgs) -> Result<()> {
             campaign.what
         ));
         let stopwatch = Stopwatch::start();
-        let result = commands::stream(
-            repository
-                .cargo(&campaign.arguments())
-                .env(EVERY_VARIABLE, args.every.to_string())
-                .env(SEEDS_VARIABLE, args.seeds.to_string())
-                .env(FUZZ_SEEDS_VARIABLE, args.fuzz_seeds.to_string()),
-        );
+        let result = campaign.play(repository, args, seed);
         if let Err(error) = &result {
             console::complain(&format!("{error:#}"));
             failed.push(campaign.name);
@@ -127,16 +156,33 @@ pub fn chaos(repository: &Repository, args: &ChaosArgs) -> Result<()> {
 }
 
 impl Campaign {
-    /// Cargo's own runner: a share at every place takes longer than nextest lets a test take.
+    fn play(&self, repository: &Repository, args: &ChaosArgs, seed: u64) -> Result<()> {
+        let mut command = repository.cargo(&self.arguments());
+        command
+            .env(EVERY_VARIABLE, args.every.to_string())
+            .env(SEEDS_VARIABLE, args.seeds.to_string())
+            .env(FUZZ_SEEDS_VARIABLE, args.fuzz_seeds.to_string());
+        let Some(cases) = self.drawn else { return commands::stream(&mut command) };
+        let asked = if self.name == RANDOM_KILLS { args.kills } else { args.cases };
+        let drawn = Drawn { seed, cases: asked.unwrap_or(cases), only: args.case };
+        drawn.play(repository, &mut command)
+    }
+
+    /// Cargo's own runner: a share at every place takes longer than nextest lets a test take. From the whole workspace where
+    /// the target's name is enough: `--package` would build the dependencies again with fewer features.
     fn arguments(&self) -> Vec<&'static str> {
-        ["test", "--package", self.package, "--test", self.target, "--no-fail-fast", "--"]
+        let package = if self.target == "it" { vec!["--workspace"] } else { vec!["--package", self.package] };
+        [&["test"], &package[..], &["--test", self.target, "--no-fail-fast", "--"]]
+            .concat()
             .into_iter()
             .chain((!self.tests.is_empty()).then_some(self.tests))
             .collect()
     }
 }
 
-fn choose(names: &[String]) -> Result<Vec<&'static Campaign>> {
+fn choose(args: &ChaosArgs) -> Result<Vec<&'static Campaign>> {
+    let only_kills = args.campaigns.is_empty() && args.kills.is_some();
+    let names = if only_kills { &[RANDOM_KILLS.to_owned()][..] } else { &args.campaigns };
     if let Some(unknown) = names.iter().find(|name| CAMPAIGNS.iter().all(|one| one.name != name.as_str())) {
         let known: Vec<&str> = CAMPAIGNS.iter().map(|campaign| campaign.name).collect();
         bail!("no campaign is called {unknown:?}; there are: {}", known.join(", "));
@@ -168,6 +214,8 @@ mod tests {
                 name if name.starts_with("control-loop") => &["control_loop/crashes.rs"],
                 name if name.starts_with("goal-loop") => &["goal_loop/crashes.rs"],
                 "machine-faults" => &["machine_faults.rs"],
+                RANDOM_KILLS => &["random_kills.rs"],
+                "two-orchestrators" => &["two_orchestrators.rs"],
                 "story-fuzz" => &["story_fuzz.rs"],
                 name if name.starts_with("roadmap-loop") => &["roadmap_loop/crashes.rs"],
                 "roadmap-setup" => &["roadmap_setup/crashes.rs"],
@@ -194,11 +242,31 @@ mod tests {
         );
     }
 
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: ChaosArgs,
+    }
+
+    fn args(words: &[&str]) -> Result<ChaosArgs, clap::Error> {
+        let words = std::iter::once("chaos").chain(words.iter().copied());
+        <Line as clap::Parser>::try_parse_from(words).map(|line| line.args)
+    }
+
     #[test]
     fn a_campaign_is_chosen_by_name_and_a_wrong_name_is_told_the_right_ones() {
-        assert_eq!(choose(&[]).unwrap().len(), CAMPAIGNS.len());
-        assert_eq!(choose(&["simulator".to_owned()]).unwrap()[0].target, "seeds");
-        let message = choose(&["storm".to_owned()]).err().unwrap().to_string();
+        assert_eq!(choose(&args(&[]).unwrap()).unwrap().len(), CAMPAIGNS.len());
+        assert_eq!(choose(&args(&["--campaign", "simulator"]).unwrap()).unwrap()[0].target, "seeds");
+        let message = choose(&args(&["--campaign", "storm"]).unwrap()).err().unwrap().to_string();
         assert!(message.contains("\"storm\"") && message.contains("control-loop-2"), "{message}");
+    }
+
+    #[test]
+    fn kills_alone_are_one_campaign_and_a_case_needs_its_seed_and_campaign() {
+        let kills = args(&["--kills", "1000"]).unwrap();
+        let names: Vec<&str> = choose(&kills).unwrap().iter().map(|campaign| campaign.name).collect();
+        assert_eq!(names, [RANDOM_KILLS]);
+        assert!(args(&["--case", "3"]).is_err());
+        assert!(args(&["--case", "3", "--seed", "9", "--campaign", RANDOM_KILLS]).is_ok());
     }
 }

@@ -7,6 +7,7 @@ pub mod bench_command;
 pub mod chaos_command;
 pub mod commands;
 pub mod console;
+pub mod drawn_cases;
 pub mod no_std_proof;
 pub mod rest_fuzzer;
 pub mod set_up;

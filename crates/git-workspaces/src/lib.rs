@@ -42,6 +42,7 @@ mod patch;
 mod person_checkout;
 mod publish;
 mod record_directly;
+mod reference_locks;
 mod references;
 mod repo_path;
 mod repository;

@@ -6,11 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
 
+use windlass_process_supervisor::COOKIE_VARIABLE;
+
 use crate::checkout::path_from_line;
 use crate::durable_file::{ensure, read_plain, replace};
 use crate::error::GitError;
 use crate::git_command::GitCall;
 use crate::ids::{Commit, CommitId, TreeId};
+use crate::reference_locks::{self, InHand};
 use crate::repository::Repository;
 
 /// How a compare-and-swap ended.
@@ -249,7 +252,10 @@ impl Repository {
 
     fn reference_transaction(&self, instructions: &str) -> Result<Vec<u8>, GitError> {
         let call = self.view_call()?.args(["update-ref", "-m", "windlass", "--no-deref", "-z", "--stdin"]);
-        call.stdin(instructions.as_bytes()).run()
+        let control = self.control.git_dir();
+        reference_locks::clear(control, self.control.view(), self.checkout.common_dir());
+        let in_hand = InHand::take(control, instructions)?;
+        call.env(COOKIE_VARIABLE, &in_hand.cookie).stdin(instructions.as_bytes()).run()
     }
 
     /// Deletes a branch (short name) that still stands where the caller expects it. Deleting it twice is fine.

@@ -1,7 +1,7 @@
 //! The program at work beside the test, to be signalled, killed and waited for.
 
 use crate::output::Output;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, waitpid};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -73,6 +73,14 @@ impl Background {
         self.signal(Signal::KILL);
         self.reap();
         self.output()
+    }
+
+    /// SIGKILL to it and to all that is still in its process group.
+    pub fn kill_group(&self) {
+        if self.ended.is_none() {
+            // Somebody of it is always there: the one that was not waited for.
+            kill_process_group(self.raw(), Signal::KILL).expect("our own group can be signalled");
+        }
     }
 
     /// Waits for its end.

@@ -1,7 +1,7 @@
 //! Processes that belong to a world: its directory stands in their command line or in their environment. A keeper has
 //! an empty environment and an agent may have any command line, so both are looked at.
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -10,6 +10,22 @@ use std::path::Path;
 pub(crate) struct Leftover {
     pid: i32,
     command: String,
+}
+
+impl Leftover {
+    pub(crate) fn is_keeper(&self) -> bool {
+        self.command.contains(" __keep ")
+    }
+
+    /// SIGKILL, if it is still the process that was found; whether it was hit.
+    pub(crate) fn kill(&self, root: &Path) -> bool {
+        let Some(pid) = Pid::from_raw(self.pid) else { return false };
+        // Looked at again through a descriptor: the pid may belong to somebody else by now.
+        let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return false };
+        let same =
+            leftover(self.pid, root.as_os_str().as_bytes()).is_some_and(|now| now.command == self.command);
+        same && pidfd_send_signal(&process, Signal::KILL).is_ok()
+    }
 }
 
 impl fmt::Display for Leftover {

@@ -29,6 +29,6 @@ pub use script::{Script, When};
 pub use story_server::{StoryClient, StoryServer};
 pub use tree_hash::tree_hash;
 pub use untouched::Untouched;
-pub use waiting::wait_until;
+pub use waiting::{let_pass, wait_until};
 pub use webhook_receiver::{Said, Told, WebhookReceiver};
 pub use world::World;

@@ -2,7 +2,7 @@
 
 use crate::repository::Repository;
 use crate::tree_hash::tree_hash;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Refs that are ours to make.
 const OURS: [&str; 3] = ["refs/windlass/", "refs/heads/windlass/", "refs/heads/codex/loop-"];
@@ -37,6 +37,22 @@ impl Untouched {
             head: bytes("HEAD"),
             refs: refs.lines().filter_map(theirs).collect(),
         }
+    }
+
+    /// What differs now, each in a few words: `files`, `index`, `config`, `hooks`, `HEAD`, and refs by their names.
+    pub fn changes(&self, repository: &Repository) -> Vec<String> {
+        let now = Self::record(repository);
+        let parts = [
+            ("files", self.files == now.files),
+            ("index", self.index == now.index),
+            ("config", self.config == now.config),
+            ("hooks", self.hooks == now.hooks),
+            ("HEAD", self.head == now.head),
+        ];
+        let parts = parts.into_iter().filter(|(_, same)| !same).map(|(name, _)| name.to_owned());
+        let names: BTreeSet<&String> = self.refs.keys().chain(now.refs.keys()).collect();
+        let refs = names.into_iter().filter(|name| self.refs.get(*name) != now.refs.get(*name)).cloned();
+        parts.chain(refs).collect()
     }
 
     /// Fails the test with the name of what differs now.

@@ -1,4 +1,4 @@
-//! Waiting for a condition instead of for time.
+//! Waiting for a condition instead of for time, but for campaigns whose moments are drawn.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -18,4 +18,10 @@ pub fn wait_until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         let _ = rest.recv_timeout(BETWEEN_LOOKS);
     }
     panic!("waited in vain for {what}");
+}
+
+/// Lets time pass, for a kill at a moment that was drawn: there the time itself is what is tried.
+pub fn let_pass(time: Duration) {
+    let (_sender, rest) = mpsc::channel::<()>();
+    let _ = rest.recv_timeout(time);
 }

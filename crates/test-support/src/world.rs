@@ -135,6 +135,23 @@ impl World {
         leftovers::find(self.path()).into_iter().map(|process| process.to_string()).collect()
     }
 
+    /// Whether a keeper is alive.
+    pub fn has_keeper(&self) -> bool {
+        leftovers::find(self.path()).iter().any(leftovers::Leftover::is_keeper)
+    }
+
+    /// Kills one of the keepers that are alive, counted from anywhere; whether there was one.
+    pub fn kill_a_keeper(&self, number: usize) -> bool {
+        let keepers: Vec<_> =
+            leftovers::find(self.path()).into_iter().filter(leftovers::Leftover::is_keeper).collect();
+        !keepers.is_empty() && keepers[number % keepers.len()].kill(self.path())
+    }
+
+    /// Kills every process of this world, and what they start meanwhile.
+    pub fn kill_everything(&self) {
+        leftovers::end(self.path());
+    }
+
     /// Fails the test when an agent, a keeper or anything they started is still alive.
     #[track_caller]
     pub fn assert_no_processes(&self) {

@@ -5,10 +5,11 @@ mod choice;
 mod ending;
 mod keepers;
 mod landing;
+mod locks;
 mod stage;
 
 pub(crate) use choice::{Kinds, is_campaign, visited};
-pub(crate) use ending::Ending;
+pub(crate) use ending::{Ending, files, without_ids};
 pub(crate) use stage::{Actor, Stage, Standing, places};
 
 /// The places are shared out among so many tests, which run side by side.

@@ -3,8 +3,9 @@
 
 use super::plant::{ADDING_ACTUATOR, BRANCH, Plant, TASK, counting_controller};
 use crate::crash_points::{Kinds, places, visited};
+use crate::disturbed::{Disturbed, go_on};
 use crate::machine_faults::Stricken;
-use windlass_test_support::{Output, World, wait_until};
+use windlass_test_support::{Output, Repository, World, wait_until};
 
 /// The places are shared out among so many tests of each depth, which run side by side.
 const SHARES: usize = 2;
@@ -37,9 +38,18 @@ impl Stage {
         Self { plant, agents }
     }
 
+    /// Without a loop inside.
+    pub(crate) fn flat() -> Self {
+        Self::set_up(0)
+    }
+
     fn run(&self) -> Output {
+        self.plant.world.windlass(&self.words())
+    }
+
+    fn words(&self) -> [&str; 10] {
         let [controller, actuator] = &self.agents;
-        let words = [
+        [
             "control",
             "run",
             TASK,
@@ -50,8 +60,7 @@ impl Stage {
             controller,
             "--actuator",
             actuator,
-        ];
-        self.plant.world.windlass(&words)
+        ]
     }
 
     fn with(&mut self, name: &str, value: &str, start: impl FnOnce(&Self) -> Output) -> Output {
@@ -153,5 +162,27 @@ impl Stricken for Stage {
     fn to_the_end(self) -> Ending {
         let _ = self.go_on().exits_with(0);
         self.ending()
+    }
+}
+
+impl Disturbed for Stage {
+    fn world(&self) -> &World {
+        &self.plant.world
+    }
+
+    fn repository(&self) -> &Repository {
+        &self.plant.repository
+    }
+
+    fn next(&self, _: Option<&Output>) -> Option<Vec<String>> {
+        go_on(&self.plant.world, || self.words().map(str::to_owned).to_vec())
+    }
+
+    fn ending(&self) -> String {
+        format!("{:#?}", self.ending())
+    }
+
+    fn changes(&self) -> &'static [&'static str] {
+        &["refs/heads/ai-loop/"]
     }
 }

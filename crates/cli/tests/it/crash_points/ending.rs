@@ -103,20 +103,24 @@ impl Plain<'_> {
 
     /// Ids, stamps and the world's own place, replaced by words.
     fn text(&self, text: &str) -> String {
-        let text = text.replace(self.world, "WORLD").replace(self.run, "RUN");
-        let mut plain = String::with_capacity(text.len());
-        let mut word = String::new();
-        for character in text.chars() {
-            if character.is_ascii_hexdigit() || character == '-' {
-                word.push(character);
-            } else {
-                plain.push_str(&plain_word(&word));
-                word.clear();
-                plain.push(character);
-            }
-        }
-        plain + &plain_word(&word)
+        without_ids(&text.replace(self.world, "WORLD").replace(self.run, "RUN"))
     }
+}
+
+/// Ids and stamps replaced by words.
+pub(crate) fn without_ids(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut word = String::new();
+    for character in text.chars() {
+        if character.is_ascii_hexdigit() || character == '-' {
+            word.push(character);
+        } else {
+            plain.push_str(&plain_word(&word));
+            word.clear();
+            plain.push(character);
+        }
+    }
+    plain + &plain_word(&word)
 }
 
 fn plain_word(word: &str) -> String {
@@ -132,8 +136,8 @@ fn plain_word(word: &str) -> String {
     parts.join("-")
 }
 
-/// Every file, link and empty directory below.
-fn files(directory: &Path) -> Vec<PathBuf> {
+/// Every file and link below, but for those that are named by their content.
+pub(crate) fn files(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_owned()];
     while let Some(next) = open.pop() {

@@ -1,6 +1,7 @@
 //! The run that is killed: two rounds, the first turned down by a check, the second accepted, audited and landed. Every
 //! kind of effect has its turn, and nothing in it takes time.
 
+use crate::disturbed::{Disturbed, go_on};
 use crate::world;
 use windlass_test_support::{Output, Repository, Script, Untouched, When, World};
 
@@ -104,6 +105,24 @@ impl Stage {
 
     pub(crate) fn assert_user_s_things_untouched(&self) {
         self.before.assert_holds(&self.repository);
+    }
+}
+
+impl Disturbed for Stage {
+    fn world(&self) -> &World {
+        &self.world
+    }
+
+    fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    fn next(&self, _: Option<&Output>) -> Option<Vec<String>> {
+        go_on(&self.world, || self.words().map(str::to_owned).to_vec())
+    }
+
+    fn ending(&self) -> String {
+        format!("{:?} {}", matches!(self.standing(), Standing::Ended { .. }), self.landed_tree())
     }
 }
 

@@ -3,10 +3,11 @@
 
 use super::stage::{Stage, Turn};
 use crate::crash_points::{Kinds, places, visited};
+use crate::disturbed::{Disturbed, go_on};
 use crate::machine_faults::Stricken;
 use serde_json::Value;
 use std::fmt::Write as _;
-use windlass_test_support::{Output, World};
+use windlass_test_support::{Output, Repository, World};
 
 /// The places of a story are shared out among so many tests, which run side by side.
 const SHARES: usize = 2;
@@ -319,5 +320,37 @@ impl Stricken for Walk {
 
     fn to_the_end(self) -> Ending {
         self.walked().ending()
+    }
+}
+
+/// A goal loop at L2 on a branch of its own, for disturbances at any moment.
+pub(crate) struct OnBranch(Walk);
+
+impl OnBranch {
+    pub(crate) fn set_up() -> Self {
+        Self(Walk::new(Story::InPlace, Kill::None))
+    }
+}
+
+impl Disturbed for OnBranch {
+    fn world(&self) -> &World {
+        &self.0.stage.world
+    }
+
+    fn repository(&self) -> &Repository {
+        &self.0.stage.repository
+    }
+
+    fn next(&self, _: Option<&Output>) -> Option<Vec<String>> {
+        let stage = &self.0.stage;
+        go_on(&stage.world, || stage.run_words(&[]).into_iter().map(str::to_owned).collect())
+    }
+
+    fn ending(&self) -> String {
+        format!("{:#?}", self.0.ending())
+    }
+
+    fn changes(&self) -> &'static [&'static str] {
+        &["refs/heads/goal/"]
     }
 }

@@ -5,10 +5,11 @@ use super::plane::{STATE, Style, milestone};
 use super::play::{Closeout, Cut, Decision, Play};
 use super::scene::Scene;
 use crate::crash_points::{Kinds, is_campaign, places, visited};
+use crate::disturbed::{Disturbed, go_on};
 use crate::machine_faults::Stricken;
 use serde_json::Value;
 use std::fmt::Write as _;
-use windlass_test_support::{Output, World};
+use windlass_test_support::{Output, Repository, World};
 
 /// The places of a story are shared out among so many tests, which run side by side.
 const SHARES: usize = 2;
@@ -340,5 +341,42 @@ impl Stricken for Walk {
 
     fn to_the_end(self) -> Ending {
         self.walked().ending()
+    }
+}
+
+/// Two rounds at once, for disturbances at any moment.
+pub(crate) struct InParallel {
+    walk: Walk,
+    words: Vec<String>,
+}
+
+impl InParallel {
+    pub(crate) fn set_up() -> Self {
+        let walk = Walk::new(Story::Parallel, Kill::None);
+        let words = walk.scene.words(&walk.play);
+        Self { walk, words }
+    }
+}
+
+impl Disturbed for InParallel {
+    fn world(&self) -> &World {
+        &self.walk.scene.world
+    }
+
+    fn repository(&self) -> &Repository {
+        &self.walk.scene.repository
+    }
+
+    fn next(&self, _: Option<&Output>) -> Option<Vec<String>> {
+        go_on(&self.walk.scene.world, || self.words.clone())
+    }
+
+    fn ending(&self) -> String {
+        format!("{:#?}", self.walk.ending())
+    }
+
+    /// Its rounds are merged into the branch that is checked out, and the checkout follows.
+    fn changes(&self) -> &'static [&'static str] {
+        &["refs/heads/main", "refs/heads/orchestrator/", "files", "index"]
     }
 }

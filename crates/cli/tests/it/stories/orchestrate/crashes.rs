@@ -1,9 +1,10 @@
 //! The orchestrator killed at places all over its way: it goes on to the same tree, and no story lands twice.
 
 use super::stage::{Stage, Turn, plan_of};
+use crate::disturbed::Disturbed;
 use crate::machine_faults::Stricken;
 use std::collections::BTreeSet;
-use windlass_test_support::{Output, World};
+use windlass_test_support::{Output, Repository, World};
 
 const VISITS: usize = 3;
 
@@ -76,5 +77,37 @@ impl Stricken for Stories {
     fn to_the_end(self) -> Self::Ending {
         let _ = self.start().exits_with(0);
         (self.0.landed(), self.0.landed_tree())
+    }
+}
+
+/// Two stories side by side, one of them sent back once, for disturbances at any moment.
+pub(crate) struct SideBySide(Stage);
+
+impl SideBySide {
+    pub(crate) fn set_up() -> Self {
+        let turns = [Turn::sent_back("1.1", 1), Turn::good("1.1", 2), Turn::good("1.2", 1)];
+        Self(Stage::of(&plan_of(&["1.1", "1.2"], &[]), &turns))
+    }
+}
+
+impl Disturbed for SideBySide {
+    fn world(&self) -> &World {
+        &self.0.world
+    }
+
+    fn repository(&self) -> &Repository {
+        &self.0.repository
+    }
+
+    /// A person gives the same command until it comes to its end.
+    fn next(&self, last: Option<&Output>) -> Option<Vec<String>> {
+        let words = self.0.words(&["--parallel", "2", "--check", "sh test.sh"]);
+        let ended = last.is_some_and(|last| last.code == Some(0));
+        (!ended).then(|| words.into_iter().map(str::to_owned).collect())
+    }
+
+    fn ending(&self) -> String {
+        let _ = self.0.story(&["audit", "verify"]).exits_with(0);
+        format!("{:?} {}", self.0.landed(), self.0.landed_tree())
     }
 }

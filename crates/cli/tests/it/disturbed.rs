@@ -1,0 +1,179 @@
+//! A story of each loop that is disturbed, whose agents leave escaping children: told command by command as a person would,
+//! to its end, and compared with an undisturbed one. What disturbs it is not known here.
+
+mod books;
+mod escaping;
+mod remains;
+
+pub(crate) use books::Books;
+use remains::Remains;
+use std::time::{Duration, Instant};
+use windlass_test_support::{Background, Output, Repository, Untouched, World, wait_until};
+
+/// A person who needs more commands than this goes round in circles.
+const MOST_COMMANDS: usize = 12;
+
+/// A story of one loop, as a person tells it to the program, command by command.
+pub(crate) trait Disturbed {
+    fn world(&self) -> &World;
+    fn repository(&self) -> &Repository;
+    /// The words of the command that a person gives now, seeing what the program shows; none at the end.
+    fn next(&self, last: Option<&Output>) -> Option<Vec<String>>;
+    /// What has to be the same whatever disturbed it. Fails where the record does not hold.
+    fn ending(&self) -> String;
+    /// What of the user's own the story itself changes, by the words of [`Untouched::changes`].
+    fn changes(&self) -> &'static [&'static str] {
+        &[]
+    }
+}
+
+/// What a person does after a crash: goes on, or begins where nothing had begun.
+pub(crate) fn go_on(world: &World, begin: impl FnOnce() -> Vec<String>) -> Option<Vec<String>> {
+    let list = world.windlass(&["ls", "--json"]).exits_with(0).json();
+    match list[0]["status"].as_str() {
+        None => Some(begin()),
+        Some("interrupted") => Some(vec!["resume".to_owned(), "--all".to_owned()]),
+        Some(_) => None,
+    }
+}
+
+/// How a command ended, with the end of what it said.
+pub(crate) fn brief(output: &Output) -> String {
+    let end =
+        |text: &str| text.chars().rev().take(600).collect::<Vec<_>>().into_iter().rev().collect::<String>();
+    let Output { command, code, signal, stdout, stderr } = output;
+    let command: String = command.chars().take(80).collect();
+    format!("`{command}…` ended with {code:?} {signal:?}\n…{}\n…{}\n", end(stdout), end(stderr))
+}
+
+/// Whether something was killed that alone knew the end of a step, so that the step may be lost and asked for again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Steps {
+    MayBeLost,
+    AllKnown,
+}
+
+pub(crate) struct Loop {
+    pub(crate) name: &'static str,
+    set_up: fn() -> Box<dyn Disturbed>,
+}
+
+pub(crate) const LOOPS: [Loop; 5] = [
+    Loop { name: "task-loop", set_up: || Box::new(crate::crash_points::Stage::set_up()) },
+    Loop { name: "control-loop", set_up: || Box::new(crate::control_loop::crashes::Stage::flat()) },
+    Loop { name: "goal-loop", set_up: || Box::new(crate::goal_loop::crashes::OnBranch::set_up()) },
+    Loop { name: "roadmap-loop", set_up: || Box::new(crate::roadmap_loop::crashes::InParallel::set_up()) },
+    Loop {
+        name: "story-queue",
+        set_up: || Box::new(crate::stories::orchestrate::crashes::SideBySide::set_up()),
+    },
+];
+
+/// What an undisturbed run comes to.
+pub(crate) struct Expected {
+    end: End,
+    pub(crate) length: Duration,
+}
+
+struct End {
+    ending: String,
+    books: Books,
+    remains: Remains,
+}
+
+/// A story under way.
+pub(crate) struct Told {
+    story: Box<dyn Disturbed>,
+    before: Untouched,
+    books: Books,
+    commands: usize,
+    last: Option<Output>,
+}
+
+impl Loop {
+    pub(crate) fn begin(&self) -> Told {
+        let story = (self.set_up)();
+        escaping::plant(story.world());
+        let before = story.repository().record();
+        Told { story, before, books: Books::default(), commands: 0, last: None }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "how long it takes is what moments are drawn from")]
+    pub(crate) fn undisturbed(&self) -> Expected {
+        let mut told = self.begin();
+        let begun = Instant::now();
+        while let Some(running) = told.next_command() {
+            told.ended(running.wait().exits_with(0));
+        }
+        let length = begun.elapsed();
+        Expected { end: told.end(), length }
+    }
+}
+
+impl Told {
+    pub(crate) fn world(&self) -> &World {
+        self.story.world()
+    }
+
+    pub(crate) fn repository(&self) -> &Repository {
+        self.story.repository()
+    }
+
+    /// Gives the command that a person gives now; none at the end of the story.
+    pub(crate) fn next_command(&mut self) -> Option<Background> {
+        let words = self.next_words()?;
+        self.commands += 1;
+        assert!(
+            self.commands <= MOST_COMMANDS,
+            "it goes round in circles after {}",
+            self.last.as_ref().map(brief).unwrap_or_default()
+        );
+        Some(self.give(&words))
+    }
+
+    pub(crate) fn next_words(&self) -> Option<Vec<String>> {
+        self.story.next(self.last.as_ref())
+    }
+
+    pub(crate) fn give(&self, words: &[String]) -> Background {
+        self.world().start_windlass(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// A command has ended, and nobody is at work: what is on record may only have grown.
+    pub(crate) fn ended(&mut self, output: Output) {
+        let now = Books::read(self.world());
+        assert_eq!(now.since(&self.books), Vec::<String>::new(), "after {}", output.command);
+        self.books = now;
+        self.last = Some(output);
+    }
+
+    /// Goes on undisturbed to the end of the story and compares it.
+    pub(crate) fn ends_as(mut self, expected: &Expected, steps: Steps) {
+        while let Some(running) = self.next_command() {
+            let output = running.wait();
+            assert_eq!(output.code, Some(0), "{}", brief(&output));
+            self.ended(output);
+        }
+        let end = self.end();
+        assert_eq!(end.ending, expected.end.ending);
+        let wrong =
+            [end.books.beyond(&expected.end.books, steps), end.remains.beyond(&expected.end.remains, steps)];
+        assert_eq!(wrong.concat(), Vec::<String>::new());
+    }
+
+    /// All that is left when the story is over and its last process is gone.
+    fn end(&self) -> End {
+        let story = self.story.as_ref();
+        // A keeper whose result is taken up already may need a moment to be gone.
+        wait_until("the last process to end", || story.world().processes().is_empty().then_some(()));
+        let mut touched = self.before.changes(story.repository());
+        touched.retain(|change| !story.changes().iter().any(|own| change.starts_with(own)));
+        assert_eq!(touched, Vec::<String>::new(), "things of the user's");
+        let books = Books::read(story.world());
+        for run in books.runs() {
+            let _ = story.world().windlass(&["verify", run]).exits_with(0);
+        }
+        let remains = Remains::of(story.world(), story.repository(), &books);
+        End { ending: story.ending(), books, remains }
+    }
+}
