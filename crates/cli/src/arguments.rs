@@ -145,12 +145,17 @@ pub(crate) struct Answer {
 pub(crate) fn parse(words: &[OsString]) -> Parsed {
     let called = words.first().map(std::path::Path::new).and_then(std::path::Path::file_name);
     if called.is_some_and(|name| name == "loopctl") {
-        return match Loopctl::try_parse_from(with_help_at_the_end(words)) {
+        let words = with_project_behind_the_verb(&with_help_at_the_end(words), 1);
+        return match Loopctl::try_parse_from(words) {
             Ok(arguments) => Parsed::Loopctl(Box::new(arguments)),
             Err(error) => Parsed::Answer(Answer { error, format: Format::Text }),
         };
     }
-    match Arguments::try_parse_from(with_help_at_the_end(words)) {
+    let asked = with_help_at_the_end(words);
+    let before = asked.iter().skip(1).take_while(|word| !is_verb(word)).count() + 1;
+    let is_story = asked.get(before).is_some_and(|word| word == "story");
+    let asked = if is_story { with_project_behind_the_verb(&asked, before + 1) } else { asked };
+    match Arguments::try_parse_from(asked) {
         Ok(arguments) => Parsed::Command(Box::new(arguments)),
         Err(error) => {
             // What cannot be understood has no parsed `--json`; a program that asked for it must still get it.
@@ -169,6 +174,35 @@ fn with_help_at_the_end(words: &[OsString]) -> Vec<OsString> {
         }
         _ => words.to_vec(),
     }
+}
+
+/// Flags may stand anywhere: `story --project P next` means `story next --project P`. Which verbs know a project is theirs to
+/// say, so it is not a flag of all of them.
+fn with_project_behind_the_verb(words: &[OsString], from: usize) -> Vec<OsString> {
+    let (mut kept, mut moved) = (words[..from.min(words.len())].to_vec(), Vec::new());
+    let mut rest = words[kept.len()..].iter();
+    while let Some(word) = rest.next() {
+        let text = word.to_string_lossy();
+        let place = if text.starts_with("--project=") || text == "--project" || text == "-p" {
+            &mut moved
+        } else {
+            &mut kept
+        };
+        place.push(word.clone());
+        if ["--project", "-p", "--as", "--server", "--format", "--color"].contains(&&*text) {
+            place.extend(rest.next().cloned());
+        } else if is_verb(word) {
+            break;
+        }
+    }
+    kept.extend(rest.cloned());
+    let end = kept.iter().position(|word| word == "--").unwrap_or(kept.len());
+    kept.splice(end..end, moved);
+    kept
+}
+
+fn is_verb(word: &OsString) -> bool {
+    !word.to_string_lossy().starts_with('-')
 }
 
 impl Answer {

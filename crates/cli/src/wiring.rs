@@ -2,7 +2,7 @@
 //! `Control`. Commands get what they need from here and look nowhere else.
 
 use crate::commands::story::{Usual, WhoArgs};
-use crate::stories::{ByTurns, Config, Desk, Local, Remote, Speaker};
+use crate::stories::{ByTurns, Config, Desk, Local, Notices, Remote, Speaker};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,16 @@ use windlass_host::Access;
 /// The variables this program was started with, taken once.
 pub(crate) type Environment = BTreeMap<OsString, OsString>;
 
+/// How those who wait for the queue on this machine are told who has it.
+const TOOLS: &str = "windlass mcp";
+const ORCHESTRATOR: &str = "windlass orchestrate";
+
 pub(crate) trait Wired: Control + Compat {}
 
 impl<T: Control + Compat> Wired for T {}
 
 pub(crate) fn environment() -> Environment {
-    std::env::vars_os().collect()
+    windlass_process_supervisor::all_variables().collect()
 }
 
 /// This program, to be started again as a keeper, a scripted agent or a second engine.
@@ -54,23 +58,26 @@ pub(crate) async fn stories(
         return Ok((Desk::new(Arc::new(remote), config.get("api_key").map(str::to_owned)), None));
     }
     let speaker = Speaker::chosen(who.speaker.as_deref(), usual)?;
-    let local = Local::open(&local_directory(environment)?, waiting).await?;
+    let local = Local::open(&local_directory(environment)?, "windlass story", waiting).await?;
     let key = local.key_of(&speaker).await?;
     Ok((Desk::new(local.api(), Some(key)), Some(local)))
 }
 
-/// The queue itself, and on this machine the key of who speaks.
+/// The queue itself, with what there is to tell of it, and on this machine the key of who speaks.
 pub(crate) async fn queue_for_tools(
     environment: &Environment,
     config: &Config,
     who: &WhoArgs,
-) -> Result<(Arc<dyn StoryApi>, Option<String>), Fault> {
+    waiting: impl FnMut(&str),
+) -> Result<(Arc<dyn StoryApi>, Notices, Option<String>), Fault> {
     if let Some(remote) = remote(config, who)? {
-        return Ok((Arc::new(remote), None));
+        return Ok((Arc::new(remote), Notices::none(), None));
     }
     let speaker = Speaker::chosen(who.speaker.as_deref(), Usual::MustSay)?;
-    let key = local_stories(environment).await?.key_of(&speaker).await?;
-    Ok((Arc::new(ByTurns::at(local_directory(environment)?)), Some(key)))
+    let directory = local_directory(environment)?;
+    let key = Local::open(&directory, TOOLS, waiting).await?.key_of(&speaker).await?;
+    let (queue, notices) = ByTurns::at(directory, TOOLS);
+    Ok((Arc::new(queue), notices, Some(key)))
 }
 
 /// The queue for somebody who asks for hours, and a key of role user: of the server, else of this machine.
@@ -78,16 +85,19 @@ pub(crate) async fn queue_for_orchestrator(
     environment: &Environment,
     config: &Config,
     who: &WhoArgs,
-) -> Result<(Box<dyn StoryApi>, String), Fault> {
+    waiting: impl FnMut(&str),
+) -> Result<(Box<dyn StoryApi>, Notices, String), Fault> {
     if let Some(remote) = remote(config, who)? {
         let key = config.get("api_key").ok_or_else(|| {
             Fault::new(Code::StoryKey, "the server wants a key, and none is configured")
                 .hint("`windlass story login --server URL --key KEY`")
         })?;
-        return Ok((Box::new(remote), key.to_owned()));
+        return Ok((Box::new(remote), Notices::none(), key.to_owned()));
     }
-    let key = local_stories(environment).await?.key_of(&Speaker::user()).await?;
-    Ok((Box::new(ByTurns::at(local_directory(environment)?)), key))
+    let directory = local_directory(environment)?;
+    let key = Local::open(&directory, ORCHESTRATOR, waiting).await?.key_of(&Speaker::user()).await?;
+    let (queue, notices) = ByTurns::at(directory, ORCHESTRATOR);
+    Ok((Box::new(queue), notices, key))
 }
 
 /// The queue itself, for those who bring their own keys.
@@ -95,16 +105,17 @@ pub(crate) fn queue(
     environment: &Environment,
     config: &Config,
     who: &WhoArgs,
-) -> Result<Arc<dyn StoryApi>, Fault> {
-    match remote(config, who)? {
-        Some(remote) => Ok(Arc::new(remote)),
-        None => Ok(Arc::new(ByTurns::at(local_directory(environment)?))),
+) -> Result<(Arc<dyn StoryApi>, Notices), Fault> {
+    if let Some(remote) = remote(config, who)? {
+        return Ok((Arc::new(remote), Notices::none()));
     }
+    let (queue, notices) = ByTurns::at(local_directory(environment)?, TOOLS);
+    Ok((Arc::new(queue), notices))
 }
 
-/// The queue on this machine, beside everything else that is private to Windlass.
+/// The queue on this machine, beside everything else that is private to Windlass; for a demo, which has it for itself.
 pub(crate) async fn local_stories(environment: &Environment) -> Result<Local, Fault> {
-    Local::open(&local_directory(environment)?, |_| {}).await
+    Local::open(&local_directory(environment)?, "windlass demo", |_| {}).await
 }
 
 fn local_directory(environment: &Environment) -> Result<PathBuf, Fault> {

@@ -30,6 +30,7 @@ mod redaction;
 mod room;
 mod sandbox;
 mod sweep;
+mod unseen_variables;
 
 pub use child_end::{ChildEnd, EndedBy, HowEnded, NotStartedKind};
 pub use child_spec::{COOKIE_VARIABLE, ChildSpec, ChildStdin, Limits};
@@ -48,3 +49,4 @@ pub use quick_command::{QuickCommand, QuickError, QuickOutput};
 pub use redaction::{Redaction, Secrets};
 pub use sandbox::{Sandbox, SandboxKind, SandboxMeans, landlock_version, sandbox_means};
 pub use sweep::sweep;
+pub use unseen_variables::{all_variables, take_out_of_sight};

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use windlass_control_api::stories::Answer;
 use windlass_protocols::protocol::story_queue::refusal::{Kind, Refusal};
+use windlass_protocols::protocol::story_queue::refusal_code::RefusalCode;
 
 pub(crate) fn status_of(kind: Kind) -> u16 {
     match kind {
@@ -43,10 +44,11 @@ pub(crate) fn refusal(refusal: &Refusal) -> Value {
 }
 
 /// What never reaches the core.
-pub(crate) fn plain(status: u16, code: Option<&str>, message: &str) -> Answer {
+pub(crate) fn plain(status: u16, code: Option<RefusalCode>, message: &str) -> Answer {
     let mut error = json!({ "status": status, "message": message });
     if let (Some(code), Some(error)) = (code, error.as_object_mut()) {
-        error.insert("code".into(), json!(code));
+        error.insert("code".into(), json!(code.name()));
+        error.insert("remediation".into(), json!({ "do": code.remedy() }));
     }
     Answer::json(status, &json!({ "error": error }))
 }

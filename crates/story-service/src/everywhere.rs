@@ -15,6 +15,7 @@ use windlass_protocols::protocol::story_queue::caller::Caller;
 use windlass_protocols::protocol::story_queue::custody::{self, ViolationStatus};
 use windlass_protocols::protocol::story_queue::ledger::Ledger;
 use windlass_protocols::protocol::story_queue::refusal::Refusal;
+use windlass_protocols::protocol::story_queue::refusal_code::RefusalCode;
 use windlass_protocols::protocol::story_queue::tenancy;
 use windlass_protocols::protocol::story_queue::vocabulary::{KeyRole, TenantId, ViolationId};
 
@@ -92,7 +93,7 @@ impl<J: Journal + Send + Sync> Service<J> {
         };
         if what == Server::BootstrapKey {
             let why = "the tenant has its audit key since its first day; rotate-audit-key makes another";
-            return envelope::plain(409, Some("audit_key_exists"), why);
+            return envelope::plain(409, Some(RefusalCode::AuditKeyExists), why);
         }
         match self.change_key_of(tenant, &caller).await {
             Ok(body) => Answer::json(200, &body),
@@ -101,7 +102,7 @@ impl<J: Journal + Send + Sync> Service<J> {
             }
             Err(OperatorError::Journal(error)) => crate::service::unavailable(&error),
             Err(error @ OperatorError::KeyMissing { .. }) => {
-                envelope::plain(503, Some("audit_key_missing"), &error.to_string())
+                envelope::plain(503, Some(RefusalCode::AuditKeyMissing), &error.to_string())
             }
         }
     }

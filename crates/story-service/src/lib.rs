@@ -38,4 +38,5 @@ pub use ring::KeyRing;
 pub use route::{Field, Handler, Kind, Need, Place, Route, Who};
 pub use service::Service;
 pub use windlass_engine::Journal;
+pub use windlass_protocols::protocol::story_queue::refusal_code::RefusalCode;
 pub use windlass_protocols::protocol::story_queue::vocabulary::Micros;

@@ -18,6 +18,7 @@ use windlass_protocols::protocol::story_queue::decide::{Decided, Draft};
 use windlass_protocols::protocol::story_queue::facts::Entry;
 use windlass_protocols::protocol::story_queue::ledger::Ledger;
 use windlass_protocols::protocol::story_queue::refusal::Refusal;
+use windlass_protocols::protocol::story_queue::refusal_code::RefusalCode;
 use windlass_protocols::protocol::story_queue::registry::{self, Change, SuperadminKey, Tenant};
 use windlass_protocols::protocol::story_queue::tenancy::{self, FoundTenant, MakeKey, TenantStatus};
 use windlass_protocols::protocol::story_queue::vocabulary::{KeyId, KeyRole, TenantId};
@@ -242,7 +243,7 @@ impl<J: Journal + Send + Sync> Service<J> {
                     }
                     Err(OperatorError::Journal(error)) => unavailable(&error),
                     Err(error @ OperatorError::KeyMissing { .. }) => {
-                        envelope::plain(503, Some("audit_key_missing"), &error.to_string())
+                        envelope::plain(503, Some(RefusalCode::AuditKeyMissing), &error.to_string())
                     }
                 }
             }
@@ -259,16 +260,20 @@ impl<J: Journal + Send + Sync> Service<J> {
         match self.halted().await {
             Ok(halted) => match halted.into_iter().next() {
                 None => Answer::json(200, &json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") })),
-                Some((tenant, why)) => degraded(format!("custody of {tenant} stands still: {why}")),
+                Some((of, why)) => degraded(format!("custody of {of} stands still: {why}")),
             },
             Err(error) => degraded(error.to_string()),
         }
     }
 
-    /// Tenants whose custody stands still, by their slugs, and why. Every tenant is loaded for this, and its chain checked.
+    /// Tenants whose custody stands still, by their slugs, and why. Every tenant is loaded for this, and its chain checked;
+    /// so is the list of tenants and operators, which stands first.
     pub async fn halted(&self) -> Result<Vec<(String, String)>, OperatorError> {
         let at = millis(self.now());
-        let mut halted = Vec::new();
+        let doubt =
+            self.registry.look(&self.journal, at, |registry, _| registry.doubt().map(ToOwned::to_owned));
+        let mut halted: Vec<(String, String)> =
+            doubt.await?.map(|why| ("the whole server".to_owned(), why)).into_iter().collect();
         for tenant in self.tenants().await? {
             let why = |ledger: &Ledger| ledger.custody.halted().map(|halt| halt.reason.clone());
             let found = self.stream(tenant.id).peek(&self.journal, at, why).await?;

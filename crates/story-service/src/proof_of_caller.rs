@@ -9,6 +9,7 @@ use windlass_control_api::stories::{Answer, Call};
 use windlass_engine::Journal;
 use windlass_protocols::protocol::story_queue::caller::Caller;
 use windlass_protocols::protocol::story_queue::ledger::Ledger;
+use windlass_protocols::protocol::story_queue::refusal_code::RefusalCode;
 use windlass_protocols::protocol::story_queue::registry::SuperadminKey;
 use windlass_protocols::protocol::story_queue::tenancy::TenantStatus;
 use windlass_protocols::protocol::story_queue::vocabulary::{KeyRole, Micros, TenantId};
@@ -22,7 +23,7 @@ enum Standing {
 }
 
 fn unauthorized(message: &str) -> Answer {
-    envelope::plain(401, Some("unauthorized"), message).with_header("www-authenticate", "Bearer")
+    envelope::plain(401, Some(RefusalCode::Unauthorized), message).with_header("www-authenticate", "Bearer")
 }
 
 impl<J: Journal + Send + Sync> Service<J> {
@@ -33,10 +34,16 @@ impl<J: Journal + Send + Sync> Service<J> {
         });
         let raw = raw.ok_or_else(|| unauthorized("a key is missing: Authorization: Bearer lc_…"))?;
         let hash = keys::digest(raw);
-        let admin =
-            self.registry.look(&self.journal, millis(at), |registry, _| registry.superadmin(&hash).cloned());
-        if let Some(key) = admin.await.map_err(|error| unavailable(&error))? {
-            return self.superadmin(call, &key, at, for_operator).await;
+        let admin = self.registry.look(&self.journal, millis(at), |registry, _| {
+            (registry.superadmin(&hash).cloned(), registry.doubt().map(ToOwned::to_owned))
+        });
+        match admin.await.map_err(|error| unavailable(&error))? {
+            (Some(_), Some(why)) => {
+                let why = format!("the list of tenants and operators cannot be believed: {why}");
+                return Err(envelope::plain(503, Some(RefusalCode::RegistryDamaged), &why));
+            }
+            (Some(key), None) => return self.superadmin(call, &key, at, for_operator).await,
+            (None, _) => {}
         }
         let known = self.owners.read().unwrap_or_else(PoisonError::into_inner).get(&hash).copied();
         let candidates = match known {
@@ -51,7 +58,11 @@ impl<J: Journal + Send + Sync> Service<J> {
                 Standing::Unknown => {}
                 Standing::Ended => return Err(unauthorized("the key has expired or was revoked")),
                 Standing::TenantClosed => {
-                    return Err(envelope::plain(403, Some("tenant_suspended"), "the tenant is not active"));
+                    return Err(envelope::plain(
+                        403,
+                        Some(RefusalCode::TenantSuspended),
+                        "the tenant is not active",
+                    ));
                 }
                 Standing::Good { caller, per_minute } => {
                     self.owners.write().unwrap_or_else(PoisonError::into_inner).insert(hash, tenant);

@@ -13,6 +13,7 @@ use windlass_custody_proofs::export::{self, Known, verify_export, write_export};
 use windlass_custody_proofs::merkle::Hash;
 use windlass_custody_proofs::witness::Witness;
 use windlass_engine::Journal;
+use windlass_protocols::protocol::story_queue::refusal_code::RefusalCode;
 use windlass_protocols::protocol::story_queue::vocabulary::TenantId;
 
 /// The hashes of each chain as far as they were read.
@@ -59,7 +60,7 @@ impl<J: Journal + Send + Sync> Service<J> {
             Server::ShowHead => self.shown_head(tenant, asked).await,
             _ => self.verify_chain(tenant).await,
         };
-        answer.unwrap_or_else(|why| envelope::plain(503, Some("journal_unavailable"), &why))
+        answer.unwrap_or_else(|why| envelope::plain(503, Some(RefusalCode::JournalUnavailable), &why))
     }
 
     /// PEM, or a JSON web key where JSON is asked for.

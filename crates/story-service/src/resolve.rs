@@ -5,6 +5,7 @@ use windlass_protocols::protocol::story_queue::decide::Decided;
 use windlass_protocols::protocol::story_queue::ledger::Ledger;
 use windlass_protocols::protocol::story_queue::plan::StoryNumber;
 use windlass_protocols::protocol::story_queue::refusal::{Kind, Refusal};
+use windlass_protocols::protocol::story_queue::refusal_code::RefusalCode;
 use windlass_protocols::protocol::story_queue::vocabulary::{AgentId, EpicId, ProjectId, StoryId};
 
 pub(crate) fn project(ledger: &Ledger, word: &str) -> Decided<ProjectId> {
@@ -21,8 +22,8 @@ pub(crate) fn project(ledger: &Ledger, word: &str) -> Decided<ProjectId> {
         (None, _) => Err(Refusal::not_found("project")),
         (Some(_), Some(_)) => {
             Err(Refusal::new(Kind::Conflict, format!("several projects are called {word}"))
-                .with_code("ambiguous")
-                .with_remedy("name it by its slug"))
+                .with_code(RefusalCode::Ambiguous)
+                .with_remedy("name it by its slug: `windlass story project list` has it"))
         }
     }
 }
@@ -85,8 +86,7 @@ fn only<Id: Copy>(found: &[Id], what: &str, word: &str) -> Decided<Id> {
         [] => Err(Refusal::not_found(what)),
         [one] => Ok(*one),
         _ => Err(Refusal::new(Kind::Conflict, format!("several projects have the {what} {word}"))
-            .with_code("ambiguous")
-            .with_remedy("say which with `--project` (`?project=` over HTTP), or name it by its id")),
+            .with_code(RefusalCode::Ambiguous)),
     }
 }
 

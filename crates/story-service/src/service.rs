@@ -26,6 +26,7 @@ use windlass_protocols::protocol::story_queue::caller::Caller;
 use windlass_protocols::protocol::story_queue::decide::Draft;
 use windlass_protocols::protocol::story_queue::facts::{Change, Entry};
 use windlass_protocols::protocol::story_queue::ledger::Ledger;
+use windlass_protocols::protocol::story_queue::refusal_code::RefusalCode;
 use windlass_protocols::protocol::story_queue::registry;
 use windlass_protocols::protocol::story_queue::vocabulary::{Micros, TenantId};
 use windlass_protocols::protocol::story_queue::webhooks;
@@ -50,6 +51,10 @@ impl Fold for registry::State {
         if let Change::Registry(change) = &entry.change {
             Self::evolve(self, entry, change);
         }
+    }
+
+    fn doubt(&mut self, _at: Millis, why: String) {
+        self.suspend(why);
     }
 }
 
@@ -140,7 +145,8 @@ impl<J: Journal + Send + Sync> Service<J> {
         };
         let allowance = proven.as_ref().and_then(|proven| self.count(proven, at));
         if let Some(allowance) = allowance.filter(|allowance| allowance.exceeded) {
-            let answer = envelope::plain(429, Some("rate_limited"), "too many requests in this minute");
+            let answer =
+                envelope::plain(429, Some(RefusalCode::RateLimited), "too many requests in this minute");
             return Err(with_allowance(answer, allowance)
                 .with_header("retry-after", allowance.retry_after.to_string()));
         }
@@ -182,7 +188,7 @@ impl<J: Journal + Send + Sync> Service<J> {
         };
         let signers = match signers {
             Ok(signers) => signers,
-            Err(why) => return envelope::plain(503, Some("audit_key_storage_failed"), &why),
+            Err(why) => return envelope::plain(503, Some(RefusalCode::AuditKeyStorageFailed), &why),
         };
         let mut random = [0; 32];
         self.outside.random(&mut random);
@@ -205,7 +211,7 @@ impl<J: Journal + Send + Sync> Service<J> {
             }
             _ => envelope::plain(
                 400,
-                Some("tenant_missing"),
+                Some(RefusalCode::TenantMissing),
                 "a superadmin key belongs to no tenant: say which with x-impersonate-tenant",
             ),
         }
@@ -295,11 +301,11 @@ fn body_of(call: &Call, route: &Route) -> Early<Map<String, Value>> {
         Value::Object(Map::new())
     } else {
         serde_json::from_slice(&call.body).map_err(|error| {
-            envelope::plain(400, Some("malformed_json"), &format!("the body is not JSON: {error}"))
+            envelope::plain(400, Some(RefusalCode::MalformedJson), &format!("the body is not JSON: {error}"))
         })?
     };
     let Value::Object(body) = body else {
-        return Err(envelope::plain(400, Some("malformed_json"), "the body must be a JSON object"));
+        return Err(envelope::plain(400, Some(RefusalCode::MalformedJson), "the body must be a JSON object"));
     };
     route::check(route.body, &body)
         .map_err(|refusal| Answer::json(envelope::status_of(refusal.kind), &envelope::refusal(&refusal)))?;
@@ -345,7 +351,8 @@ fn with_allowance(answer: Answer, allowance: Allowance) -> Answer {
 
 /// Whether it happened is unknown, unless an idempotency key is there to ask again with.
 pub(crate) fn unavailable(error: &StreamError) -> Answer {
-    envelope::plain(503, Some("journal_unavailable"), &error.to_string()).with_header("retry-after", "1")
+    envelope::plain(503, Some(RefusalCode::JournalUnavailable), &error.to_string())
+        .with_header("retry-after", "1")
 }
 
 impl<J: Journal + Send + Sync> StoryApi for Service<J> {

@@ -13,6 +13,7 @@ use windlass_custody_proofs::witness::{Standing, Witness, divergence};
 use windlass_engine::Journal;
 use windlass_protocols::protocol::story_queue::custody;
 use windlass_protocols::protocol::story_queue::ledger::Ledger;
+use windlass_protocols::protocol::story_queue::refusal_code::RefusalCode;
 use windlass_protocols::protocol::story_queue::vocabulary::{Micros, TenantId};
 
 const REMEMBERED: &str = "x-loopctl-last-known-sth";
@@ -26,7 +27,11 @@ impl<J: Journal + Send + Sync> Service<J> {
         let shown = match call.header(REMEMBERED) {
             None => None,
             Some(text) => Some(text.parse::<Witness>().map_err(|why| {
-                envelope::plain(428, Some("witness_header_malformed"), &format!("{REMEMBERED}: {why}"))
+                envelope::plain(
+                    428,
+                    Some(RefusalCode::WitnessHeaderMalformed),
+                    &format!("{REMEMBERED}: {why}"),
+                )
             })?),
         };
         let looked = |heads: &crate::heads::Heads| {
@@ -63,19 +68,16 @@ impl<J: Journal + Send + Sync> Service<J> {
             "you were shown another head of the audit chain for {} entries than the one kept here",
             shown.position
         );
-        let mut answer = envelope::plain(409, Some("witness_divergence"), &message);
+        let mut answer = envelope::plain(409, Some(RefusalCode::WitnessDivergence), &message);
         let mut body = answer.value();
         body["error"]["context"] = json!({ "shown": shown.to_string(), "current": current.to_string() });
-        body["error"]["remediation"] = json!({
-            "do": "nothing was done; show the head you kept to the operator, or post it whole to /audit/witness",
-        });
         answer.body = body.to_string().into_bytes();
         answer.with_header(CURRENT, current.to_string())
     }
 
     /// A whole head that somebody kept: what it proves, and what follows from that.
     pub(crate) async fn shown_head(&self, tenant: TenantId, asked: &Asked) -> Result<Answer, String> {
-        let refused = |why: &str| Ok(envelope::plain(422, Some("tree_head_malformed"), why));
+        let refused = |why: &str| Ok(envelope::plain(422, Some(RefusalCode::TreeHeadMalformed), why));
         let Some(Ok(head)) = asked.value("tree_head").cloned().map(serde_json::from_value::<TreeHead>) else {
             return refused("tree_head must be a whole signed head, as GET /audit/sth gives it");
         };
@@ -92,12 +94,16 @@ impl<J: Journal + Send + Sync> Service<J> {
         };
         let halted = self.inside(tenant, |draft| custody::halt(draft, found.to_string())).await;
         halted.map_err(|error| error.to_string())?.map_err(|refusal| refusal.message)?;
-        Ok(envelope::plain(409, Some("witness_divergence"), &format!("{found}; custody stands still")))
+        Ok(envelope::plain(
+            409,
+            Some(RefusalCode::WitnessDivergence),
+            &format!("{found}; custody stands still"),
+        ))
     }
 }
 
 fn missing() -> Answer {
     let message =
         format!("this tenant wants to hear which tree head you saw last: {REMEMBERED}, or {BOOTSTRAP}: true");
-    envelope::plain(428, Some("witness_header_missing"), &message)
+    envelope::plain(428, Some(RefusalCode::WitnessHeaderMissing), &message)
 }

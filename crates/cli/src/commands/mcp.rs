@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
+use windlass_control_api::stories::StoryApi;
 use windlass_control_api::{Code, Fault, exit_codes};
 use windlass_http_server::{ListenError, Listener, Reach};
 use windlass_mcp_server::{Keys, OverHttp, Server, refuse_shared_identity, stdio};
@@ -38,12 +39,17 @@ pub(crate) async fn run(args: McpArgs, environment: &Environment, output: &mut O
     if let Some(address) = args.http {
         return over_http(address, environment, &config, &args.who, output).await;
     }
-    let (api, local_key) = wiring::queue_for_tools(environment, &config, &args.who).await?;
+    let (api, notices, local_key) =
+        wiring::queue_for_tools(environment, &config, &args.who, |who| output.warn(who)).await?;
     let keys = match local_key {
         Some(key) => Keys::one(key),
         None => keys_of(environment, &config),
     };
-    let checked = refuse_shared_identity(&*api, &keys).await;
+    notices.during(over_pipes(&*api, &keys), |text| output.warn(text)).await
+}
+
+async fn over_pipes(api: &dyn StoryApi, keys: &Keys) -> Result<u8, Fault> {
+    let checked = refuse_shared_identity(api, keys).await;
     match checked.map_err(|unreachable| Fault::new(Code::StoryServer, unreachable.0))? {
         Ok(()) => {}
         Err(shared) => {
@@ -53,8 +59,8 @@ pub(crate) async fn run(args: McpArgs, environment: &Environment, output: &mut O
             return Err(Fault::new(Code::StoryRefused, message).hint(hint));
         }
     }
-    let server = Server::new(&*api, env!("CARGO_PKG_VERSION"));
-    stdio::serve(&server, &keys)
+    let server = Server::new(api, env!("CARGO_PKG_VERSION"));
+    stdio::serve(&server, keys)
         .await
         .map_err(|error| Fault::new(Code::FileSystem, format!("the client's pipe broke: {error}")))?;
     Ok(exit_codes::ACCEPTED)
@@ -68,7 +74,7 @@ async fn over_http(
     who: &WhoArgs,
     output: &mut Output,
 ) -> Result<u8, Fault> {
-    let api = wiring::queue(environment, config, who)?;
+    let (api, notices) = wiring::queue(environment, config, who)?;
     let cannot = |error: ListenError| Fault::new(Code::BadArgument, error.to_string());
     let listener = Listener::bind(address, Reach::ThisMachine).await.map_err(cannot)?;
     let address = listener.address();
@@ -86,7 +92,8 @@ async fn over_http(
             _ = interrupt.recv() => {}
         }
     };
-    listener.serve(Arc::new(OverHttp::new(api, env!("CARGO_PKG_VERSION"))), stop).await;
+    let serving = listener.serve(Arc::new(OverHttp::new(api, env!("CARGO_PKG_VERSION"))), stop);
+    notices.during(serving, |text| output.warn(text)).await;
     Ok(exit_codes::ACCEPTED)
 }
 

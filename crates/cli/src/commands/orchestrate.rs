@@ -8,6 +8,7 @@ use crate::stories::Config;
 use crate::wiring::{self, Environment};
 use clap::Args;
 use std::path::{Path, PathBuf};
+use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::orchestration::{Orchestrated, StartOrchestration};
 use windlass_control_api::stories::{BASE, Call, Method, StoryApi};
 use windlass_control_api::{Code, Control, Fault};
@@ -77,14 +78,17 @@ pub(crate) async fn run(
     output: &mut Output,
 ) -> Result<u8, Fault> {
     let config = Config::read(environment)?;
-    let (queue, key) = wiring::queue_for_orchestrator(environment, &config, &args.who).await?;
+    let waiting = |who: &str| output.warn(who);
+    let (queue, notices, key) =
+        wiring::queue_for_orchestrator(environment, &config, &args.who, waiting).await?;
     let at_server = args.who.server.is_some() || config.get("server").is_some();
     if at_server && !args.who.local && !args.allow_readable_key {
         require_hidden_key(&config, &*queue, output).await?;
     }
     let command = meant(args, key)?;
     let view = LiveView::new(output, Story::Talk);
-    let ended = control.orchestrate(command, &*queue, &view).await;
+    let tell = |text: &str| view.hear(&Event::Notice { text: text.to_owned() });
+    let ended = notices.during(control.orchestrate(command, &*queue, &view), tell).await;
     drop(view);
     let ended = ended?;
     show(&ended, output);

@@ -6,6 +6,9 @@ use std::sync::Arc;
 use windlass_control_api::stories::{Answer, BASE, Call, Method, StoryApi, escaped};
 use windlass_control_api::{Code, Fault};
 
+/// More fields than this are counted, not told.
+const MOST_DETAILS: usize = 20;
+
 pub(crate) struct Desk {
     api: Arc<dyn StoryApi>,
     key: Option<String>,
@@ -196,12 +199,13 @@ fn fault(answer: &Answer) -> Fault {
     let mut fault =
         Fault::new(code, said.map_or_else(|| format!("the queue answered {}", answer.status), str::to_owned));
     fault.case = error["code"].as_str().map(str::to_owned);
-    for (field, why) in error["details"].as_object().into_iter().flatten() {
-        let why: Vec<&str> = why.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let told = format!("{field} {}", why.join(", "));
-        if !fault.message.contains(&told) && !why.is_empty() {
-            fault.message = format!("{}; {told}", fault.message);
-        }
+    let details: Vec<String> = untold_details(error, &fault.message);
+    let more = details.len().saturating_sub(MOST_DETAILS);
+    for told in details.into_iter().take(MOST_DETAILS) {
+        fault.message = format!("{}; {told}", fault.message);
+    }
+    if more > 0 {
+        fault.message = format!("{}; and {more} more", fault.message);
     }
     for place in ["do", "message", "learn_more"] {
         if let Some(remedy) = error["remediation"][place].as_str() {
@@ -213,6 +217,18 @@ fn fault(answer: &Answer) -> Fault {
         (Code::StoryKey, _) => fault.hint("`windlass story login --server URL --key KEY`, or `--local`"),
         _ => fault,
     }
+}
+
+/// What is wrong with which field, as far as the message does not say it.
+fn untold_details(error: &Value, message: &str) -> Vec<String> {
+    let of_field = |(field, why): (&String, &Value)| {
+        let why: Vec<&str> = why.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let why = why.join(", ");
+        let told =
+            message.contains(&format!("{field} {why}")) || message.contains(&format!("{field}: {why}"));
+        (!told && !why.is_empty()).then(|| format!("{field} {why}"))
+    };
+    error["details"].as_object().into_iter().flatten().filter_map(of_field).collect()
 }
 
 #[cfg(test)]

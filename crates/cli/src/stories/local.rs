@@ -13,12 +13,25 @@ use windlass_control_api::{Code, Fault};
 use windlass_story_service::{DataDir, DataDirError, OpenQueue, OperatorError, OperatorName, WebhookReach};
 
 const TENANT: &str = "local";
-const PATIENCE: Duration = Duration::from_secs(30);
-const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
-const LOOKS: u32 = 1500;
-const LOOKS_IN_SILENCE: u32 = 25;
+/// 30 seconds, of which the first tenth of one passes in silence: a command of a few milliseconds is not worth a word.
+const PATIENCE: Patience = Patience { between: Duration::from_millis(20), silent: 5, looks: 1500 };
 /// A receiver that does not answer makes a command longer by this much, a few times.
 const WEBHOOK_PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long a command waits for one that has the queue open.
+#[derive(Clone, Copy)]
+struct Patience {
+    between: Duration,
+    /// Looks before it is said for whom.
+    silent: u32,
+    looks: u32,
+}
+
+impl Patience {
+    fn seconds(self) -> u64 {
+        (self.between * self.looks).as_secs()
+    }
+}
 
 pub(crate) struct Local {
     queue: Arc<Queue>,
@@ -62,7 +75,7 @@ impl Speaker {
             };
         };
         let (role, agent) = match said.split_once(':') {
-            Some((role, agent)) => (role, Some(agent.to_owned())),
+            Some((role, agent)) => (role, Some(agent.trim().to_owned())),
             None => (said, None),
         };
         let known = ["agent", "orchestrator", "user"].into_iter().find(|known| *known == role);
@@ -84,11 +97,12 @@ impl Speaker {
 }
 
 impl Local {
-    /// Waits while another command has the queue open, which is a moment; who it is, is told to `waiting` at once. The tenant
-    /// is made where there is none; one that was made and whose key was not kept gets another.
-    pub(crate) async fn open(directory: &Path, waiting: impl FnMut(&str)) -> Result<Self, Fault> {
-        let held = hold(directory, waiting).await?;
-        let service = held.open().map_err(|error| unusable(&error))?;
+    /// Waits while another command has the queue open, which is a moment; who it is, is told to `waiting` at once. `who` is
+    /// what others are told meanwhile. The tenant is made where there is none; one that was made and whose key was not kept
+    /// gets another.
+    pub(crate) async fn open(directory: &Path, who: &str, waiting: impl FnMut(&str)) -> Result<Self, Fault> {
+        let held = hold(directory, who, PATIENCE, waiting).await?;
+        let service = held.open().map_err(|error| unusable(&error, PATIENCE))?;
         // Whoever speaks here could call any address themselves.
         let service = service.with_webhook_reach(WebhookReach::Anywhere);
         service.require_keys().await.map_err(|error| not_set_up(&error))?;
@@ -130,7 +144,9 @@ impl Local {
             return Ok(self.user.clone());
         }
         let mut keys = read_keys(&self.keys)?;
-        if let Some(key) = text(&keys, &name) {
+        // To the queue upper and lower case are one name, so they are one here.
+        let known = keys.keys().find(|known| known.to_lowercase() == name.to_lowercase()).cloned();
+        if let Some(key) = known.and_then(|known| text(&keys, &known)) {
             return Ok(key);
         }
         let key = self.new_key(&Desk::new(self.api(), Some(self.user.clone())), speaker).await?;
@@ -169,24 +185,29 @@ impl Local {
     }
 }
 
-async fn hold(directory: &Path, mut waiting: impl FnMut(&str)) -> Result<DataDir, Fault> {
-    for look in 0..LOOKS {
-        match DataDir::hold(directory, "windlass") {
-            // A command of a few milliseconds is not worth a word.
-            Err(DataDirError::Held { who, .. }) if look == LOOKS_IN_SILENCE => {
-                waiting(&format!("{who} has the queue open; waiting for up to {} s", PATIENCE.as_secs()));
+async fn hold(
+    directory: &Path,
+    name: &str,
+    patience: Patience,
+    mut waiting: impl FnMut(&str),
+) -> Result<DataDir, Fault> {
+    for look in 0..patience.looks {
+        match DataDir::hold(directory, name) {
+            Err(DataDirError::Held { who, .. }) if look == patience.silent => {
+                let most = patience.seconds();
+                waiting(&format!("{who} has the queue on this machine open; waiting for up to {most} s"));
             }
             Err(DataDirError::Held { .. }) => {}
-            held => return held.map_err(|error| unusable(&error)),
+            held => return held.map_err(|error| unusable(&error, patience)),
         }
-        tokio::time::sleep(BETWEEN_LOOKS).await;
+        tokio::time::sleep(patience.between).await;
     }
-    DataDir::hold(directory, "windlass").map_err(|error| unusable(&error))
+    DataDir::hold(directory, name).map_err(|error| unusable(&error, patience))
 }
 
-fn unusable(error: &DataDirError) -> Fault {
+fn unusable(error: &DataDirError, patience: Patience) -> Fault {
     if let DataDirError::Held { who, .. } = error {
-        let message = format!("{who} has had the queue on this machine open for {} s", PATIENCE.as_secs());
+        let message = format!("{who} has had the queue on this machine open for {} s", patience.seconds());
         return Fault::new(Code::JournalFenced, message)
             .kept("nothing was done")
             .hint("let it end, or share the queue with `windlass serve`");
@@ -252,23 +273,58 @@ mod tests {
         let alice = Speaker::chosen(Some("agent:alice"), Usual::User).unwrap();
         let olga = Speaker::chosen(Some("orchestrator:olga"), Usual::User).unwrap();
         let (first, boss) = {
-            let local = Local::open(directory.path(), |_| {}).await.unwrap();
+            let local = Local::open(directory.path(), "a test", |_| {}).await.unwrap();
             (local.key_of(&alice).await.unwrap(), local.key_of(&olga).await.unwrap())
         };
-        let local = Local::open(directory.path(), |_| {}).await.unwrap();
+        let local = Local::open(directory.path(), "a test", |_| {}).await.unwrap();
         assert_eq!(local.key_of(&alice).await.unwrap(), first);
         let me = Desk::new(local.api(), Some(boss)).get("/tenants/me", &[]).await.unwrap();
         assert_eq!(me["tenant"]["api_key"]["role"], "orchestrator");
         assert_eq!(me["tenant"]["api_key"]["agent_name"], "olga");
     }
 
+    /// A look follows the other without a pause, and the first is told of.
+    const HASTE: Patience = Patience { between: Duration::ZERO, silent: 0, looks: 50 };
+
+    #[tokio::test]
+    async fn whoever_waits_is_told_at_once_for_whom_and_goes_on_when_it_is_free() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut holder = Some(DataDir::hold(directory.path(), "windlass orchestrate").unwrap());
+        let mut told = Vec::new();
+        let held = hold(directory.path(), "windlass story", HASTE, |text| {
+            told.push(text.to_owned());
+            holder = None;
+        });
+        assert!(held.await.is_ok());
+        let who = format!("windlass orchestrate (process {})", std::process::id());
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].starts_with(&who), "{told:?}");
+        let silence = PATIENCE.between * PATIENCE.silent;
+        assert!(silence <= Duration::from_millis(100), "nothing is said for {silence:?}");
+    }
+
+    #[tokio::test]
+    async fn waiting_has_an_end_that_names_who_is_in_the_way() {
+        let directory = tempfile::tempdir().unwrap();
+        let _holder = DataDir::hold(directory.path(), "windlass serve").unwrap();
+        let fault = hold(directory.path(), "windlass story", HASTE, |_| {}).await.unwrap_err();
+        assert_eq!(fault.code, Code::JournalFenced);
+        assert!(fault.message.starts_with("windlass serve (process"), "{fault}");
+        assert!(fault.hints.iter().any(|hint| hint.contains("let it end")), "{fault:?}");
+        assert_eq!(PATIENCE.seconds(), 30);
+    }
+
     #[tokio::test]
     async fn a_lost_file_of_keys_is_made_again() {
         let directory = tempfile::tempdir().unwrap();
-        let old =
-            Local::open(directory.path(), |_| {}).await.unwrap().key_of(&Speaker::user()).await.unwrap();
+        let old = Local::open(directory.path(), "a test", |_| {})
+            .await
+            .unwrap()
+            .key_of(&Speaker::user())
+            .await
+            .unwrap();
         std::fs::remove_file(directory.path().join("keys.json")).unwrap();
-        let local = Local::open(directory.path(), |_| {}).await.unwrap();
+        let local = Local::open(directory.path(), "a test", |_| {}).await.unwrap();
         let new = local.key_of(&Speaker::user()).await.unwrap();
         assert_ne!(old, new);
         assert!(Desk::new(local.api(), Some(new)).get("/projects", &[]).await.is_ok());

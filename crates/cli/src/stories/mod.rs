@@ -4,10 +4,12 @@ mod by_turns;
 mod config;
 mod desk;
 mod local;
+#[cfg(test)]
+mod remedies;
 mod remembered;
 mod remote;
 
-pub(crate) use by_turns::ByTurns;
+pub(crate) use by_turns::{ByTurns, Notices};
 pub(crate) use config::Config;
 pub(crate) use desk::{Desk, found, is_id, story_path};
 pub(crate) use local::{Local, Speaker};

@@ -5,8 +5,10 @@ use std::fmt;
 
 use thiserror::Error;
 use windlass_engine::{JournalError, Stored, chain};
-use windlass_protocols::Millis;
+use windlass_protocols::protocol::story_queue::facts::Entry;
+use windlass_protocols::protocol::story_queue::invariants::broken_at;
 use windlass_protocols::protocol::story_queue::vocabulary::TenantId;
+use windlass_protocols::{Fact, Millis};
 
 use super::{FORMAT, Line, Opening, Row, Seal, sealed_bytes, stream};
 use crate::encoding;
@@ -70,6 +72,11 @@ pub enum Flaw {
     OtherKey,
     #[error("the seal does not hold: something before it was changed")]
     Seal,
+    /// The chain's hashes take no key, so whoever can write the journal can append; but not what the rules would refuse.
+    #[error(
+        "no rule of custody allows this entry ({0}); somebody wrote it past the queue, or an older version with looser rules did"
+    )]
+    Rule(String),
 }
 
 impl fmt::Display for Flawed {
@@ -123,7 +130,24 @@ pub fn verify_export(bytes: &[u8], known: Known<'_>) -> Result<Verified, Flawed>
     if !key.verify(&sealed_bytes(file.sealed), &file.seal.signature) {
         return Err(Flaw::Seal.somewhere());
     }
+    require_lawful(&file)?;
     Ok(Verified { tenant, entries, heads: file.heads.len(), last, key })
+}
+
+/// Judges the history itself, from the entries alone.
+fn require_lawful(file: &File<'_>) -> Result<(), Flawed> {
+    let read = |(line, row): &(usize, Row)| -> Option<(usize, u64, Entry)> {
+        let Fact::StoryQueue(text) = serde_json::from_str(&row.payload).ok()? else { return None };
+        Some((*line, row.version, serde_json::from_str(&text.0).ok()?))
+    };
+    let (mut places, mut entries) = (Vec::new(), Vec::new());
+    for (line, row, entry) in file.rows.iter().filter_map(read) {
+        places.push((line, row));
+        entries.push(entry);
+    }
+    let Some((place, broken)) = broken_at(&entries) else { return Ok(()) };
+    let (line, row) = places.get(place).copied().unzip();
+    Err(Flawed { line, row, flaw: Flaw::Rule(format!("{broken:?}")) })
 }
 
 struct File<'a> {

@@ -1,6 +1,6 @@
 //! Tools of the chain of custody: dispatches, capability tokens, tree heads.
 
-use super::plan::STORY;
+use super::plan::{IN_PROJECT, STORY};
 use super::row::{Argument, Kind, Tool, Way, maybe, needed};
 use crate::keys::Wanted::{Orchestrator, User};
 
@@ -40,7 +40,7 @@ pub(super) const TOOLS: &[Tool] = &[
         "Ends a story's quarantine. Not by whoever implemented it or caused that.",
     )
     .key(Orchestrator)
-    .with(&[STORY, needed("note", Kind::Text, "why it may go on")]),
+    .with(&[STORY, IN_PROJECT, needed("note", Kind::Text, "why it may go on")]),
     Tool::get("get_sth", "/audit/sth/{tenant_id}", "The signed head of a tenant's audit chain.")
         .with(&[needed("tenant_id", Kind::Text, "the tenant's id")]),
     Tool::post(
@@ -50,6 +50,7 @@ pub(super) const TOOLS: &[Tool] = &[
     )
     .with(&[
         STORY,
+        IN_PROJECT,
         maybe(
             "cap_type",
             Kind::OneOf(&["start_cap", "report_cap", "verify_cap", "review_complete_cap"]),

@@ -7,8 +7,7 @@ pub(super) const PROJECT: Argument = needed("project_id", Kind::Text, "project: 
 pub(super) const STORY: Argument = needed("story_id", Kind::Text, "story: id, or number such as US-3.1");
 pub(super) const LIMIT: Argument = maybe("limit", Kind::Integer, "rows at most (20)");
 pub(super) const OFFSET: Argument = maybe("offset", Kind::Integer, "rows to pass over");
-pub(super) const IN_PROJECT: Argument =
-    maybe("project_id", Kind::Text, "only of this project: id, slug or name");
+pub(super) const IN_PROJECT: Argument = maybe("project_id", Kind::Text, "the project: id, slug or name");
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool::get(
@@ -109,11 +108,12 @@ pub(super) const TOOLS: &[Tool] = &[
         .with(&[PROJECT]),
     Tool::post("add_story_dependency", "/story_dependencies", "One story waits for another.")
         .key(Orchestrator)
-        .with(&[STORY, needed("depends_on_story_id", Kind::Text, "the story it waits for")]),
+        .with(&[STORY, IN_PROJECT, needed("depends_on_story_id", Kind::Text, "the story it waits for")]),
     Tool::post("add_epic_dependency", "/epic_dependencies", "One epic waits for another.")
         .key(Orchestrator)
         .with(&[
             needed("epic_id", Kind::Text, "the epic"),
+            IN_PROJECT,
             needed("depends_on_epic_id", Kind::Text, "the epic it waits for"),
         ]),
     Tool::get(

@@ -1,6 +1,6 @@
 //! Tools of the lifecycle of a story.
 
-use super::plan::STORY;
+use super::plan::{IN_PROJECT, STORY};
 use super::row::{Argument, Kind, Tool, Way, maybe, needed};
 use crate::keys::Wanted::{Agent, Orchestrator};
 
@@ -18,26 +18,28 @@ pub(super) const TOOLS: &[Tool] = &[
     .key(Agent)
     .with(&[
         STORY,
+        IN_PROJECT,
         needed("story_title", Kind::Text, "the title, word for word"),
         needed("ac_count", Kind::Integer, "how many acceptance criteria it has"),
     ]),
     Tool::post("claim_story", "/stories/{story_id}/claim", "Takes a contracted story.")
         .key(Agent)
-        .with(&[STORY]),
+        .with(&[STORY, IN_PROJECT]),
     Tool::post("start_story", "/stories/{story_id}/start", "Begins work on a claimed story.")
         .key(Agent)
-        .with(&[STORY, CAPABILITY]),
+        .with(&[STORY, IN_PROJECT, CAPABILITY]),
     Tool::post(
         "request_review",
         "/stories/{story_id}/request-review",
         "The implementer has finished; others take over.",
     )
     .key(Agent)
-    .with(&[STORY]),
+    .with(&[STORY, IN_PROJECT]),
     Tool::post("report_story", "/stories/{story_id}/report", "Reports a story done. Not by its implementer.")
         .key(Orchestrator)
         .with(&[
             STORY,
+            IN_PROJECT,
             maybe("artifact_type", Kind::Text, "such as commit_diff").to("artifact.artifact_type"),
             maybe("artifact_path", Kind::Text, "where it is").to("artifact.path"),
             maybe("token_usage", Kind::Object, "input_tokens, output_tokens, model_name, cost_millicents"),
@@ -51,6 +53,7 @@ pub(super) const TOOLS: &[Tool] = &[
     .key(Orchestrator)
     .with(&[
         STORY,
+        IN_PROJECT,
         REVIEW_TYPE,
         maybe("findings_count", Kind::Integer, "what was found"),
         maybe("fixes_count", Kind::Integer, "how many of them were mended"),
@@ -66,6 +69,7 @@ pub(super) const TOOLS: &[Tool] = &[
     .key(Orchestrator)
     .with(&[
         STORY,
+        IN_PROJECT,
         maybe("result", Kind::OneOf(&["pass", "fail", "partial"]), "pass if not given"),
         maybe("summary", Kind::Text, "in words; the reason where it fails"),
         maybe("review_type", Kind::Text, "what kind of review it was"),
@@ -81,23 +85,24 @@ pub(super) const TOOLS: &[Tool] = &[
     .key(Orchestrator)
     .with(&[
         STORY,
+        IN_PROJECT,
         needed("criterion_id", Kind::Text, "such as AC-1"),
         needed("status", Kind::OneOf(&["verified", "failed", "unverifiable"]), "what was found"),
         needed("evidence_path", Kind::Text, "where that can be seen, or why it cannot"),
     ]),
     Tool::post("reject_story", "/stories/{story_id}/reject", "Sends a story back.")
         .key(Orchestrator)
-        .with(&[STORY, needed("reason", Kind::Text, "why"), FINDINGS]),
+        .with(&[STORY, IN_PROJECT, needed("reason", Kind::Text, "why"), FINDINGS]),
     Tool::post("unclaim_story", "/stories/{story_id}/unclaim", "Gives a claimed story back.")
         .key(Agent)
-        .with(&[STORY]),
+        .with(&[STORY, IN_PROJECT]),
     Tool::post(
         "force_unclaim_story",
         "/stories/{story_id}/force-unclaim",
         "Takes a story from whoever has it.",
     )
     .key(Orchestrator)
-    .with(&[STORY]),
+    .with(&[STORY, IN_PROJECT]),
     Tool::post(
         "backfill_story",
         "/stories/{story_id}/backfill",
@@ -106,6 +111,7 @@ pub(super) const TOOLS: &[Tool] = &[
     .key(Orchestrator)
     .with(&[
         STORY,
+        IN_PROJECT,
         needed("reason", Kind::Text, "why, up to 2000 characters"),
         maybe("evidence_url", Kind::Text, "where it can be seen, http or https; this or pr_number is needed"),
         maybe("pr_number", Kind::Integer, "of the pull request"),
@@ -149,6 +155,7 @@ pub(super) const TOOLS: &[Tool] = &[
         .key(Agent)
         .with(&[
             STORY,
+            IN_PROJECT,
             needed("artifact_type", Kind::Text, "such as migration or test"),
             needed("path", Kind::Text, "where it is"),
             maybe("exists", Kind::Flag, "whether it was found"),
@@ -156,12 +163,12 @@ pub(super) const TOOLS: &[Tool] = &[
         ]),
     Tool::get("list_artifacts", "/stories/{story_id}/artifacts", "What a story is said to have produced.")
         .way(Way::Rows)
-        .with(&[STORY]),
+        .with(&[STORY, IN_PROJECT]),
     Tool::get("get_story_history", "/stories/{story_id}/history", "Everything that happened to a story.")
         .way(Way::Rows)
-        .with(&[STORY]),
+        .with(&[STORY, IN_PROJECT]),
     Tool::get("list_verifications", "/stories/{story_id}/verifications", "Every verdict on a story.")
         .key(Orchestrator)
         .way(Way::Rows)
-        .with(&[STORY]),
+        .with(&[STORY, IN_PROJECT]),
 ];

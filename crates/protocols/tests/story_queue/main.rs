@@ -11,6 +11,7 @@ mod invariants;
 mod knowledge;
 mod lifecycle;
 mod notes;
+mod persons;
 mod properties;
 mod scene;
 mod skills;

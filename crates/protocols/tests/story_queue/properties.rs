@@ -243,6 +243,13 @@ fn compare_indices(world: &World) {
     }
     assert_eq!(world.ready(), ready);
     assert_eq!(world.blocked(), blocked);
+    // How many there are is kept beside the lists, not counted.
+    for project in [None, Some(world.project)] {
+        let work = &ledger.work;
+        for listed in [work.ready(project), work.blocked(project), work.awaiting_verdict(project)] {
+            assert_eq!(listed.len(), listed.iter().count());
+        }
+    }
     let progress = ledger.work.progress(world.project);
     assert_eq!((progress.stories, progress.verified[1]), counts);
 }

@@ -294,11 +294,11 @@ impl World {
     }
 
     pub(crate) fn ready(&self) -> Vec<String> {
-        self.ledger.work.ready(Some(self.project)).map(|(_, number, _)| number.to_string()).collect()
+        self.ledger.work.ready(Some(self.project)).iter().map(|(_, number, _)| number.to_string()).collect()
     }
 
     pub(crate) fn blocked(&self) -> Vec<String> {
-        self.ledger.work.blocked(Some(self.project)).map(|(_, number, _)| number.to_string()).collect()
+        self.ledger.work.blocked(Some(self.project)).iter().map(|(_, number, _)| number.to_string()).collect()
     }
 
     /// The history breaks no rule, and reading it back from text gives the same ledger.

@@ -10,6 +10,7 @@ use windlass_control_api::stories::Method::Post;
 use windlass_protocols::protocol::story_queue::custody::TokenKind;
 use windlass_protocols::protocol::story_queue::decide::{Decided, Draft};
 use windlass_protocols::protocol::story_queue::refusal::{Kind, Refusal};
+use windlass_protocols::protocol::story_queue::refusal_code::RefusalCode;
 use windlass_protocols::protocol::story_queue::vocabulary::{KeyRole, StoryId};
 use windlass_protocols::protocol::story_queue::work::{self, BulkResult, JudgeOne, MarkComplete, VerifyAll};
 
@@ -88,7 +89,7 @@ fn decide<A, T>(
 ) -> Decided<BulkResult<T>> {
     if known.len() + unfit.len() > work::BULK_MOST {
         let why = format!("1 to {} stories at once", work::BULK_MOST);
-        return Err(Refusal::new(Kind::Invalid, why).with_code("batch_size"));
+        return Err(Refusal::new(Kind::Invalid, why).with_code(RefusalCode::BatchSize));
     }
     if known.is_empty() && !unfit.is_empty() {
         return Ok(Vec::new());

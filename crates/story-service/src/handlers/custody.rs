@@ -119,7 +119,8 @@ fn recover(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     let token = custody::recover(draft, story, kind)?;
     Ok(Reply::created(
         json!({ "capability": views::tenancy::token(&token, &tokens::text(draft, asked, &token)) }),
-    ))
+    )
+    .with_secret("/capability/token"))
 }
 
 fn violations(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {

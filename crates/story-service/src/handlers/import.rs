@@ -44,27 +44,29 @@ fn import(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     let project = project_in_path(draft.ledger(), asked)?;
     let merge = asked.query_flag("merge")? || asked.flag("merge") == Some(true);
     let mode = if merge { ImportMode::Merge } else { ImportMode::Fresh };
-    let epics = asked.list("epics").iter().enumerate().map(|(place, value)| epic(place, value));
+    let mut faults = Faults::default();
+    let epics = asked.list("epics").iter().enumerate();
     let ask = Import {
         project,
         mode,
-        epics: epics.collect::<Decided<Vec<_>>>()?,
+        epics: epics.filter_map(|(place, value)| epic(place, value, &mut faults)).collect(),
         story_dependencies: edges(
             asked,
             "story_dependencies",
-            ["story", "story_number"],
-            ["depends_on", "depends_on_story"],
+            [["story", "story_number"], ["depends_on", "depends_on_story"]],
+            &mut faults,
             |path, value| number_of(path, Some(value)),
-        )?,
+        ),
         epic_dependencies: edges(
             asked,
             "epic_dependencies",
-            ["epic", "epic_number"],
-            ["depends_on", "depends_on_epic"],
+            [["epic", "epic_number"], ["depends_on", "depends_on_epic"]],
+            &mut faults,
             |path, value| epic_number(path, Some(value)),
-        )?,
+        ),
         reason: asked.owned("reason"),
     };
+    faults.none()?;
     let report = plan::import(draft, ask)?;
     let counts = report.counts;
     let mut body = json!({
@@ -81,6 +83,20 @@ fn import(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
         body["stories_orphaned"] = report.orphans.iter().map(orphan).collect::<Vec<_>>().into();
     }
     Ok(Reply::ok(json!({ "import": body })).with_status(if merge { 200 } else { 201 }))
+}
+
+/// Everything that is wrong with the payload's shape: an author mends a file once, not twenty times.
+#[derive(Default)]
+struct Faults(Vec<(String, String)>);
+
+impl Faults {
+    fn keep<T>(&mut self, read: Decided<T>) -> Option<T> {
+        read.map_err(|refusal| self.0.extend(refusal.details)).ok()
+    }
+
+    fn none(self) -> Decided<()> {
+        if self.0.is_empty() { Ok(()) } else { Err(plan::import_invalid(self.0)) }
+    }
 }
 
 /// One object of the payload, and where it stands.
@@ -133,20 +149,25 @@ fn epic_number(path: &str, value: Option<&Value>) -> Decided<u32> {
     number.ok_or_else(|| Refusal::field(path, "must be a whole number greater than 0"))
 }
 
-fn epic(place: usize, value: &Value) -> Decided<ImportEpic> {
+fn epic(place: usize, value: &Value, faults: &mut Faults) -> Option<ImportEpic> {
     let at = At { path: format!("epics[{place}]"), value };
-    if !value.is_object() {
+    let epic = faults.keep(epic_itself(&at));
+    let stories = faults.keep(at.list("stories")).unwrap_or_default().iter().enumerate();
+    let at_story = |place: usize, value| At { path: format!("{}.stories[{place}]", at.path), value };
+    let stories = stories.filter_map(|(place, value)| faults.keep(story(&at_story(place, value))));
+    let stories = stories.collect();
+    Some(ImportEpic { stories, ..epic? })
+}
+
+/// Without its stories.
+fn epic_itself(at: &At<'_>) -> Decided<ImportEpic> {
+    if !at.value.is_object() {
         return Err(Refusal::field(&at.path, "must be an object"));
     }
     let position = at.get("position").map(|value| {
         let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
         number.ok_or_else(|| Refusal::field(&at.under("position"), "must be a whole number, 0 or more"))
     });
-    let stories = at
-        .list("stories")?
-        .iter()
-        .enumerate()
-        .map(|(place, value)| story(&At { path: format!("{}.stories[{place}]", at.path), value }));
     Ok(ImportEpic {
         number: epic_number(&at.under("number"), at.get("number"))?,
         title: at.text("title")?,
@@ -154,7 +175,7 @@ fn epic(place: usize, value: &Value) -> Decided<ImportEpic> {
         phase: at.text("phase")?,
         position: position.transpose()?,
         metadata: at.object("metadata")?,
-        stories: stories.collect::<Decided<Vec<_>>>()?,
+        stories: Vec::new(),
     })
 }
 
@@ -183,10 +204,10 @@ fn story(at: &At<'_>) -> Decided<ImportStory> {
 fn edges<N>(
     asked: &Asked,
     list: &str,
-    from: [&str; 2],
-    on: [&str; 2],
+    [from, on]: [[&str; 2]; 2],
+    faults: &mut Faults,
     read: impl Fn(&str, &Value) -> Decided<N>,
-) -> Decided<Vec<ImportEdge<N>>> {
+) -> Vec<ImportEdge<N>> {
     let end = |place: usize, value: &Value, names: [&str; 2]| {
         let path = format!("{list}[{place}].{}", names[0]);
         let found = names
@@ -198,5 +219,5 @@ fn edges<N>(
     let one = |(place, value): (usize, &Value)| {
         Ok(ImportEdge { from: end(place, value, from)?, on: end(place, value, on)? })
     };
-    asked.list(list).iter().enumerate().map(one).collect()
+    asked.list(list).iter().enumerate().filter_map(|edge| faults.keep(one(edge))).collect()
 }

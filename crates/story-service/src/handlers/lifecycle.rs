@@ -162,13 +162,15 @@ fn contract(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
 fn claim(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     let id = story_in_path(draft.ledger(), asked)?;
     let claimed = work::claim(draft, id)?;
-    Ok(Reply::ok(with_token(draft, asked, moved(draft, id), "start_cap", &claimed.start_cap)))
+    Ok(Reply::ok(with_token(draft, asked, moved(draft, id), "start_cap", &claimed.start_cap))
+        .with_secret("/start_cap/token"))
 }
 
 fn start(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     let id = story_in_path(draft.ledger(), asked)?;
     let started = work::start(draft, id, tokens::presented(draft, asked, id, TokenKind::StartCap))?;
-    Ok(Reply::ok(with_token(draft, asked, moved(draft, id), "report_cap", &started.report_cap)))
+    Ok(Reply::ok(with_token(draft, asked, moved(draft, id), "report_cap", &started.report_cap))
+        .with_secret("/report_cap/token"))
 }
 
 fn request_review(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
@@ -184,7 +186,7 @@ fn request_review(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     if let Some(cap) = &requested.verify_cap {
         body = with_token(draft, asked, body, "verify_cap", cap);
     }
-    Ok(Reply::ok(body))
+    Ok(Reply::ok(body).with_secret("/verify_cap/token"))
 }
 
 fn unclaim(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
@@ -229,7 +231,7 @@ fn report(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     if let Some(artifact) = &reported.artifact {
         body = with(body, "artifact", views::work::artifact(artifact));
     }
-    Ok(Reply::ok(body))
+    Ok(Reply::ok(body).with_secret("/review_complete_cap/token"))
 }
 
 fn add_artifact(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {

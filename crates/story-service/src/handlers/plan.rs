@@ -152,9 +152,9 @@ fn project_progress(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
     shown.insert("epics_completed".into(), json!(completed));
     shown.insert("estimated_hours_total".into(), hours(counts.hours_total));
     shown.insert("estimated_hours_completed".into(), hours(counts.hours_verified));
-    shown.insert("ready_stories".into(), json!(look.ledger.work.ready(Some(id)).count()));
-    shown.insert("blocked_stories".into(), json!(look.ledger.work.blocked(Some(id)).count()));
-    shown.insert("awaiting_verification".into(), json!(look.ledger.work.awaiting_verdict(Some(id)).count()));
+    shown.insert("ready_stories".into(), json!(look.ledger.work.ready(Some(id)).len()));
+    shown.insert("blocked_stories".into(), json!(look.ledger.work.blocked(Some(id)).len()));
+    shown.insert("awaiting_verification".into(), json!(look.ledger.work.awaiting_verdict(Some(id)).len()));
     Ok(Reply::ok(json!({ "progress": shown })))
 }
 

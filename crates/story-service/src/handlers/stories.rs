@@ -13,8 +13,8 @@ use windlass_protocols::protocol::story_queue::plan::{
     self, AddStory, CentiHours, Criterion, CriterionStatus, EditForce, Story, StoryEdit, StoryNumber,
 };
 use windlass_protocols::protocol::story_queue::refusal::{Kind, Refusal};
-use windlass_protocols::protocol::story_queue::vocabulary::{EpicId, JsonText, KeyRole, StoryId};
-use windlass_protocols::protocol::story_queue::work::{AgentStatus, Place, VerifiedStatus};
+use windlass_protocols::protocol::story_queue::vocabulary::{EpicId, JsonText, KeyRole};
+use windlass_protocols::protocol::story_queue::work::{AgentStatus, Listed, VerifiedStatus};
 
 const READING: Who = Who::AtLeast(KeyRole::Agent);
 const PLANNING: Who = Who::AtLeast(KeyRole::Orchestrator);
@@ -87,31 +87,29 @@ fn rows(look: &Look<'_>, asked: &Asked, stories: &[&Story]) -> Decided<Reply> {
     Ok(Reply::ok(asked.page(100, 500)?.of(stories, |story| row(look.ledger, story, None))))
 }
 
-/// A page of an index of work. Only its own stories are looked up: of ten thousand others no more is asked than how many
-/// they are, so that a page of a long list costs what a page of a short one does.
-fn places<'a>(
-    look: &Look<'a>,
+/// A page of a list of work. Only its own stories are looked at, and those of the epic where one is named: of ten thousand
+/// others nothing is asked.
+fn places(
+    look: &Look<'_>,
     asked: &Asked,
-    index: impl Iterator<Item = &'a Place>,
+    listed: Listed<'_>,
     more: impl Fn(&Story) -> Option<(&'static str, Value)>,
 ) -> Decided<Reply> {
     let page = asked.page(100, 500)?;
-    let (mut ids, mut total) = (Vec::new(), 0_usize);
-    let mut list = |id: StoryId| {
-        if total >= page.skip && ids.len() < page.size {
-            ids.push(id);
+    let plan = &look.ledger.plan;
+    let epic = asked.query("epic_id").map(|word| resolve::epic(look.ledger, asked, word)).transpose()?;
+    let (stories, total): (Vec<&Story>, usize) = match epic {
+        None => {
+            let places = listed.iter().skip(page.skip).take(page.size);
+            (places.filter_map(|(_, _, id)| plan.story(*id)).collect(), listed.len())
         }
-        total += 1;
-    };
-    match asked.query("epic_id").map(|word| resolve::epic(look.ledger, asked, word)).transpose()? {
-        None => index.for_each(|(_, _, id)| list(*id)),
         Some(epic) => {
-            let in_epic = |id: &StoryId| look.ledger.plan.story(*id).is_some_and(|story| story.epic == epic);
-            index.filter(|(_, _, id)| in_epic(id)).for_each(|(_, _, id)| list(*id));
+            let is_listed = |story: &&Story| listed.contains(&(story.project, story.number, story.id));
+            let all: Vec<&Story> = plan.stories_of(epic).filter(is_listed).collect();
+            (all.iter().copied().skip(page.skip).take(page.size).collect(), all.len())
         }
-    }
-    let stories = ids.into_iter().filter_map(|id| look.ledger.plan.story(id));
-    let data = stories.map(|story| row(look.ledger, story, more(story))).collect();
+    };
+    let data = stories.into_iter().map(|story| row(look.ledger, story, more(story))).collect();
     Ok(Reply::ok(page.envelope(data, total)))
 }
 
@@ -216,7 +214,8 @@ pub(crate) fn number_of(path: &str, value: Option<&Value>) -> Decided<StoryNumbe
         Some(Value::Number(number)) => number.to_string(),
         _ => return Err(Refusal::field(path, "is missing")),
     };
-    text.parse().map_err(|_| Refusal::field(path, "must be like 3 or 3.1, each part 0 to 9999"))
+    let wrong = |_| Refusal::field(path, &format!("{text} is no number like 3 or 3.1, each part 0 to 9999"));
+    text.parse().map_err(wrong)
 }
 
 pub(crate) fn hours_of(path: &str, value: Option<&Value>) -> Decided<Option<CentiHours>> {

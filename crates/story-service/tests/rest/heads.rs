@@ -211,3 +211,31 @@ async fn the_servers_own_look_finds_a_chain_that_was_cut() {
     let (status, error) = world.refused(&team.verifier, "/stories/3.1/verify", json!({})).await;
     assert_eq!((status, &error["code"]), (503, &json!("tenant_halted")), "{error}");
 }
+
+#[tokio::test]
+async fn an_entry_that_no_rule_could_have_made_is_found_though_every_hash_fits() {
+    let world = World::new();
+    let team = world.team("acme").await;
+    world.two_stories(&team).await;
+    reported(&world, &team).await;
+    world.post(&team.verifier, "/stories/3.1/verify", json!({})).await;
+    let tenant = tenant(&world, &team).await;
+    let id = async |number: &str| {
+        let story = world.get(&team.user, &format!("/stories/{number}")).await;
+        story["story"]["id"].as_str().unwrap().to_owned()
+    };
+    let (done, other) = (id("3.1").await, id("3.2").await);
+    assert_eq!(world.get(&team.user, "/audit/verify").await["verification"]["holds"], true);
+
+    let forge = |payload: &str| {
+        let fits = [&done, "moved", "verified"].into_iter().all(|word| payload.contains(word));
+        fits.then(|| payload.replace(&done, &other))
+    };
+    let world = world.restarted_with_forged_end(&tenant, forge).await;
+
+    let story = world.get(&team.user, "/stories/3.2").await;
+    assert_eq!(story["story"]["verified_status"], "verified", "the forgery took effect: {story}");
+    let verified = world.get(&team.user, "/audit/verify").await;
+    assert_eq!(verified["verification"]["holds"], false, "{verified}");
+    assert!(verified["verification"]["why"].as_str().unwrap().contains("no rule of custody"), "{verified}");
+}

@@ -7,6 +7,8 @@ mod heads;
 mod isolation;
 mod lifecycle;
 mod once;
+mod properties;
+mod random_calls;
 mod support;
 mod table;
 mod webhooks;

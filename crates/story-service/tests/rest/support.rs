@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_control_api::stories::{Answer, Call, Method, StoryApi};
-use windlass_engine::{Append, Journal as _, LeaseAnswer, MemoryJournal};
+use windlass_engine::{Append, Journal as _, LeaseAnswer, MemoryJournal, Stored};
 use windlass_protocols::{Millis, RunId};
 use windlass_story_service::{KeyRing, Machine, Micros, OperatorName, Outside, Service, WebhookReach};
 
@@ -54,11 +54,24 @@ impl World {
 
     /// As if somebody had cut the last entry off a tenant's chain while nobody looked.
     pub(crate) async fn restarted_with_shorter_chain(self, tenant: &str) -> Self {
+        self.restarted_over(tenant, 1, |_| None).await
+    }
+
+    /// As if somebody had appended to a tenant's chain what they made of its last entry that can be made into something.
+    pub(crate) async fn restarted_with_forged_end(
+        self,
+        tenant: &str,
+        forge: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        self.restarted_over(tenant, 0, forge).await
+    }
+
+    async fn restarted_over(self, tenant: &str, cut: usize, forge: impl Fn(&str) -> Option<String>) -> Self {
         let fresh = MemoryJournal::default();
         for (stream, cut) in [
             ("stories:registry".to_owned(), 0),
             (format!("story-heads:{tenant}"), 0),
-            (format!("stories:{tenant}"), 1),
+            (format!("stories:{tenant}"), cut),
         ] {
             let run = RunId::new(stream);
             let rows = self.journal.read(&run, 0).await.unwrap();
@@ -67,7 +80,12 @@ impl World {
             else {
                 panic!("nobody else writes")
             };
-            for row in &rows[..rows.len() - cut] {
+            let kept = &rows[..rows.len() - cut];
+            let forged = kept.iter().rev().find_map(|row| {
+                let payload = forge(&row.payload).filter(|_| run.as_str().starts_with("stories:"))?;
+                Some(Stored { payload, version: kept.len() as u64, ..row.clone() })
+            });
+            for row in kept.iter().chain(&forged) {
                 let append = Append {
                     lease: lease.clone(),
                     run: run.clone(),

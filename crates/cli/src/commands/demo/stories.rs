@@ -31,7 +31,8 @@ pub(super) async fn play(stage: &Stage, control: &dyn Control, output: &mut Outp
     );
     let config = crate::stories::Config::read(stage.environment())?;
     let local = crate::commands::story::WhoArgs { local: true, ..Default::default() };
-    let (queue, key) = wiring::queue_for_orchestrator(stage.environment(), &config, &local).await?;
+    let (queue, _, key) =
+        wiring::queue_for_orchestrator(stage.environment(), &config, &local, |_| {}).await?;
     let view = LiveView::new(output, Story::Data);
     let ended = control.orchestrate(command(stage, key), &*queue, &view).await;
     drop(view);

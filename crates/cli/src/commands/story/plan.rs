@@ -284,7 +284,7 @@ async fn depends(args: DependsArgs, desk: &Desk) -> Result<Shown, Fault> {
 
 async fn import(args: ImportArgs, desk: &Desk) -> Result<Shown, Fault> {
     let project = desk.project(args.place.named()).await?;
-    let (payload, renumbered) = if args.path.is_dir() {
+    let (payload, taken) = if args.path.is_dir() {
         planning_files::payload(&args.path, &args.mapping)?
     } else {
         (read_json(&args.path)?, Value::Null)
@@ -295,10 +295,47 @@ async fn import(args: ImportArgs, desk: &Desk) -> Result<Shown, Fault> {
         Some(_) if found(&answer) == &answer => answer["import"].clone(),
         _ => answer,
     };
-    if let (Some(fields), false) = (shown.as_object_mut(), renumbered.as_array().is_none_or(Vec::is_empty)) {
-        fields.insert("renumbered".to_owned(), renumbered);
+    if let (Some(fields), Value::Object(taken)) = (shown.as_object_mut(), taken) {
+        fields.extend(taken);
     }
-    Ok(Shown::thing(shown))
+    let sentences = what_came_in(&shown).join("\n");
+    Ok(Shown::said(shown, sentences))
+}
+
+/// By number: what was made, what was changed, and what got another number than its author wrote.
+fn what_came_in(answer: &Value) -> Vec<String> {
+    let counted = |what: [&str; 3], deed: &str| -> Option<String> {
+        let [field, one, several] = what;
+        let count = answer[format!("{field}_{deed}")].as_u64()?;
+        Some(format!("{count} {}", if count == 1 { one } else { several }))
+    };
+    let all = [
+        ["epics", "epic", "epics"],
+        ["stories", "story", "stories"],
+        ["dependencies", "dependency", "dependencies"],
+    ];
+    let counts =
+        |deed: &str| all.iter().filter_map(|what| counted(*what, deed)).collect::<Vec<_>>().join(", ");
+    let mut told = vec![format!("made: {}", counts("created"))];
+    told.extend(
+        Some(counts("updated")).filter(|text| !text.is_empty()).map(|text| format!("updated: {text}")),
+    );
+    let list = |what: &str, one: &dyn Fn(&Value) -> String| -> Vec<String> {
+        answer[what].as_array().into_iter().flatten().map(one).collect()
+    };
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let orphans = list("stories_orphaned", &|story| word(&story["number"]));
+    if !orphans.is_empty() {
+        told.push(format!("in the project and not in this plan: {}", orphans.join(", ")));
+    }
+    let renumbered = list("renumbered", &|one| format!("{} is {}", word(&one["id"]), word(&one["number"])));
+    if !renumbered.is_empty() {
+        let count = renumbered.len();
+        told.push(format!("renumbered, because a number here has two parts and stands once: {count}"));
+        told.extend(renumbered.into_iter().map(|line| format!("  {line}")));
+        told.push("  (the id that was written is kept in the story's metadata, planning.id)".to_owned());
+    }
+    told
 }
 
 fn read_json(path: &Path) -> Result<Value, Fault> {

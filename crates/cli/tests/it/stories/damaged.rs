@@ -64,6 +64,32 @@ fn a_chain_that_was_changed_stops_custody_and_health_says_so() {
 }
 
 #[test]
+fn nobody_becomes_superadmin_by_changing_the_list_of_operators() {
+    let (world, user) = used();
+    let told = world.windlass(&["serve", "new-key", "ops", "--superadmin", "--json"]).exits_with(0);
+    let told: Value = serde_json::from_str(told.stdout.trim()).unwrap();
+    let operator = told["key"].as_str().unwrap().to_owned();
+    let server = Server::start(&world).unwrap();
+    let (status, all) = server.ask(&operator, "GET", "/admin/tenants", "", &Value::Null).unwrap();
+    assert_eq!(status, 200, "{all}");
+    server.stop();
+    let file = rusqlite::Connection::open(data(&world).join("stories.db")).unwrap();
+    let sql = "UPDATE facts SET payload = replace(payload, 'ops', 'Ops') WHERE run = 'stories:registry'";
+    assert!(file.execute(sql, ()).unwrap() > 0);
+    drop(file);
+
+    let server = Server::start(&world).unwrap();
+    let (status, told) = health(&server);
+    assert_eq!(status, 503, "{told}");
+    assert!(told.contains("the whole server") && told.contains("does not hold"), "{told}");
+    let (status, refused) = server.ask(&operator, "GET", "/admin/tenants", "", &Value::Null).unwrap();
+    assert_eq!((status, &refused["error"]["code"]), (503, &json!("registry_damaged")), "{refused}");
+    let (status, _) = server.ask(&user, "GET", "/projects", "", &Value::Null).unwrap();
+    assert_eq!(status, 200, "tenants go on");
+    server.stop();
+}
+
+#[test]
 fn a_server_whose_signing_key_is_gone_does_not_start_with_another() {
     let (world, _) = used();
     let keys: Vec<PathBuf> =

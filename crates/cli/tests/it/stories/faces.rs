@@ -2,7 +2,9 @@
 //! tool, down to the code; and no refusal ends with exit code 0.
 
 mod cases;
+mod rows;
 mod scene;
+mod sections;
 
 use cases::Expected::{Done, Refused, Status};
 use cases::Standing::{Contracted, CriterionFailed, Implementing, Reviewed};
@@ -10,14 +12,22 @@ use cases::Who::{Ann, Reporter, User, Verifier};
 use cases::{CASES, Who};
 use scene::{FORGED, Scene, body_of};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use windlass_test_support::Output;
 
 /// What a face said, in the same words for all three: a status where there is one, and the code.
 struct Said {
     done: bool,
     status: Option<u64>,
     code: String,
+    /// What to do next, as this face carries it.
+    hints: Vec<String>,
     told: String,
+}
+
+fn remedy_in(error: &Value) -> Vec<String> {
+    error["remediation"]["do"].as_str().map(str::to_owned).into_iter().collect()
 }
 
 fn over_http(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
@@ -33,7 +43,8 @@ fn over_http(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
     };
     let (status, answer) = scene.server.ask(scene.key(who), "POST", &path, "", &body).unwrap();
     let code = answer["error"]["code"].as_str().unwrap_or_default().to_owned();
-    Said { done: status < 300, status: Some(u64::from(status)), code, told: answer.to_string() }
+    let hints = remedy_in(&answer["error"]);
+    Said { done: status < 300, status: Some(u64::from(status)), code, hints, told: answer.to_string() }
 }
 
 fn on_the_command_line(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
@@ -65,14 +76,19 @@ fn on_the_command_line(scene: &mut Scene, who: Who, action: &str, story: &str) -
         "backfill-bare" => [&["story", "--json", "backfill", "--project", "faces", &number], more].concat(),
         _ => [&["story", "--json", action, "--project", "faces", &number], more].concat(),
     };
-    let output = scene.world.windlass(&words);
+    told_by_the_command_line(&scene.world.windlass(&words))
+}
+
+fn told_by_the_command_line(output: &Output) -> Said {
     let answer: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
     let code = answer["error"]["case"].as_str().unwrap_or_default().to_owned();
     let told = format!("{:?} {}{}", output.code, output.stdout, output.stderr);
     if output.code != Some(0) {
         assert!(answer["error"]["code"].as_str().is_some_and(|code| code.starts_with("WL-STORY-")), "{told}");
     }
-    Said { done: output.code == Some(0), status: None, code, told }
+    let hints = answer["error"]["hints"].as_array().into_iter().flatten();
+    let hints = hints.filter_map(|hint| hint.as_str().map(str::to_owned)).collect();
+    Said { done: output.code == Some(0), status: None, code, hints, told }
 }
 
 fn as_a_tool(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
@@ -102,6 +118,10 @@ fn as_a_tool(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
     if !matches!(action, "settle" | "import" | "import-pending") {
         arguments["story_id"] = json!(format!("US-{story}"));
     }
+    tool_called(scene, &tool, &arguments)
+}
+
+fn tool_called(scene: &Scene, tool: &str, arguments: &Value) -> Said {
     let mut input = String::new();
     for (id, method, params) in [
         (1, "initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}})),
@@ -116,7 +136,8 @@ fn as_a_tool(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
     let body: Value = serde_json::from_str(text).unwrap_or_default();
     let done = answer["result"]["isError"] == false;
     let code = body["body"]["error"]["code"].as_str().unwrap_or_default().to_owned();
-    Said { done, status: body["status"].as_u64(), code, told: answer.to_string() }
+    let hints = remedy_in(&body["body"]["error"]);
+    Said { done, status: body["status"].as_u64(), code, hints, told: answer.to_string() }
 }
 
 type Face = fn(&mut Scene, Who, &str, &str) -> Said;
@@ -125,9 +146,18 @@ type Face = fn(&mut Scene, Who, &str, &str) -> Said;
 fn holds_through(face: Face) {
     let mut scene = Scene::set();
     let mut wrong = Vec::new();
+    let mut commands = BTreeSet::new();
     for (who, action, standing, expected) in CASES {
         let story = scene.story(*standing);
         let said = face(&mut scene, *who, action, &story);
+        commands.extend(said.hints.iter().flat_map(|hint| commands_in(hint)));
+        // A refusal that leaves whoever got it standing there is half of one.
+        if !said.done && said.hints.is_empty() {
+            wrong.push(format!(
+                "{who:?} {action} when {standing:?}: no word of what to do, said {}",
+                said.told
+            ));
+        }
         let fits = match expected {
             Done => said.done,
             Refused(status, code) => {
@@ -142,8 +172,20 @@ fn holds_through(face: Face) {
             ));
         }
     }
+    for command in commands {
+        let words: Vec<&str> = command.split(' ').skip(1).chain(["--help"]).collect();
+        if scene.world.windlass(&words).code != Some(0) {
+            wrong.push(format!("there is no `{command}`"));
+        }
+    }
     scene.server.stop();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What a hint says to type.
+fn commands_in(hint: &str) -> Vec<String> {
+    let quoted = hint.split('`').skip(1).step_by(2);
+    quoted.filter(|words| words.starts_with("windlass ")).map(str::to_owned).collect()
 }
 
 #[test]

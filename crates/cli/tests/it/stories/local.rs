@@ -97,6 +97,55 @@ fn an_artifact_that_is_no_json_is_refused_before_anything_is_sent() {
 }
 
 #[test]
+fn flags_may_stand_before_the_verb_too() {
+    let world = planned();
+    for words in [
+        &["story", "--project", "my-app", "next", "--json"][..],
+        &["story", "--json", "--as", "user", "--project=my-app", "next"],
+        &["--json", "story", "-p", "my-app", "next"],
+    ] {
+        assert_eq!(world.windlass(words).exits_with(0).json()["data"][0]["number"], "2.1", "{words:?}");
+    }
+    let claimed = says(&world, &["--project", "my-app", "contract", "US-2.1", "--as", "agent:ann"]);
+    assert_eq!(claimed.exits_with(0).json()["story"]["agent_status"], "contracted");
+    let unknown = world.windlass(&["story", "--project", "other", "next"]);
+    assert_ne!(unknown.code, Some(0), "it is heard, not dropped");
+}
+
+#[test]
+fn a_plan_is_told_by_number_what_is_wrong_with_it_and_what_became_of_it() {
+    let world = planned();
+    let file = world.path().join("again.json");
+    let plan = |numbers: &[&str]| {
+        let stories: Vec<Value> =
+            numbers.iter().map(|number| json!({ "number": number, "title": "S" })).collect();
+        json!({ "epics": [{ "number": 7, "title": "E", "stories": stories }] }).to_string()
+    };
+    std::fs::write(&file, plan(&["7.4.2", "7.1", "7.4.3"])).unwrap();
+    let refused = world.windlass(&["story", "import", "again.json"]).exits_with(14);
+    for words in ["7.4.2 is no number", "7.4.3 is no number", "hint:", "nothing was taken in"] {
+        assert!(refused.stderr.contains(words), "{words} in {}", refused.stderr);
+    }
+    std::fs::write(&file, plan(&["7.1", "2.1", "2.2"])).unwrap();
+    let refused = world.windlass(&["story", "import", "again.json"]).exits_with(14);
+    assert!(refused.stderr.contains("these exist already: 2 stories (2.1, 2.2)"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--merge"), "{}", refused.stderr);
+
+    let planning = world.path().join("planning/epic_7");
+    std::fs::create_dir_all(&planning).unwrap();
+    for id in ["7.1", "7.4.2", "7.4b"] {
+        let text = json!({ "id": format!("US-{id}"), "title": "S", "acceptance_criteria": [] });
+        std::fs::write(planning.join(format!("us_{id}.json")), text.to_string()).unwrap();
+    }
+    let came = world.windlass(&["story", "import", "planning"]).exits_with(0).stdout;
+    for words in
+        ["made: 1 epic, 3 stories, 0 dependencies", "US-7.4.2 is 7.402", "US-7.4b is 7.492", "stands once: 2"]
+    {
+        assert!(came.contains(words), "{words} in {came}");
+    }
+}
+
+#[test]
 fn a_checkpoint_can_be_saved_again_and_again() {
     let world = planned();
     for number in 1..=3 {

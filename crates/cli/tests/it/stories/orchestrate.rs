@@ -1,9 +1,10 @@
 //! `windlass orchestrate`: stories worked through by program, with scripted agents, real git and the queue on this machine.
 
 pub(crate) mod crashes;
+mod inbox;
 mod keys;
 mod people;
-mod stage;
+pub(super) mod stage;
 
 use crate::keeping::leftovers::{assert_undone, worktrees_in};
 use stage::{Stage, Turn, plan_of};

@@ -28,6 +28,8 @@ pub(super) enum Ended {
     LetGo(String),
     /// A person took it out of the implementer's hands; it may begin anew.
     TakenBack,
+    /// Somebody else closed it while it was in our hands.
+    Alarm(String),
     /// Only a person can go on.
     Waits {
         why: String,
@@ -75,12 +77,26 @@ impl Attempt<'_> {
         windlass_crash_points::reach("story.taken");
         let worked = self.work().await?;
         windlass_crash_points::reach("story.worked");
-        match worked {
-            Worked::Made(made) => self.settle(&implementer, *made).await,
-            Worked::Failed { why, run } => self.give_back(&implementer, why, run).await,
-            Worked::Waits { why, run } => Ok(Ended::Waits { why, run: Some(run) }),
-            Worked::Interrupted => Ok(Ended::Interrupted),
+        let ended = match worked {
+            Worked::Made(made) => self.settle(&implementer, *made).await?,
+            Worked::Failed { why, run } => self.give_back(&implementer, why, run).await?,
+            Worked::Waits { why, run } => Ended::Waits { why, run: Some(run) },
+            Worked::Interrupted => Ended::Interrupted,
+        };
+        self.unless_closed_by_others(ended).await
+    }
+
+    /// Nobody verifies what we have in hand but us: an implementer that got hold of other keys, perhaps.
+    async fn unless_closed_by_others(&self, ended: Ended) -> Result<Ended, Fault> {
+        if matches!(ended, Ended::Verified(_) | Ended::Interrupted) {
+            return Ok(ended);
         }
+        if !self.office.story(&self.story.id).await?.is_verified() {
+            return Ok(ended);
+        }
+        let why =
+            "it was verified by somebody else while an agent of ours worked on it; nothing of it has landed";
+        Ok(Ended::Alarm(why.to_owned()))
     }
 
     /// By ourselves, with a verdict that was not noted any more, or by somebody else.
@@ -150,6 +166,9 @@ impl Attempt<'_> {
     async fn settle(&self, implementer: &Identity, made: Made) -> Result<Ended, Fault> {
         let office = self.office;
         let story = office.story(&self.story.id).await?;
+        if story.is_verified() {
+            return Ok(Ended::LetGo(format!("{} was verified by somebody else", story.name())));
+        }
         let base = office.commit_named(&self.hand.base)?;
         let judged = Judged {
             story: &story,
@@ -159,8 +178,9 @@ impl Attempt<'_> {
             commit: &made.commit,
             review: &made.review.summary,
         };
+        // Whoever reported it: what we judge is what was made here.
+        let name = office.keep(&made.copy, &judged)?;
         if story.agent_status == "implementing" {
-            let name = office.keep(&made.copy, &judged)?;
             let _asked =
                 granted!(self.step(implementer, implementer, "request-review", json!({})).await?, story);
             let reporter = office.identities.of(&Part::Reporter).await?;
@@ -198,6 +218,7 @@ impl Attempt<'_> {
         let office = self.office;
         let reports = self.reports().await?;
         let missing = evidence::missing(&office.repository, judged.commit, judged.story, &reports)?;
+        let looked = evidence::looked_at(judged.story);
         if !missing.is_empty() {
             let found = self.by_engine(&missing.join("; "));
             return self.send_back(implementer, &found, &made.run).await;
@@ -230,9 +251,10 @@ impl Attempt<'_> {
             Landed::Interrupted => return Ok(Ended::Interrupted),
         };
         let verifier = office.identities.of(&Part::Verifier).await?;
+        office.say(format!("{}: {looked}", judged.story.name()));
         let verdict = json!({
             "result": "pass",
-            "summary": made.review.summary,
+            "summary": format!("{}; {looked}", made.review.summary),
             "review_type": REVIEW_TYPE,
             "findings": made.review,
             "commit_sha": commit.id.as_str(),

@@ -3,6 +3,7 @@
 use super::plan::Story;
 use crate::fault::git_fault;
 use serde_json::Value;
+use windlass_artifact_formats::story_queue::Criterion;
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Commit, Repository, TreeId};
 
@@ -19,8 +20,7 @@ pub(super) fn missing(
 ) -> Result<Vec<String>, Fault> {
     let mut missing = Vec::new();
     for criterion in &story.criteria {
-        let kind = criterion.kind.as_deref().unwrap_or_default();
-        let Some(path) = criterion.path.as_deref().filter(|_| LOOKED_FOR.contains(&kind)) else { continue };
+        let Some(path) = place_of(criterion) else { continue };
         if !is_there(repository, &commit.tree, path)? {
             missing.push(format!("{}: {path} is not there or empty", criterion.id));
         }
@@ -39,6 +39,30 @@ pub(super) fn missing(
         }
     }
     Ok(missing)
+}
+
+/// Where the criterion says that it can be seen.
+fn place_of(criterion: &Criterion) -> Option<&str> {
+    let kind = criterion.kind.as_deref().unwrap_or_default();
+    criterion.path.as_deref().filter(|_| LOOKED_FOR.contains(&kind))
+}
+
+/// For which criteria the engine itself has looked, in words: the others stand on the reviewer's word alone.
+pub(super) fn looked_at(story: &Story) -> String {
+    let ids = |looked: bool| -> Vec<&str> {
+        let fitting = story.criteria.iter().filter(|one| place_of(one).is_some() == looked);
+        fitting.map(|one| one.id.as_str()).collect()
+    };
+    let (looked, others) = (ids(true), ids(false));
+    match (looked.as_slice(), others.as_slice()) {
+        ([], []) => "it has no criteria, so the engine looked for nothing".to_owned(),
+        ([], others) => format!("the engine looked for nothing itself: {} name no file", others.join(", ")),
+        (looked, []) => format!("the engine found what {} name", looked.join(", ")),
+        (looked, others) => {
+            let (looked, others) = (looked.join(", "), others.join(", "));
+            format!("the engine found what {looked} name; {others} name no file")
+        }
+    }
 }
 
 /// Reports of earlier attempts are about other work.

@@ -182,6 +182,7 @@ mod tests {
             why: String::new(),
             run: None,
             for_good: false,
+            alarm: false,
         };
         note.escalated.insert("id-1.2".into(), waits);
         note.cycle_counts.insert("id-1.3".into(), STOP_AFTER);

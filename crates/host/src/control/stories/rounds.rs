@@ -8,7 +8,7 @@ use super::landing::Colour;
 use super::office::{Office, Place};
 use super::plan::{AfterFailure, Story, after_failure, choose};
 use super::queue::inner;
-use super::waiting::ways_on;
+use super::waiting::{ways_on, ways_to_release};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
@@ -231,6 +231,18 @@ async fn note(
             office.let_go.borrow_mut().insert(id.to_owned());
             office.notes.write(done).await?;
         }
+        Ended::Alarm(why) => {
+            office.say(format!("{name}: {why}"));
+            let alarm = Escalation { alarm: true, ..escalation(story, why, None, false) };
+            office
+                .notes
+                .write(|note| {
+                    done(note);
+                    note.escalated.insert(id.to_owned(), alarm);
+                })
+                .await?;
+            office.tell_people().await?;
+        }
         Ended::Failed { why, run } => {
             let cycles = office
                 .notes
@@ -268,7 +280,8 @@ async fn note(
 }
 
 fn escalation(story: &Story, why: String, run: Option<String>, for_good: bool) -> Escalation {
-    Escalation { number: story.number.clone(), title: story.title.clone(), why, run, for_good }
+    let (number, title) = (story.number.clone(), story.title.clone());
+    Escalation { number, title, why, run, for_good, alarm: false }
 }
 
 fn used_up(office: &Office<'_>, begun: u32) -> Option<String> {
@@ -308,13 +321,20 @@ async fn one_round_done(office: &Office<'_>) -> Result<Orchestrated, Fault> {
 async fn nothing_to_do(office: &Office<'_>) -> Result<Orchestrated, Fault> {
     let (total, verified) = progress(office).await?;
     if total == verified {
-        office
+        let alarms = office
             .notes
             .write(|note| {
                 "complete".clone_into(&mut note.phase);
-                note.escalated.clear();
+                note.escalated.retain(|_, one| one.alarm);
+                note.escalated.len()
             })
             .await?;
+        if alarms > 0 {
+            let now = format!(
+                "all {total} stories are verified, {alarms} of them by somebody else while in hand here"
+            );
+            return end(office, Status::NeedsHuman, now).await;
+        }
         return end(office, Status::Accepted, format!("all {total} stories are verified")).await;
     }
     office.notes.write(|note| "waiting".clone_into(&mut note.phase)).await?;
@@ -361,26 +381,28 @@ async fn waiting(office: &Office<'_>) -> Result<Vec<WaitingStory>, Fault> {
         });
         told.collect()
     });
+    let ready: Vec<String> = ready(office).await?.into_iter().map(|story| story.id).collect();
     let query = [("project_id", office.project.id.as_str()), ("limit", "500")];
     let answer = office.queue.get(office.identities.user_key(), "/stories", &query).await?;
     for story in inner(&answer, "stories").as_array().into_iter().flatten().map(Story::read) {
         if story.is_verified() || all.iter().any(|known| known.number == story.number) {
             continue;
         }
-        let (why, command) = if story.quarantined {
+        let name = story.name();
+        let (why, commands) = if story.quarantined {
+            ("it is quarantined".to_owned(), ways_to_release(&name, slug))
+        } else if ready.contains(&story.id) {
             (
-                "it is quarantined".to_owned(),
-                format!("windlass story release {} --reason \"…\"", story.name()),
+                "it is ready, and was not begun".to_owned(),
+                vec![format!("windlass orchestrate --project {slug}")],
             )
         } else if story.agent_status == "pending" {
-            ("it waits for others".to_owned(), format!("windlass story blocked --project {slug}"))
+            ("it waits for others".to_owned(), vec![format!("windlass story blocked --project {slug}")])
         } else {
-            (
-                format!("it is {}, by somebody else", story.agent_status),
-                format!("windlass story history {}", story.name()),
-            )
+            let why = format!("it is {}, by somebody else", story.agent_status);
+            (why, vec![format!("windlass story history {name} --project {slug}")])
         };
-        all.push(WaitingStory { number: story.number, title: story.title, why, commands: vec![command] });
+        all.push(WaitingStory { number: story.number, title: story.title, why, commands });
     }
     Ok(all)
 }

@@ -17,6 +17,7 @@ use windlass_control_api::views::LoopKind;
 use windlass_engine::Clock;
 
 const FILE: &str = "waiting.json";
+const PAGE: &str = "500";
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -42,11 +43,30 @@ struct KeptStory {
     since_ms: u64,
 }
 
-/// What a person can type about a story that was given to them.
+/// What a person can type about a story that was given to them: look at the work, or at the story where there was none.
 pub(super) fn ways_on(one: &Escalation, slug: &str) -> Vec<String> {
-    let shown = one.run.iter().map(|run| format!("windlass show {run}"));
+    if one.alarm {
+        let name = format!("US-{}", one.number);
+        return vec![
+            format!("windlass story history {name} --project {slug}"),
+            format!("windlass story reject {name} --project {slug} --reason \"…\" --as orchestrator:NAME"),
+            format!("windlass orchestrate --project {slug} --retry {name}"),
+        ];
+    }
+    let look = match &one.run {
+        Some(run) => format!("windlass show {run}"),
+        None => format!("windlass story show US-{} --project {slug}", one.number),
+    };
     let again = format!("windlass orchestrate --project {slug} --retry US-{}", one.number);
-    shown.chain((!one.for_good).then_some(again)).collect()
+    [Some(look), (!one.for_good).then_some(again)].into_iter().flatten().collect()
+}
+
+/// What a person can type about a story that is held because somebody tried what custody forbids.
+pub(super) fn ways_to_release(name: &str, slug: &str) -> Vec<String> {
+    vec![
+        format!("windlass story history {name} --project {slug}"),
+        format!("windlass story release {name} --project {slug} --reason \"…\""),
+    ]
 }
 
 impl Office<'_> {
@@ -56,11 +76,17 @@ impl Office<'_> {
         let escalated = self.notes.read(|note| note.escalated.clone());
         let mut stories = Vec::new();
         for (id, one) in &escalated {
-            let sent_back = self.sent_back(id).await?.into_iter();
+            let sent_back = self.sent_back(id).await?;
             let commands = ways_on(one, slug);
-            let suggestion = if one.for_good {
+            let suggestion = if one.alarm {
+                "find out who closed it and with which keys; reject it if that was not right, revoke the keys, then say \
+                 that you have looked"
+            } else if one.for_good {
                 "split it into new stories, which begin anew; or do it by hand: contract, claim and start it as an agent \
                  of your own, and have it reported, reviewed and verified by others"
+            } else if one.run.is_none() && sent_back.is_empty() {
+                "nobody has worked on it yet: read the story as it stands now, mend it where it needs that, then let it be \
+                 tried again"
             } else {
                 "look at what was sent back; make the story clearer if that is why, then let it be tried again"
             };
@@ -68,32 +94,47 @@ impl Office<'_> {
                 number: one.number.clone(),
                 title: one.title.clone(),
                 why: one.why.clone(),
-                tried: (1..).zip(sent_back).map(|(number, why)| format!("attempt {number}: {why}")).collect(),
+                tried: (1..)
+                    .zip(&sent_back)
+                    .map(|(number, why)| format!("attempt {number}: {why}"))
+                    .collect(),
                 run: one.run.clone(),
                 suggestion: suggestion.to_owned(),
                 commands,
                 since_ms: 0,
             });
         }
-        let query = [("project_id", self.project.id.as_str()), ("limit", "500")];
-        let answer = self.queue.get(self.identities.user_key(), "/stories", &query).await?;
-        let all = inner(&answer, "stories").as_array().into_iter().flatten().map(Story::read);
-        for story in all.filter(|story| story.quarantined) {
+        for story in self.quarantined().await? {
             let name = story.name();
             stories.retain(|known| known.number != story.number);
             stories.push(KeptStory {
                 title: story.title,
                 why: "it is quarantined: somebody tried what custody forbids".to_owned(),
                 suggestion: "find out who tried what, then let the story go on".to_owned(),
-                commands: vec![
-                    format!("windlass story history {name} --project {slug}"),
-                    format!("windlass story release {name} --project {slug} --reason \"…\""),
-                ],
+                commands: ways_to_release(&name, slug),
                 number: story.number,
                 ..KeptStory::default()
             });
         }
         self.keep_waiting(stories)
+    }
+
+    /// However many stories there are: what is held up on the last page is held up too.
+    async fn quarantined(&self) -> Result<Vec<Story>, Fault> {
+        let (mut found, mut seen) = (Vec::new(), 0);
+        loop {
+            let offset = seen.to_string();
+            let query =
+                [("project_id", self.project.id.as_str()), ("limit", PAGE), ("offset", offset.as_str())];
+            let answer = self.queue.get(self.identities.user_key(), "/stories", &query).await?;
+            let page = inner(&answer, "stories").as_array().map_or(&[][..], Vec::as_slice);
+            found.extend(page.iter().map(Story::read).filter(|story| story.quarantined));
+            seen += page.len();
+            if page.is_empty() || answer["meta"]["total_count"].as_u64().is_none_or(|all| all <= seen as u64)
+            {
+                return Ok(found);
+            }
+        }
     }
 
     /// A story that waited before waits since then.

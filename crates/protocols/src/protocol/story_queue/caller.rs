@@ -66,7 +66,7 @@ impl Caller {
         }
         let message =
             format!("this needs a key of role {} or above, yours is {}", role.name(), self.role.name());
-        Err(Refusal::new(Kind::NotAllowed, message))
+        Err(Refusal::new(Kind::NotAllowed, message).with_remedy(another_key(role)))
     }
 
     /// The hierarchy does not help: custody keeps the roles apart.
@@ -77,19 +77,44 @@ impl Caller {
         let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
         let message =
             format!("this needs a key of role {}, yours is {}", names.join(" or "), self.role.name());
-        Err(Refusal::new(Kind::NotAllowed, message))
+        let first = roles.first().copied().unwrap_or(KeyRole::User);
+        Err(Refusal::new(Kind::NotAllowed, message).with_remedy(another_key(first)))
+    }
+
+    /// Acts for themselves: a user or superadmin whose key is no agent's and comes from no dispatch.
+    pub fn is_person(&self) -> bool {
+        self.role >= KeyRole::User && self.agent.is_none() && self.lineage.is_empty()
     }
 
     /// Unknown identity is refused.
     pub fn require_agent(&self) -> Result<AgentId, Refusal> {
         let remedy = if self.role == KeyRole::Agent {
-            "register an agent with the key: POST /agents/register"
+            "register an agent with the key: `windlass story agent register --name NAME` (POST /agents/register)"
         } else {
-            "have a user make a key of this role with an `agent_id`: `windlass story key create --role ROLE --agent AGENT`"
+            "have a user make a key of this role with an `agent_id`: `windlass story keys create --name NAME --role ROLE --agent AGENT`"
         };
         self.agent.ok_or_else(|| {
             let why = "this key is bound to no agent, so nobody could tell whose work this is";
             Refusal::new(Kind::Malformed, why).with_remedy(remedy)
         })
+    }
+}
+
+/// How whoever has the wrong key gets the right one.
+const fn another_key(role: KeyRole) -> &'static str {
+    match role {
+        KeyRole::Agent => {
+            "ask with an agent's key, `windlass story keys create --name NAME --role agent`; on this machine, `--as agent:NAME`"
+        }
+        KeyRole::Orchestrator => {
+            "ask with an orchestrator's key, `windlass story keys create --name NAME --role orchestrator --agent AGENT`; \
+             on this machine, `--as orchestrator:NAME`"
+        }
+        KeyRole::User => {
+            "have a user do it; `windlass story whoami` says whose key this is, and on this machine `--as user` is the user"
+        }
+        KeyRole::Superadmin => {
+            "have the operator do it: `windlass serve new-key NAME --superadmin` makes such a key"
+        }
     }
 }

@@ -15,6 +15,7 @@ pub mod knowledge;
 pub mod ledger;
 pub mod plan;
 pub mod refusal;
+pub mod refusal_code;
 pub mod registry;
 pub mod skills;
 pub mod tenancy;

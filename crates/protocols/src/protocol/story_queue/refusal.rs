@@ -1,6 +1,7 @@
 //! "Not allowed now", as data: what kind of refusal, a stable code where clients tell cases apart, words for a person, and
 //! what to do instead. A refusal changes nothing but, where custody was tried, the record of the attempt.
 
+use super::refusal_code::RefusalCode;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -39,7 +40,7 @@ impl Refusal {
     }
 
     pub fn not_found(what: &str) -> Self {
-        Self::new(Kind::NotFound, alloc::format!("{what} not found"))
+        Self::new(Kind::NotFound, alloc::format!("{what} not found")).with_remedy(where_listed(what))
     }
 
     /// One field is wrong.
@@ -47,9 +48,11 @@ impl Refusal {
         Self::new(Kind::Invalid, alloc::format!("{field} {why}")).with_detail(field, why)
     }
 
+    /// What the code says to do holds unless something closer was said or will be.
     #[must_use]
-    pub fn with_code(mut self, code: &'static str) -> Self {
-        self.code = Some(code);
+    pub fn with_code(mut self, code: RefusalCode) -> Self {
+        self.code = Some(code.name());
+        self.remedy.get_or_insert_with(|| code.remedy().to_string());
         self
     }
 
@@ -69,5 +72,30 @@ impl Refusal {
     pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
         self
+    }
+}
+
+/// Where somebody who named what is not there finds what is.
+fn where_listed(what: &str) -> &'static str {
+    match what {
+        "story" => {
+            "`windlass story list` shows the stories of a project; a number is looked for in the project that is named"
+        }
+        "project" => "`windlass story project list` shows the projects of this tenant",
+        "epic" => "`windlass story epic list` shows the epics of a project",
+        "agent" => "`windlass story agent list` shows the agents that have registered",
+        "skill" => "`windlass story skill list` shows the skills",
+        "webhook" => "`windlass story webhook list` shows the webhooks",
+        "violation" => "`windlass story violations` shows what was tried",
+        "article" => "`windlass story knowledge index` shows the articles",
+        "state" => "`windlass story state save --data JSON` makes the first",
+        "api key" => "`windlass story keys list` shows the keys",
+        "criterion" => "`windlass story criteria STORY` shows what the story must fulfil",
+        "dependency" => "`windlass story blocked` shows who waits for whom",
+        "skill version" => "`windlass story skill history NAME` shows the versions",
+        "cost anomaly" => "`windlass story anomalies` shows them",
+        "token budget" => "`windlass story budget list` shows the budgets",
+        "token usage report" => "`windlass story token-report --story STORY` shows the reports",
+        _ => "is the id right, and is it of this tenant? `windlass story whoami` says whose key this is",
     }
 }

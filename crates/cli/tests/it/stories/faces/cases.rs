@@ -11,6 +11,8 @@ pub(super) enum Who {
     /// An orchestrator key of no agent.
     Nobody,
     User,
+    /// A key that nobody has.
+    Stranger,
     /// A user's key that is bound to Ann's agent.
     Shadow,
     /// Three sub-agents of one orchestrator, each under a root of its own that the user opened: the first works on the story.

@@ -7,7 +7,8 @@ use super::cases::Standing::{
     VerifiedThenReworded,
 };
 use super::cases::Who::{
-    self, Ann, Bob, Hand, JudgingHand, Nobody, OtherHand, Reporter, Reviewer, Shadow, User, Verifier,
+    self, Ann, Bob, Hand, JudgingHand, Nobody, OtherHand, Reporter, Reviewer, Shadow, Stranger, User,
+    Verifier,
 };
 use crate::stories::server::{Server, founded};
 use serde_json::{Value, json};
@@ -25,7 +26,8 @@ impl Scene {
         let (mut world, user) = founded();
         let server = Server::start(&world).unwrap();
         world.set("LOOPCTL_SERVER", server.url());
-        let mut scene = Self { world, server, keys: vec![(User, user)], stories: 0 };
+        let mut scene =
+            Self { world, server, keys: vec![(User, user), (Stranger, "lc_nobody".to_owned())], stories: 0 };
         scene.rest(
             User,
             "PATCH",

@@ -6,27 +6,27 @@ use serde_json::{Value, json};
 use windlass_test_support::{Output, Repository, World};
 
 /// What the implementer does in one attempt, and what the reviewer says of it.
-pub(super) struct Turn {
-    pub(super) number: &'static str,
-    pub(super) attempt: u32,
+pub(in crate::stories) struct Turn {
+    pub(in crate::stories) number: &'static str,
+    pub(in crate::stories) attempt: u32,
     /// Further actions of the implementer.
-    pub(super) more: &'static str,
-    pub(super) verdict: &'static str,
-    pub(super) reasons: &'static str,
+    pub(in crate::stories) more: &'static str,
+    pub(in crate::stories) verdict: &'static str,
+    pub(in crate::stories) reasons: &'static str,
 }
 
 impl Turn {
-    pub(super) const fn good(number: &'static str, attempt: u32) -> Self {
+    pub(in crate::stories) const fn good(number: &'static str, attempt: u32) -> Self {
         let reasons = "{ check = 'AC-1 verified', details = 'it is there' }";
         Self { number, attempt, more: "", verdict: "pass", reasons }
     }
 
-    pub(super) const fn sent_back(number: &'static str, attempt: u32) -> Self {
+    pub(in crate::stories) const fn sent_back(number: &'static str, attempt: u32) -> Self {
         let reasons = "{ check = 'AC-1 failed HIGH', details = 'not like this' }";
         Self { verdict: "reject", reasons, ..Self::good(number, attempt) }
     }
 
-    fn script(&self) -> String {
+    pub(in crate::stories) fn script(&self) -> String {
         let Self { number, attempt, more, verdict, reasons } = self;
         let task = format!("US-{number}-{attempt}");
         let more = more.replace("{task_id}", &task);
@@ -40,7 +40,7 @@ impl Turn {
 }
 
 /// Stories of one epic with one criterion each; pairs of who waits for whom.
-pub(super) fn plan_of(numbers: &[&str], needs: &[(&str, &str)]) -> Value {
+pub(in crate::stories) fn plan_of(numbers: &[&str], needs: &[(&str, &str)]) -> Value {
     let story = |number: &&str| {
         json!({ "number": number, "title": format!("Part {number}"),
                 "acceptance_criteria": [{ "id": "AC-1", "description": format!("part-{number}.txt is there") }] })
@@ -52,14 +52,14 @@ pub(super) fn plan_of(numbers: &[&str], needs: &[(&str, &str)]) -> Value {
     })
 }
 
-pub(super) struct Stage {
-    pub(super) world: World,
-    pub(super) repository: Repository,
+pub(in crate::stories) struct Stage {
+    pub(in crate::stories) world: World,
+    pub(in crate::stories) repository: Repository,
     agent: String,
 }
 
 impl Stage {
-    pub(super) fn of(plan: &Value, turns: &[Turn]) -> Self {
+    pub(in crate::stories) fn of(plan: &Value, turns: &[Turn]) -> Self {
         let world = world();
         let repository = world.repository("repo");
         repository.write(
@@ -77,11 +77,11 @@ impl Stage {
         stage
     }
 
-    pub(super) fn story(&self, words: &[&str]) -> Output {
+    pub(in crate::stories) fn story(&self, words: &[&str]) -> Output {
         self.world.windlass(&[&["story"], words].concat())
     }
 
-    pub(super) fn words<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+    pub(in crate::stories) fn words<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         let repository = self.repository.text();
         let words = [
             "orchestrate",
@@ -97,22 +97,22 @@ impl Stage {
         [&words, more].concat()
     }
 
-    pub(super) fn agent(&self) -> &str {
+    pub(in crate::stories) fn agent(&self) -> &str {
         &self.agent
     }
 
     /// With agents that the test names itself.
-    pub(super) fn orchestrate_by(&self, more: &[&str]) -> Output {
+    pub(in crate::stories) fn orchestrate_by(&self, more: &[&str]) -> Output {
         let words = ["orchestrate", "--project", "app", "--repo", self.repository.text(), "--json"];
         self.world.windlass(&[&words, more].concat())
     }
 
-    pub(super) fn orchestrate(&self, more: &[&str]) -> Output {
+    pub(in crate::stories) fn orchestrate(&self, more: &[&str]) -> Output {
         self.world.windlass(&self.words(more))
     }
 
     /// The numbers of the stories that landed, as often as they did, sorted.
-    pub(super) fn landed(&self) -> Vec<String> {
+    pub(in crate::stories) fn landed(&self) -> Vec<String> {
         if !self.repository.git_succeeds(&["rev-parse", "-q", "--verify", "windlass/app"]) {
             return Vec::new();
         }
@@ -124,21 +124,21 @@ impl Stage {
         numbers
     }
 
-    pub(super) fn branch_file(&self, path: &str) -> String {
+    pub(in crate::stories) fn branch_file(&self, path: &str) -> String {
         self.repository.git(&["show", &format!("windlass/app:{path}")])
     }
 
-    pub(super) fn landed_tree(&self) -> String {
+    pub(in crate::stories) fn landed_tree(&self) -> String {
         self.repository.git(&["rev-parse", "windlass/app^{tree}"])
     }
 
     /// How many implementers were started.
-    pub(super) fn attempts(&self) -> usize {
+    pub(in crate::stories) fn attempts(&self) -> usize {
         self.world.steps().len()
     }
 
     /// What this role of a task was told.
-    pub(super) fn prompt(&self, task: &str, role: &str) -> String {
+    pub(in crate::stories) fn prompt(&self, task: &str, role: &str) -> String {
         let lines = self.world.windlass(&["ls", "--json"]).exits_with(0).json();
         let line = lines.as_array().unwrap().iter().find(|line| line["task"] == task);
         let directory =

@@ -4,6 +4,7 @@ use super::caller::{Actor, Caller};
 use super::decide::{Decided, Draft};
 use super::facts::{self, Entry};
 use super::refusal::{Kind, Refusal};
+use super::refusal_code::RefusalCode;
 use super::vocabulary::{AgentId, KeyId, Micros};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
@@ -55,7 +56,7 @@ impl State {
         match known {
             Some(stored) if stored.request != request => {
                 let why = "this idempotency key was used for a different request";
-                Err(Refusal::new(Kind::Conflict, why).with_code("idempotency_conflict"))
+                Err(Refusal::new(Kind::Conflict, why).with_code(RefusalCode::IdempotencyConflict))
             }
             known => Ok(known),
         }

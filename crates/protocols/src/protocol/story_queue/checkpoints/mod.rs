@@ -4,6 +4,7 @@ use super::caller::Actor;
 use super::decide::{Decided, Draft};
 use super::facts::{self, Entry};
 use super::refusal::{Kind, Refusal};
+use super::refusal_code::RefusalCode;
 use super::vocabulary::{CheckpointId, JsonText, KeyRole, Micros, ProjectId};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -120,7 +121,7 @@ pub fn save(draft: &mut Draft, ask: Save) -> Decided<Saved> {
     if !matches {
         let why = format!("the state is at version {current}; read it again and send that version");
         return Err(Refusal::new(Kind::Conflict, why)
-            .with_code("version_conflict")
+            .with_code(RefusalCode::VersionConflict)
             .with_context("current_version", current.to_string()));
     }
     let id = id.unwrap_or_else(|| CheckpointId(draft.ids().fresh()));

@@ -6,6 +6,7 @@ use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::ledger::Ledger;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::tenancy::{self, Key, NewKey};
 use crate::protocol::story_queue::vocabulary::{
     AgentId, DispatchId, KeyId, KeyRole, Micros, ProjectId, StoryId,
@@ -45,7 +46,7 @@ pub fn open(draft: &mut Draft, ask: OpenDispatch) -> Decided<Opened> {
     }
     if ask.role > KeyRole::Orchestrator {
         let why = "a dispatch is for an agent or an orchestrator; keys of people are made by people";
-        return Err(Refusal::new(Kind::NotAllowed, why).with_code("role_escalation"));
+        return Err(Refusal::new(Kind::NotAllowed, why).with_code(RefusalCode::RoleEscalation));
     }
     if draft.ledger().tenancy.agent(ask.agent).is_none() {
         return Err(Refusal::not_found("agent"));
@@ -110,9 +111,7 @@ fn parent_for(draft: &Draft, named: Option<DispatchId>) -> Decided<Option<Dispat
             return Ok(None);
         }
         let why = "only a user's key opens a root dispatch; an orchestrator dispatches below its own";
-        return Err(Refusal::new(Kind::NotAllowed, why)
-            .with_code("root_dispatch_forbidden")
-            .with_remedy("have a user open a dispatch for this orchestrator and use its key, or set orchestrator_root_dispatches"));
+        return Err(Refusal::new(Kind::NotAllowed, why).with_code(RefusalCode::RootDispatchForbidden));
     };
     let Some(parent) = draft.ledger().custody.dispatch(id) else {
         return Err(Refusal::not_found("parent dispatch"));
@@ -120,13 +119,13 @@ fn parent_for(draft: &Draft, named: Option<DispatchId>) -> Decided<Option<Dispat
     let own = caller.lineage.last().is_some_and(|own| parent.lineage.contains(own));
     if !free && !own {
         let why = "the parent dispatch is neither yours nor below yours";
-        return Err(Refusal::new(Kind::NotAllowed, why).with_code("wrong_lineage"));
+        return Err(Refusal::new(Kind::NotAllowed, why).with_code(RefusalCode::WrongLineage));
     }
     let alive =
         |id: &DispatchId| draft.ledger().custody.dispatch(*id).is_some_and(|d| d.is_active(draft.at()));
     if !parent.lineage.iter().all(alive) {
         let why = "the parent dispatch has expired or was revoked";
-        return Err(Refusal::new(Kind::NotAllowed, why).with_code("parent_dispatch_expired"));
+        return Err(Refusal::new(Kind::NotAllowed, why).with_code(RefusalCode::ParentDispatchExpired));
     }
     Ok(Some(parent.clone()))
 }
@@ -141,7 +140,7 @@ pub fn revoke(draft: &mut Draft, id: DispatchId) -> Decided<Vec<DispatchId>> {
     let own = caller.lineage.last().is_some_and(|own| dispatch.lineage.contains(own));
     if caller.role < KeyRole::User && !caller.lineage.is_empty() && !own {
         let why = "the dispatch is neither yours nor below yours";
-        return Err(Refusal::new(Kind::NotAllowed, why).with_code("wrong_lineage"));
+        return Err(Refusal::new(Kind::NotAllowed, why).with_code(RefusalCode::WrongLineage));
     }
     if dispatch.revoked.is_some() {
         return Ok(Vec::new());

@@ -7,6 +7,7 @@ use super::violations::{refuse_and_record, refuse_as_violation};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{KeyRole, Micros, StoryId, TokenId};
 use crate::protocol::story_queue::work::{self, AgentStatus, Principal, VerifiedStatus};
 use alloc::boxed::Box;
@@ -71,9 +72,8 @@ pub(in crate::protocol::story_queue) fn spend(
                 Kind::NotAllowed,
                 format!("this call needs a {} for the story", kind.name()),
             )
-            .with_code("missing_capability")
-            .with_context("required", kind.name())
-            .with_remedy("send the token the previous call returned, or ask recover-cap for another"));
+            .with_code(RefusalCode::MissingCapability)
+            .with_context("required", kind.name()));
         }
         return Ok(Spending { token: None, story });
     };
@@ -82,7 +82,7 @@ pub(in crate::protocol::story_queue) fn spend(
         Some(fault) => {
             let refusal =
                 Refusal::new(Kind::NotAllowed, format!("the {} was not accepted: {fault}", kind.name()))
-                    .with_code("cap_rejected")
+                    .with_code(RefusalCode::CapRejected)
                     .with_context("reason", fault);
             // An expired token is everyday life, not an attack.
             if fault == "expired" {
@@ -162,7 +162,7 @@ pub fn recover(draft: &mut Draft, story: StoryId, kind: TokenKind) -> Decided<To
     if !deserved {
         let why = format!("a {} for this story was never yours to get", kind.name());
         return Err(Refusal::new(Kind::NotAllowed, why)
-            .with_code("cap_not_recoverable")
+            .with_code(RefusalCode::CapNotRecoverable)
             .with_context("current_agent_status", track.standing.agent.name()));
     }
     Ok(mint(draft, kind, story, Some(Holder::of(&me))))

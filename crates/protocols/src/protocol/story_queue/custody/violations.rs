@@ -6,6 +6,7 @@ use super::entities::{Holds, Violation, ViolationKind, ViolationStatus};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{KeyRole, StoryId, ViolationId};
 use crate::protocol::story_queue::work::{self, Principal, Track};
 use alloc::boxed::Box;
@@ -68,9 +69,8 @@ pub(in crate::protocol::story_queue) fn require_going(draft: &Draft) -> Decided<
         None => Ok(()),
         Some(halt) => {
             Err(Refusal::new(Kind::Halted, "custody of this tenant is suspended: its audit chain diverged")
-                .with_code("tenant_halted")
-                .with_context("reason", halt.reason.clone())
-                .with_remedy("a superadmin must look at the chain and clear the halt"))
+                .with_code(RefusalCode::TenantHalted)
+                .with_context("reason", halt.reason.clone()))
         }
     }
 }
@@ -79,9 +79,8 @@ pub(in crate::protocol::story_queue) fn require_going(draft: &Draft) -> Decided<
 pub(in crate::protocol::story_queue) fn require_untainted(track: &Track) -> Decided<()> {
     let Some(violation) = track.quarantine.first() else { return Ok(()) };
     Err(Refusal::new(Kind::Conflict, "the story is quarantined after a custody violation")
-        .with_code("story_quarantined")
-        .with_context("violation", violation.to_string())
-        .with_remedy("an orchestrator or user who neither implemented it nor caused this releases it"))
+        .with_code(RefusalCode::StoryQuarantined)
+        .with_context("violation", violation.to_string()))
 }
 
 /// Lets the story go on: every open violation on it is settled by somebody who neither implemented it nor caused one.
@@ -137,9 +136,7 @@ fn require_settler(draft: &Draft, story: StoryId, violations: &[ViolationId]) ->
     let implemented = ledger.work.track(story).is_some_and(|track| !work::is_outside(ledger, track, &me));
     if implemented || violations.iter().any(caused) {
         let why = "whoever implemented a story or caused its violation cannot settle that";
-        return Err(Refusal::new(Kind::NotAllowed, why)
-            .with_code("self_release_blocked")
-            .with_remedy("have another user or orchestrator look at it, under a key of their own"));
+        return Err(Refusal::new(Kind::NotAllowed, why).with_code(RefusalCode::SelfReleaseBlocked));
     }
     Ok(())
 }

@@ -37,6 +37,8 @@ pub enum Broken {
     BackfilledAfterWork(StoryId),
     BackfilledTwice(StoryId),
     ImportedAsVerifiedWithoutReason(StoryId),
+    /// Said to be done elsewhere by whoever implements stories of the project.
+    ClosedByAMaker(StoryId),
     /// A standing was brought for a number that was worked on.
     ImportedAfterWork(StoryId),
     /// An entry says the story stood where it did not.
@@ -103,8 +105,15 @@ struct History {
 
 /// The first thing that is wrong with the history.
 pub fn broken(entries: &[Entry]) -> Option<Broken> {
+    broken_at(entries).map(|(_, broken)| broken)
+}
+
+/// With the place of the entry that no rule could have made; the last one where only the end is wrong.
+pub fn broken_at(entries: &[Entry]) -> Option<(usize, Broken)> {
     let mut history = History::default();
-    entries.iter().find_map(|entry| history.take(entry).err()).or_else(|| history.left_verified())
+    let mut all = entries.iter().enumerate();
+    let found = all.find_map(|(place, entry)| Some((place, history.take(entry).err()?)));
+    found.or_else(|| Some((entries.len().saturating_sub(1), history.left_verified()?)))
 }
 
 impl History {
@@ -167,6 +176,15 @@ impl History {
         }
     }
 
+    /// Has or had a story of the same project in hand.
+    fn makes(&self, story: StoryId, who: &Hands) -> bool {
+        let Some((project, _)) = self.stories.get(&story).and_then(|seen| seen.number) else { return false };
+        let mut living =
+            self.stories.values().filter(|seen| seen.number.is_some_and(|(of, _)| of == project));
+        let mut gone = self.deleted.iter().filter(|((of, _), _)| *of == project);
+        living.any(|seen| seen.implemented_by(who)) || gone.any(|(_, makers)| who.touch_any(makers))
+    }
+
     fn kept(&mut self, entry: &Entry, change: &custody::Change) -> Result<(), Broken> {
         match change {
             custody::Change::TokenConsumed { token, .. } => {
@@ -216,6 +234,9 @@ impl History {
         let by = By { hands: self.actors.of(&entry.by), three_parts: !self.parts_may_meet };
         match change {
             work::Change::Moved { story, from, to, how } => {
+                let told = matches!(how, How::Backfilled { .. } | How::Imported { .. });
+                let closes = told && to.verified == VerifiedStatus::Verified;
+                let by_a_maker = closes && self.makes(*story, &by.hands);
                 let seen = self.stories.get_mut(story).ok_or(Broken::UnknownStory(*story))?;
                 if entry.project.is_none() {
                     return Err(Broken::OutsideAnyProject(*story));
@@ -224,6 +245,9 @@ impl History {
                     return Err(Broken::WrongStanding(*story));
                 }
                 seen.moved(*story, by, *to, how)?;
+                if by_a_maker {
+                    return Err(Broken::ClosedByAMaker(*story));
+                }
                 seen.standing = *to;
             }
             work::Change::ReviewRequested { story, verifier, .. } => {

@@ -6,6 +6,7 @@ use super::{Change, State};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{ArticleId, JsonText, KeyRole, ProjectId};
 use crate::protocol::story_queue::webhooks::{self, Event, Payload};
 use crate::protocol::story_queue::words::{check_length, check_text};
@@ -38,7 +39,7 @@ pub fn create_article(draft: &mut Draft<'_>, ask: CreateArticle) -> Decided<Arti
     check_first_status(draft, status)?;
     if ask.scope == ArticleScope::System && draft.caller().role != KeyRole::Superadmin {
         let message = "articles for everybody are a superadmin's";
-        return Err(Refusal::new(Kind::NotAllowed, message).with_code("system_scope_forbidden"));
+        return Err(Refusal::new(Kind::NotAllowed, message).with_code(RefusalCode::SystemScopeForbidden));
     }
     check_words(&ask.title, &ask.body, &ask.tags)?;
     if let Some(source) = &ask.source {
@@ -75,9 +76,7 @@ fn check_first_status(draft: &Draft<'_>, status: ArticleStatus) -> Decided<()> {
         ArticleStatus::Published if draft.caller().role >= KeyRole::Orchestrator => Ok(()),
         ArticleStatus::Published => {
             let message = "an agent's article starts as a draft; somebody else publishes it";
-            Err(Refusal::new(Kind::NotAllowed, message)
-                .with_code("publish_forbidden")
-                .with_remedy("create it without a status and ask an orchestrator to publish it"))
+            Err(Refusal::new(Kind::NotAllowed, message).with_code(RefusalCode::PublishForbidden))
         }
         ArticleStatus::Archived | ArticleStatus::Superseded => {
             Err(Refusal::field("status", "must be draft or published for a new article"))

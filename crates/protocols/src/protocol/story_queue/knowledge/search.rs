@@ -4,6 +4,7 @@ use super::State;
 use super::vocabulary::{Article, Category};
 use crate::protocol::story_queue::decide::Decided;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{Micros, ProjectId};
 use crate::protocol::story_queue::words::{check_text, words};
 use alloc::string::String;
@@ -45,9 +46,7 @@ pub struct Found<'a> {
 /// For every request that needs a language model or an embedding where none is configured.
 pub fn not_configured(what: &str) -> Refusal {
     let message = alloc::format!("{what} needs a language model, and this server has none configured");
-    Refusal::new(Kind::Invalid, message)
-        .with_code("not_configured")
-        .with_remedy("search with mode=keyword, or write the article yourself")
+    Refusal::new(Kind::Invalid, message).with_code(RefusalCode::NotConfigured)
 }
 
 /// Best first; published articles only.

@@ -6,6 +6,7 @@ use super::entities::{Dependency, Edge};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{DependencyId, EpicId, KeyRole, ProjectId, StoryId};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -17,7 +18,9 @@ pub fn depend(draft: &mut Draft, edge: Edge) -> Decided<Dependency> {
     let plan = &draft.ledger().plan;
     let project = plan.require_ends(edge)?;
     if plan.dependency_of(edge).is_some() {
-        return Err(Refusal::new(Kind::Conflict, "this dependency already exists").with_code("duplicate"));
+        return Err(
+            Refusal::new(Kind::Conflict, "this dependency already exists").with_code(RefusalCode::Duplicate)
+        );
     }
     plan.require_no_cycle(edge)?;
     plan.require_no_deadlock(edge)?;
@@ -80,9 +83,8 @@ impl State {
             }
         };
         if oneself {
-            return Err(
-                Refusal::field("depends_on", "nothing can depend on itself").with_code("self_dependency")
-            );
+            return Err(Refusal::field("depends_on", "nothing can depend on itself")
+                .with_code(RefusalCode::SelfDependency));
         }
         if from != on {
             return Err(Refusal::field("depends_on", "must be in the same project"));
@@ -104,7 +106,7 @@ impl State {
         let closing = path.last().cloned().unwrap_or_default();
         let told = format!("{closing} → {}", path.join(" → "));
         Err(Refusal::new(Kind::Invalid, format!("the dependency would close a cycle: {told}"))
-            .with_code("dependency_cycle")
+            .with_code(RefusalCode::DependencyCycle)
             .with_context("cycle", told))
     }
 
@@ -123,7 +125,7 @@ impl State {
             let why = format!(
                 "epic {one} waits for epic {other}, and a story of {other} would wait for one of {one}: neither could finish"
             );
-            Refusal::new(Kind::Invalid, why).with_code("cross_level_deadlock")
+            Refusal::new(Kind::Invalid, why).with_code(RefusalCode::CrossLevelDeadlock)
         };
         let number = |id: EpicId| self.epic(id).map_or(0, |epic| epic.number);
         match edge {

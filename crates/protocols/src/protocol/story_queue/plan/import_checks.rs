@@ -8,7 +8,9 @@ use super::projects::{LONGEST_DESCRIPTION, LONGEST_TITLE, at_most, required};
 use super::stories::{EditForce, Rewording, require_criteria, require_rewordable};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{KeyRole, ProjectId, StoryId};
+use crate::protocol::story_queue::work::require_no_maker;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -27,7 +29,7 @@ pub(super) fn check(draft: &Draft, ask: &Import) -> Decided<Checked> {
     let stories = ask.epics.iter().map(|epic| epic.stories.len()).sum::<usize>();
     if ask.epics.len() > MOST_EPICS || stories > MOST_STORIES {
         let why = format!("at most {MOST_EPICS} epics and {MOST_STORIES} stories at once");
-        return Err(Refusal::new(Kind::Invalid, why).with_code("import_too_large"));
+        return Err(Refusal::new(Kind::Invalid, why).with_code(RefusalCode::ImportTooLarge));
     }
     if ask.mode == ImportMode::Fresh {
         require_new(draft, ask)?;
@@ -52,19 +54,25 @@ pub(super) fn check(draft: &Draft, ask: &Import) -> Decided<Checked> {
         }
     }
     if !faults.is_empty() {
-        return Err(told(faults));
+        return Err(import_invalid(faults));
     }
     check_edges(draft, ask, &epics, &seen)?;
+    let stories = ask.epics.iter().flat_map(|epic| &epic.stories);
+    if ask.mode == ImportMode::Fresh
+        && stories.into_iter().any(|story| story.initial == InitialStatus::Verified)
+    {
+        require_no_maker(draft, ask.project)?;
+    }
     Ok(checked)
 }
 
 /// All complaints at once: an author fixes a file once, not twenty times.
-fn told(faults: Vec<(String, String)>) -> Refusal {
+pub fn import_invalid(faults: Vec<(String, String)>) -> Refusal {
     let (path, why) = faults.first().cloned().unwrap_or_default();
     let more = faults.len() - 1;
     let message =
         if more == 0 { format!("{path}: {why}") } else { format!("{path}: {why} (and {more} more)") };
-    let mut refusal = Refusal::new(Kind::Invalid, message).with_code("import_invalid");
+    let mut refusal = Refusal::new(Kind::Invalid, message).with_code(RefusalCode::ImportInvalid);
     refusal.details = faults;
     refusal.details.truncate(100);
     refusal
@@ -81,11 +89,28 @@ fn require_new(draft: &Draft, ask: &Import) -> Decided<()> {
     if epics.is_empty() && stories.is_empty() {
         return Ok(());
     }
-    Err(Refusal::new(Kind::Conflict, "some of these numbers exist already")
-        .with_code("import_duplicates")
+    let told = [("epic", &epics), ("story", &stories)].map(|(kind, numbers)| counted(kind, numbers));
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    Err(Refusal::new(Kind::Conflict, format!("these exist already: {}", told.join(", ")))
+        .with_code(RefusalCode::ImportDuplicates)
         .with_context("duplicate_epic_numbers", epics.join(","))
-        .with_context("duplicate_story_numbers", stories.join(","))
-        .with_remedy("import with merge to update them"))
+        .with_context("duplicate_story_numbers", stories.join(",")))
+}
+
+/// `2 stories (1.1, 1.2)`; beyond twenty the others are counted.
+fn counted(kind: &str, numbers: &[String]) -> Option<String> {
+    const MOST_NAMED: usize = 20;
+    let named = numbers.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = match numbers.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match (numbers, kind) {
+        ([], _) => None,
+        ([one], kind) => Some(format!("1 {kind} ({one})")),
+        (_, "story") => Some(format!("{} stories ({named}{more})", numbers.len())),
+        (_, kind) => Some(format!("{} {kind}s ({named}{more})", numbers.len())),
+    }
 }
 
 fn epic_faults(path: &str, epic: &ImportEpic, known: bool) -> Vec<(String, String)> {
@@ -186,7 +211,7 @@ fn check_edges(
     faults.extend(edge_faults("story_dependencies", "story", &ask.story_dependencies, story_known));
     faults.extend(edge_faults("epic_dependencies", "epic", &ask.epic_dependencies, epic_known));
     if !faults.is_empty() {
-        return Err(told(faults));
+        return Err(import_invalid(faults));
     }
     let graph = Graph::of(draft, ask);
     require_acyclic("story", &graph.stories)?;
@@ -222,7 +247,7 @@ fn require_acyclic<N: Copy + Ord + Display>(kind: &str, edges: &BTreeMap<N, Vec<
     let path: Vec<String> = cycle.iter().map(ToString::to_string).collect();
     let path = path.join(" → ");
     Err(Refusal::new(Kind::Invalid, format!("{kind} dependencies form a cycle: {path}"))
-        .with_code("dependency_cycle")
+        .with_code(RefusalCode::DependencyCycle)
         .with_context("cycle", path))
 }
 
@@ -283,7 +308,7 @@ impl Graph {
                     let why = format!(
                         "story {story} of epic {own} would wait for {need} of epic {other}, which waits for epic {own}: neither could finish"
                     );
-                    return Err(Refusal::new(Kind::Invalid, why).with_code("cross_level_deadlock"));
+                    return Err(Refusal::new(Kind::Invalid, why).with_code(RefusalCode::CrossLevelDeadlock));
                 }
             }
         }

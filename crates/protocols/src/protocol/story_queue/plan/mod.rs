@@ -24,6 +24,7 @@ pub use entities::{
 };
 pub use epics::{AddEpic, add_epic, change_epic, delete_epic};
 pub use import::{Import, ImportEdge, ImportEpic, ImportReport, ImportStory, InitialStatus, Orphan, import};
+pub use import_checks::import_invalid;
 pub use projects::{CreateProject, archive_project, change_project, create_project};
 pub use stories::{AddStory, EditForce, add_story, change_story, delete_story};
 

@@ -5,6 +5,7 @@ use super::entities::{Project, ProjectStatus};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::registry;
 use crate::protocol::story_queue::vocabulary::{JsonText, KeyRole, ProjectId};
 use alloc::boxed::Box;
@@ -41,7 +42,7 @@ pub fn create_project(draft: &mut Draft, ask: CreateProject) -> Decided<Project>
     let active = ledger.plan.projects().filter(|project| project.status == ProjectStatus::Active).count();
     if u64::try_from(active).unwrap_or(u64::MAX) >= limit {
         let why = format!("the tenant has its {limit} projects (max_projects)");
-        return Err(Refusal::new(Kind::Invalid, why).with_code("limit_reached"));
+        return Err(Refusal::new(Kind::Invalid, why).with_code(RefusalCode::LimitReached));
     }
     let project = Project {
         id: ProjectId(draft.ids().fresh()),

@@ -8,6 +8,7 @@ use crate::protocol::story_queue::custody::{self, ViolationKind};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{EpicId, JsonText, KeyRole, StoryId};
 use crate::protocol::story_queue::work::{self, AgentStatus, VerifiedStatus};
 use alloc::boxed::Box;
@@ -120,18 +121,11 @@ pub(super) fn require_rewordable(
         _ if force == EditForce::Forced && draft.caller().role >= KeyRole::User => Ok(Rewording::Quarantines),
         _ => Err(Refusal::new(
             Kind::Conflict,
-            format!(
-                "story {} is under work or done: its words were acknowledged as they read",
-                story.number
-            ),
+            format!("story {} is under work or done: its words were acknowledged as they read", story.number),
         )
-        .with_code("contract_bound")
+        .with_code(RefusalCode::ContractBound)
         .with_context("current_agent_status", standing.agent.name())
-        .with_context("current_verified_status", standing.verified.name())
-        .with_remedy(
-            "reject or unclaim the story first; a user may force the edit (`force`, `windlass story edit --force`), \
-             which takes back what was verified and quarantines the story",
-        )),
+        .with_context("current_verified_status", standing.verified.name())),
     }
 }
 

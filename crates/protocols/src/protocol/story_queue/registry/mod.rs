@@ -18,6 +18,8 @@ pub struct State {
     tenants: BTreeMap<TenantId, Tenant>,
     by_slug: BTreeMap<String, TenantId>,
     superadmins: BTreeMap<String, SuperadminKey>,
+    /// Why the stream that this was read from cannot be believed; not kept, but found again at each reading.
+    doubt: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +57,15 @@ pub fn entry(at: Micros, by: Actor, change: Change) -> Entry {
 }
 
 impl State {
+    /// From now on nobody is a superadmin here: who would be is written in what cannot be believed.
+    pub fn suspend(&mut self, why: String) {
+        self.doubt = Some(why);
+    }
+
+    pub fn doubt(&self) -> Option<&str> {
+        self.doubt.as_deref()
+    }
+
     pub fn tenant(&self, id: TenantId) -> Option<&Tenant> {
         self.tenants.get(&id)
     }

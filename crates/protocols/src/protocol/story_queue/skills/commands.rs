@@ -31,7 +31,7 @@ pub fn create_skill(draft: &mut Draft<'_>, ask: CreateSkill) -> Decided<SkillId>
         let message = format!("a skill named {} exists already", ask.name);
         return Err(Refusal::new(Kind::Conflict, message)
             .with_detail("name", "has already been taken")
-            .with_remedy("add a version to it: POST /skills/:id/versions"));
+            .with_remedy("add a version to it: `windlass story skill update NAME --file FILE` (POST /skills/:id/versions)"));
     }
     Ok(record_new(draft, ask))
 }

@@ -5,6 +5,7 @@ use super::entities::{Key, NewKey};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{AgentId, KeyId, KeyRole, Micros};
 use alloc::boxed::Box;
 use alloc::format;
@@ -37,6 +38,7 @@ pub struct Rotated {
 
 pub fn make_key(draft: &mut Draft, ask: MakeKey) -> Decided<Key> {
     draft.caller().require_at_least(KeyRole::User)?;
+    require_person(draft)?;
     if ask.role == KeyRole::Superadmin {
         let why = "superadmin keys belong to no tenant and are made by the operator";
         return Err(Refusal::field("role", why));
@@ -53,15 +55,25 @@ pub fn make_key(draft: &mut Draft, ask: MakeKey) -> Decided<Key> {
     let people = tenancy.keys().filter(|key| key.dispatch.is_none() && key.is_active(at));
     if u64::try_from(people.count()).unwrap_or(u64::MAX) >= tenancy.settings.max_api_keys {
         let why = format!("the tenant has its {} keys (max_api_keys)", tenancy.settings.max_api_keys);
-        return Err(Refusal::new(Kind::Invalid, why).with_code("limit_reached"));
+        return Err(Refusal::new(Kind::Invalid, why).with_code(RefusalCode::LimitReached));
     }
     let same = |key: &&Key| key.dispatch.is_none() && key.agent == ask.agent && key.role == ask.role;
     let bound = ask.agent.is_some() && ask.role != KeyRole::User;
     if bound && tenancy.keys().filter(same).any(|key| key.is_active(at)) {
         let why = "the agent already has an active key of this role; rotate or revoke it";
-        return Err(Refusal::new(Kind::Conflict, why).with_code("key_exists"));
+        return Err(Refusal::new(Kind::Conflict, why).with_code(RefusalCode::KeyExists));
     }
     Ok(keep(draft, ask))
+}
+
+/// Whoever makes a key sees it, and could act as whoever it is for. An agent that is given a user's key would make itself
+/// everybody whom custody keeps apart.
+fn require_person(draft: &Draft) -> Decided<()> {
+    if draft.caller().is_person() {
+        return Ok(());
+    }
+    let why = "keys are made by people, and this key is an agent's";
+    Err(Refusal::new(Kind::NotAllowed, why).with_code(RefusalCode::PersonRequired))
 }
 
 /// The first key of a new tenant, made by the operator with the tenant; there is nobody yet to ask.
@@ -95,6 +107,10 @@ pub fn rotate_key(draft: &mut Draft, ask: RotateKey) -> Decided<Rotated> {
     let Some(old) = draft.ledger().tenancy.key(ask.key).cloned() else {
         return Err(Refusal::not_found("api key"));
     };
+    // One's own may be replaced; another's would be handed to whoever asks.
+    if ask.key != draft.caller().key {
+        require_person(draft)?;
+    }
     if !old.is_active(draft.at()) {
         return Err(Refusal::new(Kind::Conflict, "the key has expired or was revoked; make a new one"));
     }

@@ -33,6 +33,8 @@ pub struct State {
     keys_by_hash: BTreeMap<String, KeyId>,
     agents: BTreeMap<AgentId, Agent>,
     agents_by_name: BTreeMap<String, AgentId>,
+    /// Without case; who came first keeps the name.
+    agents_by_folded_name: BTreeMap<String, AgentId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,8 +96,11 @@ impl State {
         self.agents.get(&id)
     }
 
+    /// As it is written; else by what it comes to without blanks around it and without case.
     pub fn agent_by_name(&self, name: &str) -> Option<&Agent> {
-        self.agents_by_name.get(name).and_then(|id| self.agents.get(id))
+        let exact = self.agents_by_name.get(name);
+        let id = exact.or_else(|| self.agents_by_folded_name.get(&folded(name)))?;
+        self.agents.get(id)
     }
 
     pub fn agents(&self) -> impl DoubleEndedIterator<Item = &Agent> {
@@ -138,6 +143,7 @@ impl State {
                     key.agent = Some(agent.id);
                 }
                 self.agents_by_name.insert(agent.name.clone(), agent.id);
+                self.agents_by_folded_name.entry(folded(&agent.name)).or_insert(agent.id);
                 self.agents.insert(agent.id, (**agent).clone());
             }
         }
@@ -147,4 +153,8 @@ impl State {
         self.keys_by_hash.insert(key.hash.clone(), key.id);
         self.keys.insert(key.id, key.clone());
     }
+}
+
+fn folded(name: &str) -> String {
+    name.trim().to_lowercase()
 }

@@ -5,6 +5,7 @@ use super::{Change, State};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::registry;
 use crate::protocol::story_queue::vocabulary::{KeyRole, TenantId};
 use alloc::collections::BTreeMap;
@@ -201,7 +202,7 @@ fn require_known(name: &str) -> Decided<()> {
     let nearest = KNOWN.iter().min_by_key(|known| distance(name, known)).copied().unwrap_or_default();
     let why = format!("is no setting; the nearest is {nearest}");
     Err(Refusal::field(name, &why)
-        .with_code("unknown_setting")
+        .with_code(RefusalCode::UnknownSetting)
         .with_remedy(format!("the settings are {}", KNOWN.join(", "))))
 }
 

@@ -3,6 +3,7 @@
 use super::decide::{Decided, Draft};
 use super::facts::{self, Entry};
 use super::refusal::{Kind, Refusal};
+use super::refusal_code::RefusalCode;
 use super::vocabulary::{AgentId, JsonText, KeyRole, Micros, ProjectId, UiTestId};
 use super::words::{check_length, check_text, words};
 use alloc::boxed::Box;
@@ -141,9 +142,8 @@ fn running(draft: &Draft<'_>, project: ProjectId, id: UiTestId) -> Decided<usize
     let Some(run) = run else { return Err(Refusal::not_found("ui test run")) };
     if run.status != RunStatus::InProgress {
         return Err(Refusal::new(Kind::Conflict, "this run is over")
-            .with_code("run_completed")
-            .with_context("status", run.status.name())
-            .with_remedy("start another run"));
+            .with_code(RefusalCode::RunCompleted)
+            .with_context("status", run.status.name()));
     }
     Ok(run.findings.len())
 }

@@ -8,6 +8,7 @@ use super::vocabulary::{Event, Webhook};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{DeliveryId, KeyRole, ProjectId, WebhookId};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -31,7 +32,7 @@ pub fn create_webhook(draft: &mut Draft<'_>, ask: CreateWebhook) -> Decided<Webh
     check_events(&ask.events)?;
     if draft.ledger().webhooks.webhooks.len() >= ask.most {
         let message = format!("this tenant may have {} webhooks, and has them", ask.most);
-        return Err(Refusal::new(Kind::Invalid, message).with_code("limit_reached"));
+        return Err(Refusal::new(Kind::Invalid, message).with_code(RefusalCode::LimitReached));
     }
     let id = WebhookId(draft.ids().fresh());
     let webhook = Webhook {

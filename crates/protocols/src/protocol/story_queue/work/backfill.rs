@@ -8,7 +8,8 @@ use super::track::{AgentStatus, Backfill, Principal, Standing, VerifiedStatus};
 use crate::protocol::story_queue::custody::{self, Hands};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
-use crate::protocol::story_queue::vocabulary::{EpicId, KeyRole, StoryId};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
+use crate::protocol::story_queue::vocabulary::{EpicId, KeyRole, ProjectId, StoryId};
 use alloc::string::String;
 
 #[derive(Clone, Debug, Default)]
@@ -42,7 +43,7 @@ pub fn backfill(draft: &mut Draft, id: StoryId, ask: BackfillStory) -> Decided<B
     let standing = track.standing;
     let refused = |why: &'static str| {
         Refusal::new(Kind::Invalid, why)
-            .with_code("backfill_refused")
+            .with_code(RefusalCode::BackfillRefused)
             .with_context("current_agent_status", standing.agent.name())
             .with_context("current_verified_status", standing.verified.name())
     };
@@ -62,7 +63,8 @@ pub fn backfill(draft: &mut Draft, id: StoryId, ask: BackfillStory) -> Decided<B
         ));
     }
     custody::require_untainted(track)?;
-    require_no_maker(draft, id)?;
+    let project = draft.ledger().plan.story(id).map(|story| story.project);
+    require_no_maker(draft, project.ok_or_else(|| Refusal::not_found("story"))?)?;
     let to = Standing { agent: AgentStatus::ReportedDone, verified: VerifiedStatus::Verified };
     move_to(draft, id, to, How::Backfilled { backfill });
     let completed_epic = complete_epic(draft, id);
@@ -70,13 +72,10 @@ pub fn backfill(draft: &mut Draft, id: StoryId, ask: BackfillStory) -> Decided<B
 }
 
 /// Whoever works on stories of the project does not also say which of them were done before: that would be their own
-/// verdict by another name. A person may.
-fn require_no_maker(draft: &Draft, id: StoryId) -> Decided<()> {
+/// verdict by another name. A person may; a user's key that is bound to an agent is that agent's, and no person's.
+pub(in crate::protocol::story_queue) fn require_no_maker(draft: &Draft, project: ProjectId) -> Decided<()> {
     let ledger = draft.ledger();
-    let Some(project) = ledger.plan.story(id).map(|story| story.project) else {
-        return Err(Refusal::not_found("story"));
-    };
-    if draft.caller().role != KeyRole::Orchestrator {
+    if draft.caller().is_person() {
         return Ok(());
     }
     let me = Hands::of(ledger, &Principal::asking(draft.caller()));
@@ -84,8 +83,7 @@ fn require_no_maker(draft: &Draft, id: StoryId) -> Decided<()> {
         return Ok(());
     }
     Err(Refusal::new(Kind::Conflict, "whoever implements stories of a project backfills none of it")
-        .with_code("self_backfill_blocked")
-        .with_remedy("let a person or another orchestrator say that it was done before"))
+        .with_code(RefusalCode::SelfBackfillBlocked))
 }
 
 impl BackfillStory {
@@ -98,7 +96,7 @@ impl BackfillStory {
         }
         if self.evidence_url.is_none() && self.pr_number.is_none() {
             let why = "or pr_number must say where the work can be seen";
-            return Err(Refusal::field("evidence_url", why).with_code("evidence_required"));
+            return Err(Refusal::field("evidence_url", why).with_code(RefusalCode::EvidenceRequired));
         }
         if let Some(url) = &self.evidence_url {
             let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));

@@ -7,6 +7,7 @@ use super::track::{AgentStatus, VerifiedStatus};
 use crate::protocol::story_queue::custody::Presented;
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{EpicId, JsonText, KeyRole, StoryId};
 use alloc::format;
 use alloc::string::String;
@@ -108,9 +109,8 @@ fn each<T, R>(
     mut decide: impl FnMut(&mut Draft, StoryId, T) -> Decided<R>,
 ) -> Decided<BulkResult<R>> {
     if stories.is_empty() || stories.len() > BULK_MOST {
-        return Err(
-            Refusal::new(Kind::Invalid, format!("1 to {BULK_MOST} stories at once")).with_code("batch_size")
-        );
+        return Err(Refusal::new(Kind::Invalid, format!("1 to {BULK_MOST} stories at once"))
+            .with_code(RefusalCode::BatchSize));
     }
     stories.sort_by_key(|(id, _)| *id);
     Ok(stories.into_iter().map(|(id, ask)| (id, decide(draft, id, ask))).collect())

@@ -9,6 +9,7 @@ use crate::protocol::story_queue::custody;
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::plan::CriterionStatus;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::StoryId;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -64,7 +65,6 @@ pub(super) fn require_none_failed(track: &Track) -> Decided<()> {
         return Ok(());
     }
     Err(Refusal::new(Kind::Invalid, "a criterion of the story was found to fail")
-        .with_code("criterion_failed")
-        .with_context("failed", failed.join(","))
-        .with_remedy("reject the story, or judge the criterion again if it holds after all"))
+        .with_code(RefusalCode::CriterionFailed)
+        .with_context("failed", failed.join(",")))
 }

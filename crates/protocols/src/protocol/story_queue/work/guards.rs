@@ -7,6 +7,7 @@ use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::ledger::Ledger;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{Micros, StoryId};
 use alloc::format;
 
@@ -63,7 +64,7 @@ pub(super) fn require_assigned(draft: &Draft, track: &Track) -> Decided<()> {
         return Ok(());
     }
     let why = "the story is assigned to somebody else";
-    Err(Refusal::new(Kind::NotAllowed, why).with_code("not_assigned_agent"))
+    Err(Refusal::new(Kind::NotAllowed, why).with_code(RefusalCode::NotAssignedAgent))
 }
 
 /// Refuses and records it where the caller implemented the story.
@@ -73,13 +74,12 @@ pub(super) fn require_outside(draft: &mut Draft, story: StoryId, deed: Deed) -> 
         return Ok(());
     }
     let (kind, code, verb) = match deed {
-        Deed::Report => (ViolationKind::SelfReport, "self_report_blocked", "reports"),
-        Deed::Review => (ViolationKind::SelfReview, "self_review_blocked", "reviews"),
-        Deed::Verify => (ViolationKind::SelfVerify, "self_verify_blocked", "verifies"),
+        Deed::Report => (ViolationKind::SelfReport, RefusalCode::SelfReportBlocked, "reports"),
+        Deed::Review => (ViolationKind::SelfReview, RefusalCode::SelfReviewBlocked, "reviews"),
+        Deed::Verify => (ViolationKind::SelfVerify, RefusalCode::SelfVerifyBlocked, "verifies"),
     };
-    let refusal = Refusal::new(Kind::Conflict, format!("whoever implemented a story never {verb} it"))
-        .with_code(code)
-        .with_remedy("let another agent do this; the story waits until an orchestrator or user releases it");
+    let refusal =
+        Refusal::new(Kind::Conflict, format!("whoever implemented a story never {verb} it")).with_code(code);
     Err(custody::refuse_as_violation(draft, story, kind, refusal))
 }
 
@@ -104,18 +104,15 @@ pub(super) fn require_distinct(draft: &mut Draft, story: StoryId, deed: Deed) ->
         return Ok(());
     }
     let why = "reporter, reviewer and verifier of a story must be different actors";
-    let refusal = Refusal::new(Kind::Conflict, why)
-        .with_code("shared_principal_blocked")
-        .with_remedy("let another agent do this, or set distinct_reporter_reviewer_verifier to false");
     // Whoever asks in good faith with the wrong key blocks nobody: the call is refused, and that is all.
-    Err(refusal)
+    Err(Refusal::new(Kind::Conflict, why).with_code(RefusalCode::SharedPrincipalBlocked))
 }
 
 /// 409 with where the story stands.
 pub(super) fn wrong_standing(standing: Standing, attempted: &'static str) -> Refusal {
     let why = format!("a story that is {} cannot take {attempted}", standing.agent.name());
     Refusal::new(Kind::Conflict, why)
-        .with_code("invalid_transition")
+        .with_code(RefusalCode::InvalidTransition)
         .with_context("current_agent_status", standing.agent.name())
         .with_context("current_verified_status", standing.verified.name())
         .with_context("attempted_action", attempted)
@@ -125,15 +122,23 @@ pub(super) fn wrong_standing(standing: Standing, attempted: &'static str) -> Ref
 /// What a story that stands there can take.
 const fn what_it_takes(standing: Standing) -> &'static str {
     match (standing.agent, standing.verified) {
-        (_, VerifiedStatus::Verified) => "it is verified; `reject` with a reason takes that back",
-        (AgentStatus::Pending, _) => "next comes `contract`, then `claim`, by an agent",
-        (AgentStatus::Contracted, _) => "next comes `claim`, by an agent",
-        (AgentStatus::Assigned, _) => "next comes `start`, by the agent it is assigned to",
+        (_, VerifiedStatus::Verified) => {
+            "it is verified; `windlass story reject STORY --reason TEXT` takes that back"
+        }
+        (AgentStatus::Pending, _) => {
+            "next comes `windlass story contract STORY`, then `windlass story claim STORY`, by an agent"
+        }
+        (AgentStatus::Contracted, _) => "next comes `windlass story claim STORY`, by an agent",
+        (AgentStatus::Assigned, _) => {
+            "next comes `windlass story start STORY`, by the agent it is assigned to"
+        }
         (AgentStatus::Implementing, _) => {
-            "next comes `report`, by somebody else than the agent who implements it; `unclaim` gives it back"
+            "next comes `windlass story report STORY`, by somebody else than the agent who implements it; \
+             `windlass story unclaim STORY` gives it back"
         }
         (AgentStatus::ReportedDone, _) => {
-            "next come `review-complete`, then `verify` or `reject`, each by somebody else"
+            "next come `windlass story review-complete STORY`, then `windlass story verify STORY` or \
+             `windlass story reject STORY --reason TEXT`, each by somebody else"
         }
     }
 }

@@ -6,6 +6,7 @@ use super::{Change, How};
 use crate::protocol::story_queue::custody::{self, Holder, Presented, Token, TokenKind};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{DispatchId, KeyRole, StoryId};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -21,6 +22,8 @@ pub struct ContractEcho {
 pub fn contract(draft: &mut Draft, id: StoryId, echo: ContractEcho) -> Decided<()> {
     draft.caller().require_exactly(&[KeyRole::Agent, KeyRole::Orchestrator])?;
     custody::require_going(draft)?;
+    // A contract bars a backfill for good, so nobody unknown makes one.
+    draft.caller().require_agent()?;
     let track = track_of(draft, id)?;
     if track.standing.agent != AgentStatus::Pending || track.standing.verified == VerifiedStatus::Verified {
         return Err(wrong_standing(track.standing, "contract"));
@@ -30,8 +33,7 @@ pub fn contract(draft: &mut Draft, id: StoryId, echo: ContractEcho) -> Decided<(
     let story = draft.ledger().plan.story(id).ok_or_else(|| Refusal::not_found("story"))?;
     if draft.caller().role == KeyRole::Agent {
         let mut mismatch = Refusal::new(Kind::Invalid, "the contract does not repeat the story as it reads")
-            .with_code("contract_mismatch")
-            .with_remedy("read the story again and send its title and the number of its criteria");
+            .with_code(RefusalCode::ContractMismatch);
         if echo.story_title.as_deref() != Some(story.title.as_str()) {
             mismatch = mismatch.with_detail("story_title", "does not match the story's title");
         }
@@ -61,13 +63,15 @@ pub fn claim(draft: &mut Draft, id: StoryId) -> Decided<Claimed> {
     let standing = track.standing;
     match standing.agent {
         AgentStatus::Contracted => {}
-        AgentStatus::Pending => return Err(must_first("contract", "must_contract_first", standing, "claim")),
+        AgentStatus::Pending => {
+            return Err(must_first("contract", RefusalCode::MustContractFirst, standing, "claim"));
+        }
         _ => return Err(wrong_standing(standing, "claim")),
     }
     custody::require_untainted(track)?;
     let wording = draft.ledger().plan.story(id).map(|story| story.wording);
     if track.contract.as_ref().map(|contract| contract.wording) != wording {
-        return Err(must_first("contract", "must_contract_first", standing, "claim"));
+        return Err(must_first("contract", RefusalCode::MustContractFirst, standing, "claim"));
     }
     require_met(draft, id)?;
     move_to(draft, id, Standing { agent: AgentStatus::Assigned, ..standing }, How::Claimed);
@@ -76,7 +80,7 @@ pub fn claim(draft: &mut Draft, id: StoryId) -> Decided<Claimed> {
     Ok(Claimed { start_cap })
 }
 
-fn must_first(verb: &str, code: &'static str, standing: Standing, attempted: &'static str) -> Refusal {
+fn must_first(verb: &str, code: RefusalCode, standing: Standing, attempted: &'static str) -> Refusal {
     let mut refusal = wrong_standing(standing, attempted).with_code(code);
     refusal.message = format!("{verb} the story first");
     refusal
@@ -92,9 +96,8 @@ fn require_met(draft: &Draft, id: StoryId) -> Decided<()> {
     let number = |id| ledger.plan.story(id).map(|story| story.number.to_string());
     let numbers: Vec<String> = blockers.iter().filter_map(|blocker| number(blocker.story)).take(20).collect();
     Err(Refusal::new(Kind::Conflict, format!("unmet dependencies: {}", numbers.join(", ")))
-        .with_code("dependencies_not_met")
-        .with_context("blocking", numbers.join(","))
-        .with_remedy("wait until they are verified, or take another story that is ready"))
+        .with_code(RefusalCode::DependenciesNotMet)
+        .with_context("blocking", numbers.join(",")))
 }
 
 #[derive(Clone, Debug)]
@@ -111,8 +114,12 @@ pub fn start(draft: &mut Draft, id: StoryId, cap: Option<Presented>) -> Decided<
     let standing = track.standing;
     match standing.agent {
         AgentStatus::Assigned => {}
-        AgentStatus::Contracted => return Err(must_first("claim", "must_claim_first", standing, "start")),
-        AgentStatus::Pending => return Err(must_first("contract", "must_contract_first", standing, "start")),
+        AgentStatus::Contracted => {
+            return Err(must_first("claim", RefusalCode::MustClaimFirst, standing, "start"));
+        }
+        AgentStatus::Pending => {
+            return Err(must_first("contract", RefusalCode::MustContractFirst, standing, "start"));
+        }
         _ => return Err(wrong_standing(standing, "start")),
     }
     custody::require_untainted(track)?;

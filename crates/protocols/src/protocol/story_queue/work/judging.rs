@@ -11,6 +11,7 @@ use crate::protocol::story_queue::custody::{self, Dispatch, Presented, TokenKind
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{EpicId, JsonText, KeyRole, StoryId, VerificationId};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -93,7 +94,7 @@ pub fn reject(draft: &mut Draft, id: StoryId, ask: Reject) -> Decided<Judged> {
     }
     require_outside(draft, id, Deed::Verify)?;
     if ask.reason.trim().is_empty() {
-        return Err(Refusal::field("reason", "can't be blank").with_code("reason_required"));
+        return Err(Refusal::field("reason", "can't be blank").with_code(RefusalCode::ReasonRequired));
     }
     let judge = Judge {
         summary: Some(ask.reason.clone()),
@@ -127,7 +128,7 @@ pub(super) fn require_chosen(draft: &Draft, id: StoryId) -> Decided<()> {
     match chosen {
         Some(chosen) if !draft.caller().lineage.contains(&chosen.id) => {
             Err(Refusal::new(Kind::NotAllowed, "another dispatch was chosen to verify this story")
-                .with_code("not_chosen_verifier")
+                .with_code(RefusalCode::NotChosenVerifier)
                 .with_context("verifier_dispatch_id", chosen.id.to_string()))
         }
         _ => Ok(()),
@@ -141,14 +142,16 @@ fn require_reviewed(draft: &Draft, id: StoryId) -> Decided<()> {
         return Ok(());
     }
     let (code, why) = match track.outdated {
-        _ if track.reviews.is_empty() => ("no_review_record", "no review of this story is recorded"),
-        Some((Outdated::Rejected, _)) => ("review_outdated", "the story was rejected after its last review"),
-        Some((Outdated::Reworded, _)) => ("review_outdated", "the story was reworded after its last review"),
-        _ => ("review_before_report", "the story was reported again after its last review"),
+        _ if track.reviews.is_empty() => (RefusalCode::NoReviewRecord, "no review of this story is recorded"),
+        Some((Outdated::Rejected, _)) => {
+            (RefusalCode::ReviewOutdated, "the story was rejected after its last review")
+        }
+        Some((Outdated::Reworded, _)) => {
+            (RefusalCode::ReviewOutdated, "the story was reworded after its last review")
+        }
+        _ => (RefusalCode::ReviewBeforeReport, "the story was reported again after its last review"),
     };
-    Err(Refusal::new(Kind::Invalid, why)
-        .with_code(code)
-        .with_remedy("have another agent review it and record that (review-complete), then verify"))
+    Err(Refusal::new(Kind::Invalid, why).with_code(code))
 }
 
 fn verification(draft: &mut Draft, story: StoryId, result: Verdict, ask: Judge) -> Verification {

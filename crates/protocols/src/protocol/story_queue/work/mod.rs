@@ -9,6 +9,7 @@ mod guards;
 mod implementing;
 mod judging;
 mod next_actions;
+mod places;
 mod records;
 mod releasing;
 mod state;
@@ -31,6 +32,7 @@ pub use implementing::{
 };
 pub use judging::{Judge, Judged, Reject, reject, verify};
 pub use next_actions::{NextAction, next_actions};
+pub use places::Listed;
 pub use records::{
     CompleteReview, ReportArtifact, ReportDone, Reported, complete_review, report, report_artifact,
 };
@@ -41,7 +43,9 @@ pub use track::{
     Standing, Track, Verdict, Verification, VerifiedStatus,
 };
 
-pub(super) use backfill::import_standing;
+use places::Places;
+
+pub(super) use backfill::{import_standing, require_no_maker};
 pub(super) use guards::{has_part, is_outside, may_review, may_verify, track_of};
 pub(super) use releasing::{void_contract, void_verdict};
 
@@ -55,9 +59,9 @@ pub struct State {
     unmet: BTreeMap<StoryId, u32>,
     /// How many stories of the epic are not verified, or are quarantined.
     unverified_in: BTreeMap<EpicId, u32>,
-    ready: BTreeSet<Place>,
-    blocked: BTreeSet<Place>,
-    awaiting: BTreeSet<Place>,
+    ready: Places,
+    blocked: Places,
+    awaiting: Places,
     by_project: BTreeMap<ProjectId, Counts>,
     by_epic: BTreeMap<EpicId, Counts>,
     completed: BTreeSet<EpicId>,

@@ -40,6 +40,9 @@ pub fn next_actions(id: StoryId, track: &Track, role: KeyRole) -> Vec<NextAction
         AgentStatus::Assigned if role == KeyRole::Agent => {
             Vec::from([action("start", "start", &[], &["you are the assigned agent"])])
         }
+        AgentStatus::Implementing if track.review_requested_at.is_some() && role <= KeyRole::Orchestrator => {
+            Vec::from([action("report", "report", &[], &["you are not the agent who implements it"])])
+        }
         AgentStatus::Implementing if role == KeyRole::Agent => Vec::from([action(
             "request_review",
             "request-review",

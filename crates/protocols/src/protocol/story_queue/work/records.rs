@@ -6,6 +6,7 @@ use super::{Change, How};
 use crate::protocol::story_queue::custody::{self, Presented, Token, TokenKind};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{ArtifactId, JsonText, KeyRole, Micros, ReviewId, StoryId};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -155,7 +156,7 @@ impl CompleteReview {
                 "completed_at",
                 "is before the story was reported, rejected or reworded",
             )
-            .with_code("review_before_report"));
+            .with_code(RefusalCode::ReviewBeforeReport));
         }
         if completed > now.plus(Micros::seconds(300)) {
             return Err(Refusal::field("completed_at", "is in the future"));

@@ -6,6 +6,7 @@ use super::track::{AgentStatus, Standing, VerifiedStatus};
 use crate::protocol::story_queue::custody;
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
+use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{KeyRole, StoryId};
 
 pub fn unclaim(draft: &mut Draft, id: StoryId) -> Decided<()> {
@@ -18,7 +19,7 @@ pub fn unclaim(draft: &mut Draft, id: StoryId) -> Decided<()> {
         AgentStatus::Pending => return Err(wrong_standing(standing, "unclaim")),
         AgentStatus::Contracted => {
             let why = "nobody has claimed the story";
-            return Err(Refusal::new(Kind::NotAllowed, why).with_code("not_assigned_agent"));
+            return Err(Refusal::new(Kind::NotAllowed, why).with_code(RefusalCode::NotAssignedAgent));
         }
         // What is verified is not the implementer's to take back.
         AgentStatus::ReportedDone if standing.verified == VerifiedStatus::Verified => {
@@ -40,7 +41,7 @@ pub fn force_unclaim(draft: &mut Draft, id: StoryId) -> Decided<()> {
     let standing = track_of(draft, id)?.standing;
     if standing.verified == VerifiedStatus::Verified {
         return Err(wrong_standing(standing, "force_unclaim")
-            .with_remedy("reject the story with a reason; that takes the verdict back and frees it"));
+            .with_remedy("`windlass story reject STORY --reason TEXT` takes the verdict back and frees it"));
     }
     if standing.agent != AgentStatus::Pending {
         move_to(draft, id, Standing { agent: AgentStatus::Pending, ..standing }, How::ForceUnclaimed);

@@ -1,14 +1,14 @@
 //! The fold of the work area, and its indices: what is ready, blocked or awaits a verdict is known without looking at
 //! every story.
 
+use super::State;
 use super::changes::{Change, How};
+use super::places::Listed;
 use super::track::{AgentStatus, CriterionVerdict, Outdated, Principal, Standing, Track, VerifiedStatus};
-use super::{Place, State};
 use crate::protocol::story_queue::custody;
 use crate::protocol::story_queue::facts::Entry;
 use crate::protocol::story_queue::plan::{self, CentiHours, Edge, Story, StoryNumber};
 use crate::protocol::story_queue::vocabulary::{EpicId, ProjectId, StoryId};
-use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 /// Progress of a project or an epic.
@@ -55,27 +55,19 @@ impl State {
         self.worked_numbers.contains_key(&(project, number))
     }
 
-    pub fn is_ready(&self, place: &Place) -> bool {
-        self.ready.contains(place)
-    }
-
     /// Pending, with every prerequisite verified, and not quarantined; by number.
-    pub fn ready(&self, project: Option<ProjectId>) -> impl Iterator<Item = &Place> {
-        within(&self.ready, project)
+    pub fn ready(&self, project: Option<ProjectId>) -> Listed<'_> {
+        self.ready.within(project)
     }
 
     /// Not verified itself, and waiting for something that is not; by number.
-    pub fn blocked(&self, project: Option<ProjectId>) -> impl Iterator<Item = &Place> {
-        within(&self.blocked, project)
+    pub fn blocked(&self, project: Option<ProjectId>) -> Listed<'_> {
+        self.blocked.within(project)
     }
 
     /// Reported done and neither verified nor rejected since; by number.
-    pub fn awaiting_verdict(&self, project: Option<ProjectId>) -> impl Iterator<Item = &Place> {
-        within(&self.awaiting, project)
-    }
-
-    pub fn ready_count(&self) -> usize {
-        self.ready.len()
+    pub fn awaiting_verdict(&self, project: Option<ProjectId>) -> Listed<'_> {
+        self.awaiting.within(project)
     }
 
     pub fn unmet(&self, story: StoryId) -> u32 {
@@ -234,9 +226,9 @@ impl State {
     fn place(&mut self, story: &Story) {
         let place = (story.project, story.number, story.id);
         let Some(track) = self.tracks.get(&story.id) else {
-            self.ready.remove(&place);
-            self.blocked.remove(&place);
-            self.awaiting.remove(&place);
+            for places in [&mut self.ready, &mut self.blocked, &mut self.awaiting] {
+                places.list(place, false);
+            }
             return;
         };
         let Standing { agent, verified } = track.standing;
@@ -245,9 +237,9 @@ impl State {
         let quiet = !track.is_quarantined();
         let ready = agent == AgentStatus::Pending && open && !unmet && quiet;
         let awaiting = agent == AgentStatus::ReportedDone && verified == VerifiedStatus::Unverified;
-        list(&mut self.ready, place, ready);
-        list(&mut self.blocked, place, open && unmet);
-        list(&mut self.awaiting, place, awaiting);
+        self.ready.list(place, ready);
+        self.blocked.list(place, open && unmet);
+        self.awaiting.list(place, awaiting);
     }
 
     fn count(&mut self, story: &Story, direction: Direction) {
@@ -392,19 +384,6 @@ impl State {
                 }
             }
         }
-    }
-}
-
-fn within(set: &BTreeSet<Place>, project: Option<ProjectId>) -> impl Iterator<Item = &Place> {
-    let from = (project.unwrap_or_default(), StoryNumber { major: 0, minor: None }, StoryId::default());
-    set.range(from..).take_while(move |place| project.is_none_or(|project| place.0 == project))
-}
-
-fn list(set: &mut BTreeSet<Place>, place: Place, belongs: bool) {
-    if belongs {
-        set.insert(place);
-    } else {
-        set.remove(&place);
     }
 }
 
