@@ -75,6 +75,9 @@ pub struct InspectGate {
     /// Those of them that are red at the base already.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub red_at_base: Vec<String>,
+    /// Tests whose failing says nothing, where the loop knows of some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flaky: Vec<String>,
     pub limits: StepLimits,
 }
 

@@ -502,7 +502,8 @@ pub(crate) fn gate_of(run: &Run) -> Option<&Gate> {
     match &run.started.as_ref()?.protocol {
         Protocol::JudgedTask(state) => Some(&state.integrity),
         Protocol::FeedbackControl(state) => Some(&state.integrity.gate),
-        Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => None,
+        Protocol::GoalContract(state) => state.open.as_ref().map(|open| &open.gate),
+        Protocol::RoadmapRounds(_) => None,
     }
 }
 

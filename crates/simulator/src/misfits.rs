@@ -135,6 +135,7 @@ fn suite(choices: &mut Choices, effect: EffectId, asked: &RunSuite) -> Outcome {
         list: None,
         log: artifact("tests.log", effect),
         usage: Usage::default(),
+        gate: Vec::new(),
     }))
 }
 

@@ -121,6 +121,16 @@ fn fails_that_are_reported_as_passes_are_known_to_the_world() {
 }
 
 #[test]
+fn findings_about_the_gate_that_are_overlooked_are_seen() {
+    breaks(GoalBug::OverlooksFindings, "which nobody waived");
+}
+
+#[test]
+fn a_change_of_tests_that_is_not_measured_without_them_is_seen() {
+    breaks(GoalBug::NeverInspects, "without the checks having run with the base's own tests");
+}
+
+#[test]
 fn a_commit_without_approval_at_l1_is_seen() {
     breaks(GoalBug::CommitsWithoutApproval, "at L1 a tree is to be committed that no person approved");
 }

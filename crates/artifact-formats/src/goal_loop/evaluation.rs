@@ -11,6 +11,7 @@ use crate::artifact::{Format, Reading, Strictness, artifact, belonging_id};
 use crate::extra_keys::ExtraKeys;
 use crate::fault::{ArtifactFault, FaultKind};
 use crate::fields::{Field, Fields, choice, has_content};
+use crate::gate::{Waiver, waivers};
 use crate::one_line::one_line;
 use crate::schema::Schema;
 
@@ -28,6 +29,9 @@ pub struct Evaluation {
     pub cause: StatedCause,
     pub issues: Vec<Issue>,
     pub fix: String,
+    /// Findings about the gate that the evaluator lets be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
     #[serde(flatten)]
     pub extra: ExtraKeys,
 }
@@ -183,6 +187,7 @@ impl Format for Evaluation {
         let cause = fields.object("cause").and_then(|mut cause| read_cause(&mut cause));
         let issues = fields.list("issues", issue);
         let fix = fields.text("fix");
+        let waivers = waivers(fields);
         let mut evaluation = Self {
             item_id,
             scores: scores?,
@@ -190,6 +195,7 @@ impl Format for Evaluation {
             cause: cause?,
             issues,
             fix,
+            waivers,
             extra: fields.extra(),
         };
         if reading.strictness == Strictness::Agent && !evaluation.passed() {
@@ -353,6 +359,9 @@ fn item_block(text: &mut String, id: &ItemId, name: &str, evaluation: &Evaluatio
     }
     let verdict = if evaluation.passed() { StatedVerdict::Pass } else { StatedVerdict::Fail };
     let _ = writeln!(text, "- **Verdict**: {verdict}");
+    for waiver in &evaluation.waivers {
+        let _ = writeln!(text, "- **Waived**: {} — {}", waiver.finding, line_of_text(&waiver.reason));
+    }
     if !evaluation.passed() {
         let _ = writeln!(text, "- **Root Cause**: {}", evaluation.cause.sentence());
     }

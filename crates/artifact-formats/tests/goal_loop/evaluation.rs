@@ -34,6 +34,31 @@ fn a_pass_needs_no_cause_and_only_scores_of_three_and_more() {
 }
 
 #[test]
+fn waivers_name_findings_with_reasons_and_stand_in_the_report() {
+    let mut waiving = answer([5; 5], "PASS", "none");
+    waiving["waivers"] = json!([{"finding": "test-deleted", "reason": "the feature is\ngone"}]);
+    let evaluation = read(&waiving).unwrap();
+    let read_again = read(&serde_json::from_str(&evaluation.render()).unwrap()).unwrap();
+    assert_eq!((read_again.waivers[0].finding.as_str(), read_again.waivers.len()), ("test-deleted", 1));
+    let item = id("F001");
+    let report = EvaluationReport {
+        date: "2026-01-31",
+        items: &[(&item, "it", &evaluation)],
+        recommendations: &[],
+        architecture_observations: &[],
+    };
+    assert!(
+        report.render().contains("- **Waived**: test-deleted — the feature is gone\n"),
+        "{}",
+        report.render()
+    );
+    for (finding, reason) in [("test-deleted", " "), ("everything", "as asked")] {
+        waiving["waivers"] = json!([{"finding": finding, "reason": reason}]);
+        assert!(read(&waiving).is_err(), "{finding} {reason:?}");
+    }
+}
+
+#[test]
 fn any_score_of_one_or_two_fails_whatever_the_verdict_says() {
     for place in 0..5 {
         for low in [1, 2] {

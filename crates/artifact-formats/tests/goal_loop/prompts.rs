@@ -1,6 +1,7 @@
 //! Section 5 and W30: what each role must be told, and foreign words only in labelled blocks.
 
 use windlass_artifact_formats::data_block::DATA_NOTICE;
+use windlass_artifact_formats::gate::GateEvidence;
 use windlass_artifact_formats::goal_loop::prompts::{
     BuilderPrompt, EarlierAttempt, EvaluatorPrompt, GoesOn, Places, PlannerPrompt, RepairPrompt,
     RepairedAnswer, TestEvidence,
@@ -138,12 +139,15 @@ fn the_evaluator_is_told_all_that_section_5_lists() {
         comparison: Some(&comparison),
         output_tail: HOSTILE,
     };
+    let findings = [format!("test-deleted: tests were deleted: {HOSTILE}")];
+    let new_tests = ["`make test`: would have failed before".to_owned()];
     let prompt = EvaluatorPrompt {
         item: &item,
         places: PLACES,
         diff: HOSTILE,
         tests: Some(tests),
         earlier: &attempts(),
+        gate: GateEvidence { findings: &findings, new_tests: &new_tests },
     }
     .render();
     assert_fenced(&prompt);
@@ -158,6 +162,10 @@ fn the_evaluator_is_told_all_that_section_5_lists() {
         "second cause",
         "`/run/outbox/evaluation.json`",
         "`architecture_fit`",
+        "keeps a pass from counting",
+        "test-deleted: tests were deleted",
+        "would have failed before",
+        "the list `waivers` of your answer",
         "verification: the verification",
     ] {
         assert!(prompt.contains(part), "{part}\n{prompt}");

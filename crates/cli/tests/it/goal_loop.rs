@@ -9,6 +9,7 @@ pub(crate) mod crashes;
 mod documents;
 mod edited;
 mod evaluators;
+mod gate;
 mod interference;
 mod planners;
 pub(crate) mod scene;

@@ -27,7 +27,7 @@ fn evaluation(pass: bool) -> Value {
         json!({ "category": "correctness", "location": "word.txt", "text": CAUSE })
     };
     json!({
-        "item_id": "F001", "verdict": word, "cause": cause, "issues": [], "fix": "",
+        "item_id": "F001", "verdict": word, "cause": cause, "issues": [], "fix": "", "waivers": [],
         "scores": { "completeness": score(5), "correctness": score(low), "code_quality": score(5),
             "test_coverage": score(4), "architecture_fit": score(5) },
     })

@@ -1,6 +1,6 @@
 //! A goal loop in sentences: iterations and items.
 
-use super::{local_time, short};
+use super::{found, local_time, short};
 use windlass_control_api::events::Tone;
 use windlass_protocols::Run;
 use windlass_protocols::effect::{CommitItem, RunChecks, RunSuite, SuitePurpose};
@@ -98,7 +98,17 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::BuildTaken { report } => (report.summary.clone(), Tone::Quiet),
         Fact::BuildFailed { why } => (format!("the builder {why}"), Tone::Bad),
         Fact::ChangeTaken { change } => changed(change),
+        Fact::TestsTaken { suite } if !suite.gate.is_empty() => found(&suite.gate),
+        Fact::PreCommitPassed { gate, .. } if !gate.is_empty() => found(gate),
         Fact::TestsTaken { .. } | Fact::PreCommitPassed { .. } => quiet(),
+        Fact::GateInspected { report } if report.findings.is_empty() => {
+            ("it passes with the base's own tests and configuration too".to_owned(), Tone::Good)
+        }
+        Fact::GateInspected { report } => found(&report.findings),
+        Fact::VerdictTaken { item, pass: true, waivers, .. } if !waivers.is_empty() => {
+            let names: Vec<&str> = waivers.iter().map(|waiver| waiver.finding.name()).collect();
+            (format!("the evaluator says PASS for {item}, waives {}", names.join(", ")), Tone::Good)
+        }
         Fact::VerdictTaken { item, pass: true, .. } => {
             (format!("the evaluator says PASS for {item}"), Tone::Good)
         }
@@ -179,8 +189,12 @@ fn changed(change: &CapturedChange) -> (String, Tone) {
     let plural = if change.files_changed == 1 { "file" } else { "files" };
     let tree = short(change.tree.as_str());
     let words = format!("{} {plural} changed, tree {tree}", change.files_changed);
+    let words = match change.gate.as_slice() {
+        [] => words,
+        gate => format!("{words}; {}", found(gate).0),
+    };
     if change.findings.is_empty() {
-        return (words, Tone::Plain);
+        return (words, if change.gate.is_empty() { Tone::Plain } else { Tone::Attention });
     }
     let findings = change.findings.iter().map(Finding::words).collect::<Vec<_>>().join("; ");
     (format!("{words}; the builder {findings}"), Tone::Attention)

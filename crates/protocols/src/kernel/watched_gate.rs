@@ -16,8 +16,8 @@ pub(crate) struct WatchedGate {
     found: Vec<FindingName>,
     waived: Vec<FindingName>,
     wants_inspection: bool,
-    /// The trees, and the depths of the nodes whose checks looked at them; a loop without nodes has one.
-    inspected: Vec<(TreeId, u32)>,
+    /// The trees, the depths of the nodes whose checks looked at them, and what was found; a loop without nodes has one depth.
+    inspected: Vec<(TreeId, u32, Vec<FindingName>)>,
     tree: Option<TreeId>,
 }
 
@@ -74,8 +74,10 @@ impl WatchedGate {
     }
 
     pub(crate) fn inspected(&mut self, report: &GateReport, depth: u32) {
-        self.found.extend(report.findings.iter().map(|finding| finding.kind));
-        self.inspected.push((report.tree.clone(), depth));
+        // Whoever looks again has seen more: the first look may have been cut off.
+        self.inspected.retain(|(tree, at, _)| (tree, *at) != (&report.tree, depth));
+        let found = report.findings.iter().map(|finding| finding.kind).collect();
+        self.inspected.push((report.tree.clone(), depth, found));
     }
 
     pub(crate) fn waive(&mut self, waivers: &[Waiver]) {
@@ -88,10 +90,12 @@ impl WatchedGate {
         if self.rules.is_off() {
             return Vec::new();
         }
-        let open = self.found.iter().filter(|finding| !self.waived.contains(finding));
+        let run = self.inspected.iter().flat_map(|(_, _, found)| found);
+        let open = self.found.iter().chain(run).filter(|finding| !self.waived.contains(finding));
         let mut wrong: Vec<String> =
             open.map(|finding| format!("accepted with `{}`, which nobody waived", finding.name())).collect();
-        let looked = self.inspected.iter().any(|(tree, at)| Some(tree) == self.tree.as_ref() && *at == depth);
+        let looked =
+            self.inspected.iter().any(|(tree, at, _)| Some(tree) == self.tree.as_ref() && *at == depth);
         if has_checks && self.wants_inspection && !looked {
             wrong.push("accepted without the checks having run with the base's own tests".to_string());
         }

@@ -5,6 +5,7 @@ mod autonomy;
 mod builders;
 mod causes;
 mod evaluators;
+mod gate;
 mod items;
 mod people;
 mod properties;

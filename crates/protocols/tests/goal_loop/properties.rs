@@ -4,13 +4,17 @@
 use crate::script::{Script, hand_back, reopen, start};
 use crate::words::{
     asking, built, change, design, fail, fail_without_a_cause, finding, item, malformed, pass, queue, report,
-    spec, suite,
+    spec, suite, waiving,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
 use windlass_protocols::effect::{Effect, SuitePurpose};
 use windlass_protocols::explain::explain;
 use windlass_protocols::kernel::budget::{CapChange, Dimension};
+use windlass_protocols::kernel::gate::{
+    FindingName, GateFinding, GateReport, GateRules, Integrity, OnFindings, PathKind, Touch, TouchedPath,
+    Waiver,
+};
 use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
     Answer, CheckResult, ChecksReport, FindingKind, Outcome, StepEnd, Trouble, Usage, WorkspaceAfter,
@@ -21,9 +25,13 @@ use windlass_protocols::{CommitId, Millis, Observation, Role, TreeId};
 
 fn goal_spec() -> BoxedStrategy<GoalSpec> {
     let rule = select(vec![DesignRule::Auto, DesignRule::Always, DesignRule::Never]);
-    (any::<bool>(), any::<bool>(), any::<bool>(), rule, proptest::option::weighted(0.2, 1..200_u64))
-        .prop_map(|(tested, checked, trusts, design, tokens)| {
+    let integrity = select(vec![Integrity::Off, Integrity::Findings, Integrity::Full]);
+    let on_findings = select(vec![OnFindings::Reject, OnFindings::Ask]);
+    let tokens = proptest::option::weighted(0.2, 1..200_u64);
+    ((any::<bool>(), any::<bool>(), any::<bool>()), rule, tokens, (integrity, on_findings))
+        .prop_map(|((tested, checked, trusts), design, tokens, (integrity, on_findings))| {
             let mut goal = spec();
+            goal.place.gate = GateRules { integrity, on_findings, ..GateRules::default() };
             goal.suite = goal.suite.filter(|_| tested);
             goal.pre_commit = if checked { vec!["make lint".to_owned()] } else { Vec::new() };
             goal.claimed = if trusts { Claimed::Trust } else { Claimed::Recheck };
@@ -110,6 +118,7 @@ fn answer(role: Role, how: u8) -> Answer {
         (2, Role::Evaluator) => fail_without_a_cause(),
         (3, Role::Evaluator) => fail("a:b", "one"),
         (4, Role::Evaluator) => fail("c:d", "two"),
+        (5 | 6, Role::Evaluator) => waiving(&[FindingName::TestSkipped]),
         (_, Role::Evaluator) => pass(),
         (2, Role::Planner) => design("a.md", &[]),
         (_, Role::Planner) => design("a.md", &["src/a.rs"]),
@@ -194,17 +203,20 @@ fn fitting(request: &Effect, how: u8, tree: u8, files: &Queue) -> Outcome {
             usage,
             gate: Vec::new(),
         }),
+        Effect::InspectGate(asked) => Outcome::GateInspected(Box::new(GateReport {
+            tree: asked.tree.clone(),
+            findings: if how.is_multiple_of(3) { vec![gate_finding()] } else { Vec::new() },
+            new_tests: Vec::new(),
+            evidence: Vec::new(),
+            usage,
+        })),
         Effect::CommitItem(asked) => Outcome::ItemCommitted {
             commit: CommitId::new(format!("{:?} {} at {}", asked.item, asked.iteration, asked.decided_at.0)),
             tree: asked.tree.clone(),
         },
         Effect::Wait(_) => Outcome::Waited,
         Effect::CloseRun(_) => Outcome::Closed,
-        Effect::Measure(_)
-        | Effect::InspectGate(_)
-        | Effect::CommitIteration(_)
-        | Effect::LandChange(_)
-        | Effect::Plane(_) => {
+        Effect::Measure(_) | Effect::CommitIteration(_) | Effect::LandChange(_) | Effect::Plane(_) => {
             unreachable!("a step of another loop")
         }
     }
@@ -221,7 +233,16 @@ fn captured(round: u32, how: u8, tree: u8) -> windlass_protocols::outcome::Captu
         _ => FindingKind::StatusSet,
     };
     change.findings = vec![finding(kind, "src/b.rs")];
+    if how.is_multiple_of(2) {
+        let path = "tests/a.rs".to_owned();
+        change.protected = vec![TouchedPath { path, kind: PathKind::Test, how: Touch::Modified }];
+    }
+    change.gate = if how.is_multiple_of(4) { vec![gate_finding()] } else { Vec::new() };
     change
+}
+
+fn gate_finding() -> GateFinding {
+    GateFinding { kind: FindingName::TestSkipped, about: Vec::new() }
 }
 
 fn misfit(how: u8) -> Outcome {
@@ -239,7 +260,8 @@ fn word(script: &Script, how: u8, tree: u8) -> Word {
         }
         _ => format!("tree-{tree}"),
     };
-    match how % 8 {
+    match how % 9 {
+        8 => Word::Waive(Waiver { finding: FindingName::TestSkipped, reason: "as asked".to_owned() }),
         0 | 1 => Word::Approve { tree: TreeId::new(proposed) },
         2 => Word::Approve { tree: TreeId::new(format!("tree-{tree}")) },
         3 => Word::Reject { reason: "no".to_owned() },

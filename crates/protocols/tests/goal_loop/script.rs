@@ -206,17 +206,23 @@ impl Script {
 
     /// Every pre-commit command ends so.
     pub(crate) fn pre_checked(self, code: i32) -> Self {
+        self.pre_checked_as(|report| {
+            report.results.iter_mut().for_each(|result| result.end = StepEnd::Exited { code });
+        })
+    }
+
+    pub(crate) fn pre_checked_as(self, bend: impl FnOnce(&mut ChecksReport)) -> Self {
         let Effect::RunChecks(asked) = self.waiting() else {
             panic!("no checks are waited for, but {}", self.waiting().name());
         };
         let result = |command: &String| CheckResult {
             command: command.clone(),
-            end: StepEnd::Exited { code },
+            end: StepEnd::Exited { code: 0 },
             tail: "line 3: tab".to_owned(),
             duration: Millis(20),
             tests: None,
         };
-        let report = ChecksReport {
+        let mut report = ChecksReport {
             purpose: asked.purpose,
             tree: asked.tree.clone(),
             results: asked.commands.iter().map(result).collect(),
@@ -224,6 +230,7 @@ impl Script {
             usage: STEP,
             gate: Vec::new(),
         };
+        bend(&mut report);
         self.answer(Outcome::ChecksRan(report))
     }
 

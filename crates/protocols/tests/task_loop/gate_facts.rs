@@ -51,6 +51,7 @@ pub(crate) fn examples() -> Vec<Fact> {
         tree: TreeId::new("tree-1"),
         commands: lines(&["make test"]),
         red_at_base: lines(&["make test"]),
+        flaky: Vec::new(),
         limits: StepLimits {
             total: Millis(1),
             idle: None,

@@ -141,6 +141,7 @@ fn suites() -> [SuiteReport; 2] {
         list: None,
         log: artifact("tests.log"),
         usage: STEP,
+        gate: Vec::new(),
     };
     let full = SuiteReport {
         purpose: SuitePurpose::Item,
@@ -174,8 +175,13 @@ fn builds() -> [BuildReport; 2] {
 }
 
 fn evaluations() -> [Evaluation; 2] {
-    let pass =
-        Evaluation { pass: true, cause: None, issues: Vec::new(), artifact: artifact("evaluation.json") };
+    let pass = Evaluation {
+        pass: true,
+        cause: None,
+        issues: Vec::new(),
+        artifact: artifact("evaluation.json"),
+        waivers: Vec::new(),
+    };
     let cause = RootCause { key: "correctness:src/parser.rs".to_owned(), text: "off by one".to_owned() };
     let fail =
         Evaluation { pass: false, cause: Some(cause), issues: lines(&["src/parser.rs:7"]), ..pass.clone() };
@@ -306,6 +312,7 @@ fn steps() -> Vec<GoalFact> {
             pass: true,
             why: String::new(),
             artifact: Some(artifact("evaluation.json")),
+            waivers: Vec::new(),
         },
         GoalFact::VerdictTaken {
             item: item(),
@@ -313,8 +320,13 @@ fn steps() -> Vec<GoalFact> {
             pass: false,
             why: "tests are red".to_owned(),
             artifact: None,
+            waivers: Vec::new(),
         },
-        GoalFact::PreCommitPassed { tree: tree(), evidence: vec![artifact("audit-results.json")] },
+        GoalFact::PreCommitPassed {
+            tree: tree(),
+            evidence: vec![artifact("audit-results.json")],
+            gate: Vec::new(),
+        },
         GoalFact::ChangeApproved { item: item(), tree: tree() },
         GoalFact::ItemCommitted { item: item(), commit: CommitId::new("commit-1"), tree: tree() },
         GoalFact::ItemParked { item: item(), why: "skipped by a person".to_owned() },
@@ -468,7 +480,8 @@ pub(crate) const fn variant(fact: &GoalFact) -> usize {
         GoalFact::AgentOut { .. } => 19,
         GoalFact::Concluded { .. } => 20,
         GoalFact::SummaryCommitted { .. } => 21,
+        GoalFact::GateInspected { .. } => 22,
     }
 }
 
-pub(crate) const COUNT: usize = 22;
+pub(crate) const COUNT: usize = 23;

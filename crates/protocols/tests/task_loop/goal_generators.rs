@@ -6,7 +6,7 @@ use crate::generators::{
     tree, usage,
 };
 use crate::goal_facts::{STAGES, STATUSES, goal_spec, queue as example_queue};
-use crate::harness::words::change;
+use crate::harness::words::{change, finding};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -14,10 +14,11 @@ use proptest::sample::select;
 use windlass_protocols::Millis;
 use windlass_protocols::effect::{CommitItem, Effect, RunSuite, SuitePurpose};
 use windlass_protocols::kernel::budget::Dimension;
+use windlass_protocols::kernel::gate::{FindingName, GateReport};
 use windlass_protocols::kernel::person::Word;
 use windlass_protocols::outcome::{
     Answer, BuildReport, CapturedChange, DesignReport, Evaluation, Finding, FindingKind, Outcome, RootCause,
-    SuiteReport,
+    SuiteReport, Usage,
 };
 use windlass_protocols::protocol::goal_contract::end::{Cap, Cause, End, NotReady, Proposed};
 use windlass_protocols::protocol::goal_contract::facts::{Ending, Fact as GoalFact, RejectedBy};
@@ -96,7 +97,19 @@ fn suite() -> BoxedStrategy<SuiteReport> {
     let read = (small(), small(), texts(), texts());
     (suite_purpose(), tree(), step_end(), read, option::of(artifact()), artifact(), usage())
         .prop_map(|(purpose, tree, end, (passed, total, failing, regressions), list, log, usage)| {
-            SuiteReport { purpose, tree, end, passed, total, failing, regressions, list, log, usage }
+            SuiteReport {
+                purpose,
+                tree,
+                end,
+                passed,
+                total,
+                failing,
+                regressions,
+                list,
+                log,
+                usage,
+                gate: Vec::new(),
+            }
         })
         .boxed()
 }
@@ -124,7 +137,7 @@ pub(crate) fn answer() -> BoxedStrategy<Answer> {
         build().prop_map(Answer::Build),
         (any::<bool>(), option::of(cause), texts(), artifact()).prop_map(
             |(pass, cause, issues, artifact)| {
-                Answer::Evaluation(Evaluation { pass, cause, issues, artifact })
+                Answer::Evaluation(Evaluation { pass, cause, issues, artifact, waivers: Vec::new() })
             }
         ),
     ]
@@ -184,7 +197,7 @@ fn captured() -> BoxedStrategy<CapturedChange> {
 }
 
 fn stage() -> BoxedStrategy<Stage> {
-    select(STAGES.to_vec()).boxed()
+    select(STAGES.into_iter().chain([Stage::Inspecting]).collect::<Vec<_>>()).boxed()
 }
 
 fn ending() -> BoxedStrategy<Ending> {
@@ -271,9 +284,22 @@ pub(crate) fn fact() -> BoxedStrategy<GoalFact> {
     let judging = prop_oneof![
         suite().prop_map(|suite| GoalFact::TestsTaken { suite }),
         (id(), tree(), any::<bool>(), text(), option::of(artifact())).prop_map(
-            |(item, tree, pass, why, artifact)| GoalFact::VerdictTaken { item, tree, pass, why, artifact }
+            |(item, tree, pass, why, artifact)| {
+                GoalFact::VerdictTaken { item, tree, pass, why, artifact, waivers: Vec::new() }
+            }
         ),
-        (tree(), artifacts()).prop_map(|(tree, evidence)| GoalFact::PreCommitPassed { tree, evidence }),
+        (tree(), artifacts()).prop_map(|(tree, evidence)| {
+            GoalFact::PreCommitPassed { tree, evidence, gate: vec![finding(FindingName::LockChanged)] }
+        }),
+        tree().prop_map(|tree| GoalFact::GateInspected {
+            report: GateReport {
+                tree,
+                findings: vec![finding(FindingName::TestSkipped)],
+                new_tests: Vec::new(),
+                evidence: Vec::new(),
+                usage: Usage::default(),
+            }
+        }),
         (id(), tree()).prop_map(|(item, tree)| GoalFact::ChangeApproved { item, tree }),
         (id(), commit(), tree()).prop_map(|(item, commit, tree)| GoalFact::ItemCommitted {
             item,

@@ -14,6 +14,7 @@ mod gate;
 mod gate_facts;
 mod generators;
 mod goal_facts;
+mod goal_gate_facts;
 mod goal_generators;
 mod golden;
 mod landing;

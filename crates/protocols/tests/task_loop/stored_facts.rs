@@ -3,6 +3,7 @@
 use crate::control_facts;
 use crate::gate_facts;
 use crate::goal_facts;
+use crate::goal_gate_facts;
 use crate::harness::words::{
     AUDIT_CHECK, STEP, agent_report, artifact, audit, change, full_spec, handoff, lines, taken_over, verdict,
 };
@@ -71,6 +72,7 @@ fn examples() -> Vec<Fact> {
     facts.extend(fenced());
     facts.extend(gate_facts::examples());
     facts.extend(roadmap_facts::since_rounds_are_taken_up());
+    facts.extend(goal_gate_facts::examples());
     facts
 }
 

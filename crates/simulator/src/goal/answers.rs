@@ -6,7 +6,7 @@ use super::{backlog, goal_state};
 use crate::answers::{Answering, BASE_TREE, Season, artifact};
 use crate::temper::{Capturing, Leaning};
 use crate::world::World;
-use windlass_protocols::effect::{CommitItem, RunAgent, RunSuite};
+use windlass_protocols::effect::{CommitItem, RunAgent, RunSuite, SuitePurpose};
 use windlass_protocols::outcome::{
     Answer, BuildReport, CapturedChange, DesignReport, Evaluation, Finding, FindingKind, RootCause, Trouble,
 };
@@ -31,7 +31,10 @@ impl Answering<'_> {
 
     pub(crate) fn suite(&mut self, world: &mut World, effect: EffectId, asked: &RunSuite) -> Outcome {
         let usage = self.usage();
-        let report = world.truth.goal.works.run(effect, asked, usage, self.choices);
+        let mut report = world.truth.goal.works.run(effect, asked, usage, self.choices);
+        if asked.purpose == SuitePurpose::Item {
+            report.gate = self.replaced();
+        }
         Outcome::SuiteRan(Box::new(report))
     }
 
@@ -54,6 +57,9 @@ impl Answering<'_> {
             }
             world.truth.goal.works.made(&start, &item, deed, self.choices)
         });
+        let at_head =
+            goal_state(self.run).and_then(|state| state.head.as_ref()).is_some_and(|(_, head)| *head == tree);
+        let (protected, gate) = if at_head { (Vec::new(), Vec::new()) } else { self.touched() };
         let hazard = (what == "hazard").then(|| "a link leads out of the tree".to_owned());
         Outcome::ChangeCaptured(CapturedChange {
             round,
@@ -62,8 +68,8 @@ impl Answering<'_> {
             patch: artifact("change.patch", EffectId(u64::from(round))),
             reverted: Vec::new(),
             left_out: Vec::new(),
-            protected: Vec::new(),
-            gate: Vec::new(),
+            protected,
+            gate,
             findings,
             tree,
         })
@@ -155,6 +161,7 @@ impl Answering<'_> {
             cause: (!pass && !causeless).then_some(cause),
             issues: if pass { Vec::new() } else { vec![format!("src/{place}.rs:7: off by one")] },
             artifact: artifact("evaluation.json", effect),
+            waivers: self.waivers(),
         })
     }
 }

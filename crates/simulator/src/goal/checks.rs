@@ -71,6 +71,7 @@ pub(crate) fn room_to_work(effect: EffectId, request: &Effect) -> Result<(), Vio
         Effect::RunAgent(agent) => agent.limits,
         Effect::RunSuite(suite) => suite.limits,
         Effect::RunChecks(checks) => checks.limits,
+        Effect::InspectGate(inspection) => inspection.limits,
         _ => return Ok(()),
     };
     if limits.tokens == Some(0) || limits.cost_micros == Some(0) || limits.total.0 == 0 {

@@ -16,6 +16,7 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 12] = [
             "run-agent",
             "capture-change",
             "run-checks",
+            "inspect-gate",
             "commit-item",
             "wait",
             "close-run",
@@ -30,6 +31,7 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 12] = [
             "agent-ended",
             "change-captured",
             "checks-ran",
+            "gate-inspected",
             "item-committed",
             "waited",
             "closed",
@@ -52,6 +54,7 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 12] = [
             "build-failed",
             "change-taken",
             "tests-taken",
+            "gate-inspected",
             "verdict-taken",
             "pre-commit-passed",
             "change-approved",
@@ -85,7 +88,17 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 12] = [
     ("ending", &["accepted", "rework", "inconclusive", "escalated"]),
     (
         "rejected by",
-        &["no-change", "tests-deleted", "secret", "tests", "regression", "evaluator", "pre-commit", "person"],
+        &[
+            "no-change",
+            "tests-deleted",
+            "secret",
+            "tests",
+            "regression",
+            "evaluator",
+            "pre-commit",
+            "person",
+            "gate",
+        ],
     ),
     (
         "cause",
@@ -106,9 +119,10 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 12] = [
             "capture-refused",
             "commit-refused",
             "unreadable",
+            "gate-findings",
         ],
     ),
-    ("word", &["approve", "reject", "skip", "take-over", "hand-back"]),
+    ("word", &["approve", "reject", "skip", "take-over", "hand-back", "waive"]),
 ];
 
 pub(crate) fn count(coverage: &mut Coverage, fact: &GoalFact) {
@@ -164,6 +178,7 @@ const fn rejected_by_name(by: RejectedBy) -> &'static str {
         RejectedBy::Evaluator => "evaluator",
         RejectedBy::PreCommit => "pre-commit",
         RejectedBy::Person => "person",
+        RejectedBy::Gate => "gate",
     }
 }
 
@@ -212,5 +227,6 @@ const fn cause_name(cause: &Cause) -> &'static str {
         Cause::CaptureRefused { .. } => "capture-refused",
         Cause::CommitRefused { .. } => "commit-refused",
         Cause::Unreadable { .. } => "unreadable",
+        Cause::GateFindings { .. } => "gate-findings",
     }
 }

@@ -5,8 +5,9 @@ use super::goal_state;
 use crate::answers::artifact;
 use crate::checks::{Check, Violation};
 use crate::host::{Host, TurnFault, Turned};
+use windlass_protocols::kernel::gate::{FindingName, Waiver};
 use windlass_protocols::kernel::person::Word;
-use windlass_protocols::protocol::goal_contract::end::{End, Proposed};
+use windlass_protocols::protocol::goal_contract::end::{Cause, End, Proposed};
 use windlass_protocols::protocol::goal_contract::person::at_hand;
 use windlass_protocols::protocol::goal_contract::state::State;
 use windlass_protocols::{Actor, EffectId, Observation, Rejection, Run, TreeId};
@@ -17,6 +18,8 @@ struct Waiting {
     taken_over: bool,
     item: Option<String>,
     start: TreeId,
+    /// Findings about the gate that it waits with.
+    findings: Vec<FindingName>,
 }
 
 fn waiting(run: &Run, state: &State) -> Waiting {
@@ -24,6 +27,9 @@ fn waiting(run: &Run, state: &State) -> Waiting {
         Some(End::AwaitsApproval { proposed, .. }) => Some(proposed.clone()),
         _ => None,
     };
+    let asks = matches!(state.end, Some(End::Escalated { cause: Cause::GateFindings { .. } }));
+    let open = state.open.as_ref().filter(|_| asks);
+    let findings = open.map(|open| open.gate.unwaived().iter().map(|finding| finding.kind).collect());
     let head = state.head.as_ref().map(|(_, tree)| tree.clone());
     let start = state.open.as_ref().map(|open| open.start.clone()).or(head);
     Waiting {
@@ -31,6 +37,7 @@ fn waiting(run: &Run, state: &State) -> Waiting {
         taken_over: run.taken_over.is_some(),
         item: at_hand(state),
         start: start.unwrap_or_else(|| TreeId::new(crate::answers::BASE_TREE)),
+        findings: findings.unwrap_or_default(),
     }
 }
 
@@ -48,10 +55,14 @@ impl Host {
             (2, "take over"),
             (1 + 12 * u32::from(waiting.taken_over), "hand back"),
             (1 + 4 * u32::from(waiting.taken_over), "let go"),
-            (1, "approve another"),
+            (1 + yes / 4, "approve another"),
             (1, "reject silently"),
+            (1 + 20 * u32::from(!waiting.findings.is_empty()), "waive"),
+            (1, "waive silently"),
         ]);
         let word = match word {
+            "waive" => waive(&waiting, "as asked"),
+            "waive silently" => waive(&waiting, " "),
             "reject" => Word::Reject { reason: "not like this".to_owned() },
             "reject silently" => Word::Reject { reason: " ".to_owned() },
             "skip" => Word::Skip { reason: "not now".to_owned() },
@@ -72,6 +83,7 @@ impl Host {
         let word = match &waiting.proposed {
             _ if waiting.taken_over => self.hands_back(&waiting),
             Some(proposed) => Word::Approve { tree: TreeId::new(proposed.name()) },
+            None if !waiting.findings.is_empty() => waive(&waiting, "as asked"),
             None => return Ok(false),
         };
         self.say_to(&waiting, word, TurnFault::None)?;
@@ -124,6 +136,11 @@ impl Host {
     }
 }
 
+fn waive(waiting: &Waiting, reason: &str) -> Word {
+    let finding = waiting.findings.first().copied().unwrap_or(FindingName::CiChanged);
+    Word::Waive(Waiver { finding, reason: reason.to_owned() })
+}
+
 /// Whether the run must take it, must refuse it, or may do either.
 fn fits(waiting: &Waiting, word: &Word) -> Option<bool> {
     if waiting.taken_over && !matches!(word, Word::HandBack { .. } | Word::LetGo) {
@@ -134,7 +151,9 @@ fn fits(waiting: &Waiting, word: &Word) -> Option<bool> {
             Some(waiting.proposed.as_ref().is_some_and(|proposed| proposed.name() == tree.as_str()))
         }
         Word::Reject { reason } => Some(waiting.proposed.is_some() && !reason.trim().is_empty()),
-        Word::Waive(_) => Some(false),
+        Word::Waive(waiver) => {
+            Some(waiting.findings.contains(&waiver.finding) && !waiver.reason.trim().is_empty())
+        }
         Word::HandBack { .. } | Word::LetGo => Some(waiting.taken_over),
         Word::TakeOver { .. } if waiting.item.is_none() => Some(false),
         // A commit that nobody saw the end of is looked for first.

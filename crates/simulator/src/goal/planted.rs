@@ -48,6 +48,8 @@ pub enum GoalBug {
     SucceedsWithOpenItems,
     SucceedsWithoutAQueue,
     LosesACounterAfterARestart,
+    OverlooksFindings,
+    NeverInspects,
 }
 
 fn goal(run: &mut Run) -> Option<&mut State> {
@@ -107,6 +109,11 @@ pub(crate) fn believe(bug: GoalBug, run: &mut Run, observed: &Observation) {
                 queue.autonomy = Autonomy::L2;
             }
         }
+        (GoalBug::NeverInspects, _) => {
+            if let Some(open) = &mut state.open {
+                open.gate.inspected = true;
+            }
+        }
         (GoalBug::RunsWithoutTests, _) => state.spec.tightened.autonomy = Some(Autonomy::L1),
         (GoalBug::LeavesTheScope, _) => {
             if let Some(queue) = &mut state.queue {
@@ -133,6 +140,9 @@ pub(crate) fn retold(bug: GoalBug, run: &Run, outcome: &Outcome) -> Option<Outco
             evaluation.pass = true;
             evaluation.cause = None;
         }
+        (GoalBug::OverlooksFindings, Outcome::ChangeCaptured(change)) => change.gate.clear(),
+        (GoalBug::OverlooksFindings, Outcome::GateInspected(report)) => report.findings.clear(),
+        (GoalBug::OverlooksFindings, Outcome::SuiteRan(report)) => report.gate.clear(),
         (GoalBug::ReportsAnOldCommit, Outcome::ItemCommitted { commit, .. }) => {
             let (_, old) = super::goal_state(run)?.commits.last()?;
             commit.clone_from(old);
@@ -144,7 +154,7 @@ pub(crate) fn retold(bug: GoalBug, run: &Run, outcome: &Outcome) -> Option<Outco
 
 /// Whether the record keeps what the step really came to.
 pub(crate) const fn records_the_truth(bug: GoalBug) -> bool {
-    matches!(bug, GoalBug::RedSuitesCountAsGreen | GoalBug::FailsCountAsPasses)
+    matches!(bug, GoalBug::RedSuitesCountAsGreen | GoalBug::FailsCountAsPasses | GoalBug::OverlooksFindings)
 }
 
 /// What is recorded in the place of what was decided.

@@ -1,7 +1,7 @@
 //! Goal loops as a simulation makes them up: with and without tests, caps, tightening, trust in what was there before.
 
 use crate::choices::Choices;
-use crate::profile::cap;
+use crate::profile::{cap, gate};
 use std::collections::BTreeMap;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
@@ -54,7 +54,7 @@ pub(crate) fn spec(choices: &mut Choices) -> GoalSpec {
             prompts: BTreeMap::new(),
             author: None,
             fence: Fence::default(),
-            gate: windlass_protocols::kernel::gate::GateRules::default(),
+            gate: gate(choices),
         },
     }
 }

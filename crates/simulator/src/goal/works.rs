@@ -149,6 +149,7 @@ impl Works {
             list: Some(list),
             log: artifact("tests.log", effect),
             usage,
+            gate: Vec::new(),
         };
         // A suite that did not come to its end has no list of tests.
         if end > 0 {

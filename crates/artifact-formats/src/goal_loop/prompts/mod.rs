@@ -9,6 +9,7 @@ use super::features::Feature;
 use super::item_id::ItemId;
 use super::tests_run::TestsComparison;
 use crate::data_block::{DATA_NOTICE, inline_code};
+use crate::gate::GateEvidence;
 use crate::template::fill;
 
 pub use crate::task_loop::prompts::SPOKEN_ANSWER;
@@ -74,6 +75,7 @@ pub struct EvaluatorPrompt<'a> {
     pub tests: Option<TestEvidence<'a>>,
     /// Causes of earlier attempts: the same one again must be given in the same place.
     pub earlier: &'a [EarlierAttempt<'a>],
+    pub gate: GateEvidence<'a>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -112,6 +114,7 @@ impl EvaluatorPrompt<'_> {
             ("answer_path", answer_path(self.places, "evaluation.json")),
             ("diff", blocks::change(self.diff)),
             ("tests", blocks::tests(self.tests)),
+            ("gate", self.gate.text()),
             ("earlier", blocks::earlier(self.earlier)),
             ("expectations", RepairedAnswer::Evaluation.expectations(&self.item.id)),
         ];

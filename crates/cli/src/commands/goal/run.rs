@@ -3,6 +3,7 @@
 use super::ask;
 use super::flags::GoalFlags;
 use crate::commands::fence_flags::FenceFlags;
+use crate::commands::gate_flags::GateFlags;
 use crate::commands::work_flags::{Given, list, texts};
 use crate::commands::{absolute, outcome};
 use crate::output::{LiveView, Output, Story};
@@ -79,6 +80,8 @@ pub(super) struct GoalRunArgs {
 
     #[command(flatten)]
     fence: FenceFlags,
+    #[command(flatten)]
+    gate: GateFlags,
 }
 
 pub(super) async fn run(args: GoalRunArgs, control: &dyn Control, output: &mut Output) -> Result<u8, Fault> {
@@ -121,5 +124,6 @@ fn given(args: &GoalRunArgs) -> Given {
         given.push(("distinct-vendors".into(), SettingValue::Switch(true)));
     }
     args.fence.give(&mut given);
+    args.gate.give(&mut given);
     given
 }

@@ -130,6 +130,16 @@ impl Play {
         self.step("evaluator", round, &[&grade(id, "PASS", [5, 5, 5, 5, 5], ["none", "", ""])])
     }
 
+    /// An evaluator that is content and waives these findings about the gate.
+    pub(crate) fn waives(self, round: u32, id: &str, findings: &[&str]) -> Self {
+        let waiver = |finding: &&str| json!({ "finding": finding, "reason": "as asked" });
+        let waivers = Value::Array(findings.iter().map(waiver).collect());
+        let graded = grade(id, "PASS", [5, 5, 5, 5, 5], ["none", "", ""]);
+        let waived = graded.replace("\"fix\":\"\"", &format!("\"fix\":\"\",\"waivers\":{waivers}"));
+        assert_ne!(waived, graded, "the answer has a place for waivers");
+        self.step("evaluator", round, &[&waived])
+    }
+
     /// An evaluator that fails the item: category, location and sentence of the cause.
     pub(crate) fn fails(self, round: u32, id: &str, cause: [&str; 3]) -> Self {
         self.step("evaluator", round, &[&grade(id, "FAIL", [2, 4, 4, 4, 4], cause)])

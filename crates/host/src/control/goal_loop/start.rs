@@ -10,7 +10,7 @@ use super::setup::{Files, Found, Setup};
 use super::{confirm, same_agent, tighten};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
-use crate::control::task_spec::{caps, chosen_agents, fence, patience};
+use crate::control::task_spec::{caps, chosen_agents, fence, gate_rules, patience};
 use crate::control::{agent_policy, agents, disk_budget, trust};
 use crate::fault::git_fault;
 use crate::holder::{IfHeld, Owner, hold_repository};
@@ -24,7 +24,6 @@ use windlass_control_api::goal_setup::StartGoal;
 use windlass_control_api::views::RunOutcome;
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Checkout, Commit, Repository};
-use windlass_protocols::kernel::gate::GateRules;
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::goal_contract::queue::Autonomy;
@@ -197,7 +196,7 @@ impl Wanted<'_> {
             prompts: BTreeMap::new(),
             author: settings.text("author").map(str::to_owned),
             fence: fence(settings, &self.command.directory),
-            gate: GateRules::default(),
+            gate: gate_rules(settings),
         };
         if setup.queue.limits.cost_micros.is_some() || settings.text("goal.cost").is_some() {
             agent_policy::require_prices(settings, "goal.cost", chosen(&place).map(|(_, choice)| choice))?;

@@ -12,6 +12,7 @@ pub(super) fn measures(spec: &Spec) -> Vec<String> {
     match spec {
         Spec::JudgedTask(spec) => spec.checks.clone(),
         Spec::FeedbackControl(spec) => spec.commands(),
-        Spec::GoalContract(_) | Spec::RoadmapRounds(_) => Vec::new(),
+        Spec::GoalContract(spec) => spec.measures().cloned().collect(),
+        Spec::RoadmapRounds(_) => Vec::new(),
     }
 }

@@ -1,5 +1,6 @@
 //! From whatever a role of a goal loop left to what a decision may use: validated, put into its canonical form and sealed.
 
+use super::super::answer::waived;
 use super::files;
 use crate::context::RunContext;
 use crate::fault::bug;
@@ -92,6 +93,7 @@ fn evaluated(context: &RunContext, id: &str, bytes: &[u8]) -> Result<Answer, Fau
         cause: (!pass).then(|| RootCause { key: file.cause.key().to_string(), text: file.cause.sentence() }),
         issues: issues.chain(fix).collect(),
         artifact: context.evidence.seal(EvaluationFile::FILE_NAME, file.render().as_bytes())?,
+        waivers: waived(&file.waivers),
     }))
 }
 

@@ -1,6 +1,7 @@
 //! Takes down what a builder left, or what a person handed back in its place. The loop's own files are put back; what else
 //! does not belong to the item is a finding.
 
+use super::super::gate::touched::Looked;
 use super::super::loop_branch;
 use super::files;
 use super::scope;
@@ -52,19 +53,25 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
     if taken.committed {
         findings.push(scope::committed());
     }
+    let hazards: Vec<String> = taken.hazards.into_iter().chain(too_large).collect();
+    let looked = if hazards.is_empty() {
+        super::super::capture::look_at_gate(context, (&head_plant, &plant), &patch)?
+    } else {
+        Looked::default()
+    };
     let (owned, edited): (Vec<String>, Vec<String>) =
         taken.changes.iter().map(|change| change.path.to_string()).partition(|path| is_loop_file(path));
     Ok(Outcome::ChangeCaptured(CapturedChange {
         round,
         tree: windlass_protocols::TreeId::new(plant.as_str()),
         files_changed: edited.len() as u64,
-        hazards: taken.hazards.into_iter().chain(too_large).collect(),
+        hazards,
         patch,
         reverted: owned,
         findings,
         left_out: taken.left_out,
-        protected: Vec::new(),
-        gate: Vec::new(),
+        protected: looked.touched,
+        gate: looked.findings,
     }))
 }
 

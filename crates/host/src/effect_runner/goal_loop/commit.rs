@@ -9,6 +9,7 @@ use crate::fault::git_fault;
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{CommitRequest, GitError, Overlay};
 use windlass_protocols::effect::CommitItem;
+use windlass_protocols::kernel::gate::Gate;
 use windlass_protocols::protocol::goal_contract::spec::Home;
 use windlass_protocols::protocol::goal_contract::state::State;
 use windlass_protocols::{CommitId, Outcome, Run};
@@ -53,6 +54,12 @@ pub(in super::super) fn run(context: &RunContext, asked: &CommitItem, run: &Run)
     })
 }
 
+fn waived(gate: &Gate) -> String {
+    let waived = |name: &&str| gate.waivers.iter().any(|waiver| waiver.finding.name() == *name);
+    let names: Vec<&str> = gate.findings.iter().map(|finding| finding.kind.name()).filter(waived).collect();
+    if names.is_empty() { String::new() } else { format!("Windlass-Waived: {}\n", names.join(", ")) }
+}
+
 /// One item for one commit, and in the trailers who said yes to what.
 fn message(context: &RunContext, state: &State, asked: &CommitItem) -> Result<String, Fault> {
     let run = &context.run;
@@ -67,9 +74,10 @@ fn message(context: &RunContext, state: &State, asked: &CommitItem) -> Result<St
     let tests = open
         .and_then(|open| open.suite.as_ref())
         .map(|suite| format!("Windlass-Tests: sha256:{}\n", suite.log.digest));
+    let waived = open.map(|open| waived(&open.gate)).unwrap_or_default();
     let approved = if open.is_some_and(|open| open.approved) { "Windlass-Approved: yes\n" } else { "" };
     Ok(format!(
-        "{subject}\n\nWindlass-Run: {run}\nWindlass-Item: {id}\nWindlass-Iteration: {}\nWindlass-Tree: {}\n{}{}{approved}",
+        "{subject}\n\nWindlass-Run: {run}\nWindlass-Item: {id}\nWindlass-Iteration: {}\nWindlass-Tree: {}\n{}{}{waived}{approved}",
         asked.iteration,
         asked.tree,
         evaluation.unwrap_or_default(),

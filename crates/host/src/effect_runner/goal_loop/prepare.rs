@@ -1,6 +1,7 @@
 //! Makes the places a goal loop works in: its run directory, its branch, and the builder's worktree. The checkers' one is
 //! made when they are first shown something.
 
+use super::super::gate::tools;
 use super::files;
 use crate::context::{RunContext, git_commit};
 use crate::fault::git_fault;
@@ -34,6 +35,9 @@ pub(in super::super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
         return Ok(refusal);
     }
     let plant = files::plant(context, &base.tree)?;
+    // Before any builder works: what it puts before a program is seen by comparing with this.
+    let base_tree = TreeId::new(plant.as_str());
+    tools::remember(context, &base_tree)?;
     repository
         .show_worktree(
             (&context.worktree(Role::Builder), &context.index_key(Role::Builder)),
@@ -41,5 +45,5 @@ pub(in super::super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
             &base.id,
         )
         .map_err(git_fault)?;
-    Ok(Outcome::Prepared { base: CommitId::new(base.id.as_str()), base_tree: TreeId::new(plant.as_str()) })
+    Ok(Outcome::Prepared { base: CommitId::new(base.id.as_str()), base_tree })
 }

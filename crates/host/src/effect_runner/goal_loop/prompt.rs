@@ -8,6 +8,7 @@ use crate::fault::bug;
 use std::path::Path;
 use windlass_agent_drivers::AnswerBy;
 use windlass_artifact_formats::data_block::data_block;
+use windlass_artifact_formats::gate::GateEvidence;
 use windlass_artifact_formats::goal_loop::prompts::{
     BuilderPrompt, EarlierAttempt, EvaluatorPrompt, GoesOn, Places, PlannerPrompt, RepairPrompt,
     RepairedAnswer, SPOKEN_ANSWER, TestEvidence,
@@ -15,6 +16,7 @@ use windlass_artifact_formats::goal_loop::prompts::{
 use windlass_artifact_formats::goal_loop::{BuilderReport, Feature, FeatureList, ItemId};
 use windlass_control_api::Fault;
 use windlass_protocols::effect::{Ask, RunAgent};
+use windlass_protocols::kernel::gate::{GateFinding, NewTests};
 use windlass_protocols::outcome::SuiteReport;
 use windlass_protocols::protocol::goal_contract::item::ItemState;
 use windlass_protocols::protocol::goal_contract::iteration::Iteration;
@@ -145,12 +147,15 @@ impl Told<'_> {
         let command = self.state.spec.suite.as_deref().unwrap_or_default();
         let tests =
             suite.map(|_| TestEvidence { command, summary: &summary, comparison: None, output_tail: &tail });
+        let findings: Vec<String> = self.open.gate.findings.iter().map(GateFinding::words).collect();
+        let new_tests: Vec<String> = self.open.gate.new_tests.iter().map(NewTests::words).collect();
         Ok(EvaluatorPrompt {
             item: self.item,
             places: self.places,
             diff: &diff,
             tests,
             earlier: &self.earlier(),
+            gate: GateEvidence { findings: &findings, new_tests: &new_tests },
         }
         .render())
     }

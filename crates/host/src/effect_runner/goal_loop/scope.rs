@@ -132,7 +132,6 @@ fn queue_findings(
 
 /// Whether a test or pre-commit command names this file.
 fn is_instrument(state: &State, path: &str) -> bool {
-    let commands = state.spec.suite.iter().chain(&state.spec.pre_commit);
-    let words = commands.flat_map(|command| command.split([' ', '\t', ';', '&', '|', '(', ')']));
+    let words = state.spec.measures().flat_map(|command| command.split([' ', '\t', ';', '&', '|', '(', ')']));
     words.map(|word| word.trim_matches(['"', '\''])).any(|word| word.trim_start_matches("./") == path)
 }

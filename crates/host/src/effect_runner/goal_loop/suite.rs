@@ -1,6 +1,7 @@
 //! Runs the full test suite on an exact tree, where the evaluators look, and reads which tests passed. The exit code
 //! counts; the names tell a regression from a new test that is still red.
 
+use super::super::gate::tools;
 use super::super::step::{self, Counted, Told};
 use super::shown;
 use crate::context::RunContext;
@@ -85,6 +86,10 @@ fn report(
         list: Some(context.evidence.seal("tests.json", &list)?),
         log: context.evidence.seal("tests.log", &printed)?,
         usage,
+        gate: match asked.purpose {
+            SuitePurpose::Baseline | SuitePurpose::BaselineAgain => Vec::new(),
+            SuitePurpose::Item => tools::replaced(context).into_iter().collect(),
+        },
     })))
 }
 

@@ -242,6 +242,7 @@ fn inspection(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Opti
         tree: plant.clone(),
         commands,
         red_at_base: state.integrity.red_at_base.clone(),
+        flaky: Vec::new(),
         limits: limits(draft),
     }))
 }

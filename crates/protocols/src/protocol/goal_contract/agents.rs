@@ -5,6 +5,7 @@ use super::asking::one_line;
 use super::decide::{end_iteration, red_suite, retry, rework};
 use super::end::{Cap, Cause, End};
 use super::facts::{Ending, Fact as GoalFact, OutKind, RejectedBy, RetryKind};
+use super::integrity;
 use super::next::{conclude, escalate, record, state};
 use super::stage::Stage;
 use crate::draft::Draft;
@@ -116,7 +117,8 @@ fn treat(draft: &mut Draft, report: &AgentReport) -> Treated {
     Treated::Done
 }
 
-/// The evaluator's word, held against the suite: a pass over red tests is none.
+/// The evaluator's word, held against the suite and against what was found about the gate: a pass over red tests is none, nor
+/// is one over a finding that it did not waive by its name.
 fn evaluated(draft: &mut Draft, evaluation: &Evaluation) {
     let Some(open) = &state(draft).open else { return };
     let (item, tree) = (open.item.clone(), open.tree().clone());
@@ -128,11 +130,17 @@ fn evaluated(draft: &mut Draft, evaluation: &Evaluation) {
             rework(draft, RejectedBy::Tests, key, cause, Vec::new());
         }
         (_, _) if evaluation.pass => {
-            record(draft, GoalFact::VerdictTaken { item, tree, pass: true, why: String::new(), artifact });
+            let findings = integrity::not_waived(state(draft), &evaluation.waivers);
+            if !findings.is_empty() {
+                return integrity::refuse(draft, &findings);
+            }
+            let (why, waivers) = (String::new(), evaluation.waivers.clone());
+            record(draft, GoalFact::VerdictTaken { item, tree, pass: true, why, artifact, waivers });
         }
         (Some(cause), _) => {
             let (key, why) = (cause.key.clone(), one_line(&cause.text));
-            record(draft, GoalFact::VerdictTaken { item, tree, pass: false, why: why.clone(), artifact });
+            let (said, waivers) = (why.clone(), Vec::new());
+            record(draft, GoalFact::VerdictTaken { item, tree, pass: false, why: said, artifact, waivers });
             rework(draft, RejectedBy::Evaluator, key, why, evaluation.issues.clone());
         }
         (None, _) => {

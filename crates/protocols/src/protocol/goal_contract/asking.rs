@@ -95,6 +95,7 @@ fn inputs(state: &State, open: &Iteration, role: Role) -> Vec<ArtifactRef> {
         inputs.extend(open.change.iter().map(|change| change.patch.clone()));
         let suite = open.suite.as_ref().or_else(|| state.baseline.as_ref()?.suite.as_ref());
         inputs.extend(suite.map(|suite| suite.log.clone()));
+        inputs.extend(open.gate.evidence.iter().cloned());
     }
     inputs
 }

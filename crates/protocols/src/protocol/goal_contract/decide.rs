@@ -59,6 +59,13 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
             SuitePurpose::BaselineAgain => second_baseline(draft, report),
             SuitePurpose::Item => tested(draft, report),
         },
+        (Effect::InspectGate(_), Outcome::GateInspected(_)) if spent(draft).is_some() => {
+            // As for the suite: red because it was cut off is nobody's finding.
+            retry(draft, Stage::of(request), RetryKind::Interrupted, "the time of the run was used up");
+        }
+        (Effect::InspectGate(_), Outcome::GateInspected(report)) => {
+            record(draft, GoalFact::GateInspected { report: (**report).clone() });
+        }
         (Effect::RunAgent(_), Outcome::AgentEnded(report)) => agent_ended(draft, report),
         // Whoever was waited for is asked by `go_on`.
         (Effect::Wait(_), Outcome::Waited) => {}
@@ -207,7 +214,8 @@ fn pre_checked(draft: &mut Draft, report: &ChecksReport) {
     match report.red().next() {
         None => {
             let (tree, evidence) = (report.tree.clone(), report.evidence.clone());
-            record(draft, GoalFact::PreCommitPassed { tree, evidence });
+            let gate = report.gate.clone();
+            record(draft, GoalFact::PreCommitPassed { tree, evidence, gate });
         }
         Some(red) => {
             let cause = format!("`{}` {}", red.command, crate::kernel::trouble::describe(&red.end));
@@ -258,7 +266,17 @@ pub(super) fn rework(draft: &mut Draft, by: RejectedBy, key: String, cause: Stri
     let known = state(draft).item(&item).is_known(by, &key, &cause);
     if by != RejectedBy::Evaluator {
         let why = by.sentence(&cause);
-        record(draft, GoalFact::VerdictTaken { item: item.clone(), tree, pass: false, why, artifact: None });
+        record(
+            draft,
+            GoalFact::VerdictTaken {
+                item: item.clone(),
+                tree,
+                pass: false,
+                why,
+                artifact: None,
+                waivers: Vec::new(),
+            },
+        );
     }
     let tests = regressions(draft);
     end_iteration(draft, Ending::Rework { by, key, cause: cause.clone(), issues });

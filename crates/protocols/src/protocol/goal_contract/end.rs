@@ -2,6 +2,7 @@
 
 use super::stage::Stage;
 use crate::kernel::budget::Dimension;
+use crate::kernel::gate::GateFinding;
 use crate::vocabulary::{ArtifactRef, Role, TreeId};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -206,6 +207,11 @@ pub enum Cause {
     Unreadable {
         reason: String,
     },
+    /// The tree is verified and changes what measures it; nobody waived that, and a person is to be asked.
+    GateFindings {
+        item: String,
+        findings: Vec<GateFinding>,
+    },
 }
 
 impl Cause {
@@ -221,7 +227,8 @@ impl Cause {
             | Self::WorkspaceChanged { item, .. }
             | Self::NoDesign { item, .. }
             | Self::Hazard { item, .. }
-            | Self::CommitRefused { item, .. } => Some(item),
+            | Self::CommitRefused { item, .. }
+            | Self::GateFindings { item, .. } => Some(item),
             Self::NothingReady { .. }
             | Self::AgentNotStarted { .. }
             | Self::AgentKeepsFailing { .. }
@@ -272,6 +279,10 @@ impl Cause {
                 format!("{item} is verified, but could not be committed: {reason}")
             }
             Self::Unreadable { reason } => reason.clone(),
+            Self::GateFindings { item, findings } => {
+                let words: Vec<String> = findings.iter().map(GateFinding::words).collect();
+                format!("{item} is passed, but changes what measures it: {}", words.join("; "))
+            }
         }
     }
 
@@ -305,6 +316,9 @@ impl Cause {
                 "mend what the reason names, then retry; nothing has to be built again"
             }
             Self::Unreadable { .. } => "mend the file, then retry",
+            Self::GateFindings { .. } => {
+                "look at what the change did to its tests and checks; waive it by name if it should be so, or say what is wrong"
+            }
         }
     }
 }

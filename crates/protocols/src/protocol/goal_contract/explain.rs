@@ -1,6 +1,7 @@
 //! Why a goal loop is where it is: in iterations and items, and the command that goes on.
 
 use super::end::{Cap, Cause, End, NotReady, Proposed};
+use super::integrity::waive_command;
 use super::next::is_worked_up;
 use super::person::at_hand;
 use super::queue::Standing;
@@ -92,6 +93,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
             commands.push(format!("windlass reject {id} --reason \"…\""));
             commands.push(format!("windlass {look} {id}"));
             because.push(why);
+            because.extend(state.open.iter().flat_map(|open| open.gate.story()));
             format!("{} waits for your word on {what}", named(state, item))
         }
         End::Paused { iteration } => {
@@ -141,6 +143,7 @@ pub(super) fn after_escalation(cause: &Cause, answer: String, again: String, id:
         | Cause::NoDesign { .. }
         | Cause::ScopeCreep { .. } => alloc::vec![answer, again],
         Cause::BuilderKeepsFailing { .. } => alloc::vec![again, answer],
+        Cause::GateFindings { findings, .. } => alloc::vec![waive_command(findings, id), answer],
         Cause::WorkspaceChanged { role, .. } => {
             alloc::vec![format!("windlass goal run --{role} …"), again]
         }
@@ -252,6 +255,7 @@ fn start_again(state: &State) -> String {
 #[cfg(test)]
 mod tests {
     use super::after_escalation;
+    use crate::kernel::gate::{FindingName, GateFinding};
     use crate::protocol::goal_contract::end::Cause;
     use crate::vocabulary::Role;
     use alloc::string::{String, ToString};
@@ -276,6 +280,9 @@ mod tests {
         assert_eq!(ways(&not_started), ["again"]);
         let waiting = Cause::NothingReady { waiting: Vec::new() };
         assert_eq!(ways(&waiting), ["windlass goal check", "again"]);
+        let findings = alloc::vec![GateFinding { kind: FindingName::TestSkipped, about: Vec::new() }];
+        let gate = Cause::GateFindings { item: item(), findings };
+        assert_eq!(ways(&gate)[..2], ["windlass waive r test-skipped --reason \"…\"", "answer"]);
         let edited = Cause::WorkspaceChanged { item: item(), role: Role::Evaluator, paths: Vec::new() };
         assert_eq!(ways(&edited)[0], "windlass goal run --evaluator …");
     }

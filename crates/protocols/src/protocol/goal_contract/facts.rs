@@ -3,6 +3,7 @@
 use super::end::End;
 use super::queue::{Queue, Work};
 use super::stage::Stage;
+use crate::kernel::gate::{GateFinding, GateReport, Waiver};
 pub use crate::kernel::trouble::{OutKind, RetryKind};
 use crate::outcome::{BuildReport, CapturedChange, DesignReport, SuiteReport};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
@@ -59,6 +60,10 @@ pub enum Fact {
     TestsTaken {
         suite: SuiteReport,
     },
+    /// What the checks say of this tree without what the change did to them.
+    GateInspected {
+        report: GateReport,
+    },
     /// The evaluator's word about exactly this tree, or the engine's over it.
     VerdictTaken {
         item: String,
@@ -68,10 +73,15 @@ pub enum Fact {
         why: String,
         /// Absent where the engine overruled or no evaluator was asked.
         artifact: Option<ArtifactRef>,
+        /// Findings about the gate that the evaluator lets be.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        waivers: Vec<Waiver>,
     },
     PreCommitPassed {
         tree: TreeId,
         evidence: Vec<ArtifactRef>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        gate: Vec<GateFinding>,
     },
     /// A person said yes to exactly this tree.
     ChangeApproved {
@@ -166,15 +176,20 @@ pub enum RejectedBy {
     Evaluator,
     PreCommit,
     Person,
+    /// A finding about the gate that nobody waived by its name.
+    Gate,
 }
 
 impl RejectedBy {
     /// The cause with who said no; what the engine found says itself what it is.
     pub fn sentence(self, cause: &str) -> String {
         let who = match self {
-            Self::NoChange | Self::TestsDeleted | Self::Secret | Self::Tests | Self::Regression => {
-                return cause.to_string();
-            }
+            Self::NoChange
+            | Self::TestsDeleted
+            | Self::Secret
+            | Self::Tests
+            | Self::Regression
+            | Self::Gate => return cause.to_string(),
             Self::Evaluator => "the evaluator failed it",
             Self::PreCommit => "a pre-commit check is red",
             Self::Person => "a person rejected it",
@@ -197,6 +212,7 @@ impl Fact {
             Self::BuildFailed { .. } => "build-failed",
             Self::ChangeTaken { .. } => "change-taken",
             Self::TestsTaken { .. } => "tests-taken",
+            Self::GateInspected { .. } => "gate-inspected",
             Self::VerdictTaken { .. } => "verdict-taken",
             Self::PreCommitPassed { .. } => "pre-commit-passed",
             Self::ChangeApproved { .. } => "change-approved",

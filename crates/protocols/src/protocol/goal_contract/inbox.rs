@@ -79,7 +79,13 @@ pub(crate) fn proposed(state: &State) -> Option<TreeId> {
     }
 }
 
+/// Whoever is asked to approve sees what the change did to its measures and who let it be.
 fn said(state: &State) -> Vec<String> {
+    if let (Some(End::AwaitsApproval { proposed: Proposed::Change { .. }, .. }), Some(open)) =
+        (&state.end, &state.open)
+    {
+        return open.gate.story();
+    }
     let Some(item) = at_hand(state) else { return Vec::new() };
     let last = state.item(&item).causes.pop();
     last.into_iter().flat_map(|failed| failed.issues).collect()

@@ -1,6 +1,6 @@
 //! What must hold of every goal loop: no commit without a pass and a green suite on exactly that tree, none at L1 without a
 //! person's yes to it, one item for each iteration, no counter past its cap, no third try of a known cause, no success with
-//! an open item. Written against the facts alone.
+//! an open item, none over a finding about its gate that nobody waived. Written against the facts alone.
 
 use super::end::{Cap, Cause, End, Proposed};
 use super::facts::{Ending, Fact as GoalFact, RejectedBy};
@@ -10,6 +10,7 @@ use crate::effect::{CommitItem, Effect, SuitePurpose};
 use crate::fact::Fact;
 use crate::kernel::budget::CapChange;
 use crate::kernel::person::Word;
+use crate::kernel::watched_gate::WatchedGate;
 use crate::outcome::{Answer, Outcome, Usage, WorkspaceAfter};
 use crate::protocol::Spec;
 use crate::vocabulary::{CommitId, EffectId, Role, TreeId};
@@ -39,6 +40,7 @@ struct Watch<'a> {
     green: BTreeSet<TreeId>,
     passed: BTreeSet<(String, TreeId)>,
     approved: BTreeSet<String>,
+    gate: WatchedGate,
     iteration: u32,
     at_work: Option<(String, Work)>,
     accepted: BTreeSet<String>,
@@ -75,6 +77,7 @@ impl<'a> Watch<'a> {
             green: BTreeSet::new(),
             passed: BTreeSet::new(),
             approved: BTreeSet::new(),
+            gate: WatchedGate::new(spec.place.gate.clone()),
             iteration: 0,
             at_work: None,
             accepted: BTreeSet::new(),
@@ -171,7 +174,8 @@ impl<'a> Watch<'a> {
                 }
             }
             Word::Skip { .. } => self.skipping = true,
-            Word::TakeOver { .. } | Word::LetGo | Word::Reject { .. } | Word::Waive(_) => {}
+            Word::Waive(waiver) => self.gate.waive(core::slice::from_ref(waiver)),
+            Word::TakeOver { .. } | Word::LetGo | Word::Reject { .. } => {}
         }
     }
 
@@ -183,7 +187,11 @@ impl<'a> Watch<'a> {
         self.requests.insert(effect, request.clone());
         let begins_work = matches!(
             request,
-            Effect::RunAgent(_) | Effect::RunSuite(_) | Effect::RunChecks(_) | Effect::Wait(_)
+            Effect::RunAgent(_)
+                | Effect::RunSuite(_)
+                | Effect::RunChecks(_)
+                | Effect::InspectGate(_)
+                | Effect::Wait(_)
         );
         if begins_work && (self.stop_asked || self.concluded.is_some()) {
             self.say("work was begun after the end or after a request to stop");
@@ -242,13 +250,32 @@ impl<'a> Watch<'a> {
         if self.spec.suite.is_none() && level.is_some_and(|level| !level.may_lack_tests()) {
             self.say("a tree is to be committed without tests at a level that needs them");
         }
+        self.gate_is_shut();
         if level.is_some_and(Autonomy::asks_before_commit) && !self.approved.contains(commit.tree.as_str()) {
             self.say("at L1 a tree is to be committed that no person approved");
         }
     }
 
+    /// Neither committed nor shown to a person for approval.
+    fn gate_is_shut(&mut self) {
+        for sentence in self.gate.open(self.spec.measures().next().is_some(), 0) {
+            self.say(&sentence);
+        }
+    }
+
     fn settled(&mut self, effect: EffectId, outcome: &Outcome) {
         let Some(request) = self.requests.get(&effect).cloned() else { return };
+        match outcome {
+            Outcome::ChangeCaptured(change) => self.gate.captured(change),
+            Outcome::SuiteRan(report) if report.is_green() => {
+                self.gate.checked(&report.gate, core::iter::empty());
+            }
+            Outcome::ChecksRan(report) if report.all_passed() => {
+                self.gate.checked(&report.gate, core::iter::empty());
+            }
+            Outcome::GateInspected(report) => self.gate.inspected(report, 0),
+            _ => {}
+        }
         match (&request, outcome) {
             (Effect::CloseRun(_), Outcome::Closed) => self.closed = true,
             (Effect::RunSuite(_), Outcome::SuiteRan(report))
@@ -264,6 +291,7 @@ impl<'a> Watch<'a> {
                     && evaluation.pass
                 {
                     self.passed.insert((item.clone(), tree.clone()));
+                    self.gate.waive(&evaluation.waivers);
                 }
             }
             (Effect::CommitItem(asked), Outcome::ItemCommitted { commit, .. }) => {
@@ -358,6 +386,9 @@ impl<'a> Watch<'a> {
 
     fn concludes(&mut self, end: &End) {
         let limits = self.queue.as_ref().map(|queue| queue.limits);
+        if matches!(end, End::AwaitsApproval { proposed: Proposed::Change { .. }, .. }) {
+            self.gate_is_shut();
+        }
         match end {
             End::Success => self.succeeds(),
             End::HardKill { cap: Cap::Commits }

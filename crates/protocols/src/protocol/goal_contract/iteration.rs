@@ -2,6 +2,7 @@
 
 use super::facts::Ending;
 use super::queue::Work;
+use crate::kernel::gate::Gate;
 use crate::outcome::{BuildReport, CapturedChange, Finding, SuiteReport};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
 use alloc::collections::BTreeMap;
@@ -32,6 +33,10 @@ pub struct Iteration {
     pub handed_back: Option<TreeId>,
     pub change: Option<CapturedChange>,
     pub suite: Option<SuiteReport>,
+    /// What the change did to what measures it.
+    pub gate: Gate,
+    /// A person was asked about that; whoever goes on without waiving it wants it put right.
+    pub asked_about_gate: bool,
     /// An evaluator passed exactly the tree of the change.
     pub passed: Option<ArtifactRef>,
     pub pre_commit: Option<Vec<ArtifactRef>>,
@@ -58,6 +63,8 @@ impl Iteration {
             handed_back: None,
             change: None,
             suite: None,
+            gate: Gate::default(),
+            asked_about_gate: false,
             passed: None,
             pre_commit: None,
             approved: false,
@@ -86,6 +93,7 @@ impl Iteration {
                 .change
                 .iter()
                 .flat_map(|change| change.findings.iter().map(Finding::words))
+                .chain(self.gate.waived())
                 .collect(),
             evaluation: self.passed,
         }

@@ -6,6 +6,7 @@ use super::asking::{agent, limits};
 use super::decide::{Stop, stopping};
 use super::end::{Cap, Cause, End, NotReady};
 use super::facts::{Ending, Fact as GoalFact};
+use super::integrity;
 use super::iteration::Iteration;
 use super::queue::{Autonomy, Design, Item, Queue, Selection, Work};
 use super::spec::{DesignRule, GoalSpec};
@@ -15,6 +16,7 @@ use crate::draft::Draft;
 use crate::effect::{CloseRun, CommitItem, Effect, Purpose, RunChecks, RunSuite, SuitePurpose};
 use crate::fact::Fact;
 use crate::kernel::budget::Dimension;
+use crate::kernel::gate::GateFinding;
 use crate::protocol::Protocol;
 use crate::vocabulary::{Role, TreeId};
 use alloc::boxed::Box;
@@ -54,6 +56,7 @@ pub(crate) fn go_on(draft: &mut Draft) {
     loop {
         match next(draft) {
             Next::Decided(fact) => record(draft, *fact),
+            Next::NotWaived { findings } => integrity::refuse(draft, &findings),
             Next::Rest => return draft.record(Fact::RunEnded),
             Next::Ask(effect) => return ask(draft, effect),
             Next::WindUp(effect) => return draft.request(effect),
@@ -64,6 +67,10 @@ pub(crate) fn go_on(draft: &mut Draft) {
 pub(super) enum Next {
     /// Something follows from what is known without asking anybody.
     Decided(Box<GoalFact>),
+    /// What was passed is sent back over findings about the gate.
+    NotWaived {
+        findings: Vec<GateFinding>,
+    },
     /// Nothing is left to do before a person says something, and nothing is to be written down.
     Rest,
     Ask(Effect),
@@ -71,7 +78,7 @@ pub(super) enum Next {
     WindUp(Effect),
 }
 
-fn decided(fact: GoalFact) -> Next {
+pub(super) fn decided(fact: GoalFact) -> Next {
     Next::Decided(Box::new(fact))
 }
 
@@ -234,6 +241,9 @@ fn in_iteration(draft: &Draft, queue: &Queue, open: &Iteration) -> Next {
     {
         return Next::Ask(suite(draft, open, command));
     }
+    if let Some(next) = integrity::before_evaluator(draft, open).filter(|_| open.passed.is_none()) {
+        return next;
+    }
     if open.passed.is_none() {
         return Next::Ask(agent(draft, open, Role::Evaluator));
     }
@@ -246,23 +256,30 @@ fn in_iteration(draft: &Draft, queue: &Queue, open: &Iteration) -> Next {
         });
     }
     if open.pre_commit.is_none() {
-        return if state.spec.pre_commit.is_empty() {
-            decided(GoalFact::PreCommitPassed { tree: open.tree().clone(), evidence: Vec::new() })
-        } else {
-            Next::Ask(Effect::RunChecks(RunChecks {
-                purpose: Purpose::Audit,
-                round: open.number,
-                tree: open.tree().clone(),
-                commands: state.spec.pre_commit.clone(),
-                limits: limits(draft),
-            }))
-        };
+        return pre_commit(draft, open);
+    }
+    if let Some(next) = integrity::after_verdict(draft, open) {
+        return next;
     }
     if level.asks_before_commit() && !open.approved {
         let proposed = super::end::Proposed::Change { tree: open.tree().clone() };
         return ends(End::AwaitsApproval { item: open.item.clone(), proposed });
     }
     commit(draft, Some(open))
+}
+
+pub(super) fn pre_commit(draft: &Draft, open: &Iteration) -> Next {
+    let (tree, commands) = (open.tree().clone(), state(draft).spec.pre_commit.clone());
+    if commands.is_empty() {
+        return decided(GoalFact::PreCommitPassed { tree, evidence: Vec::new(), gate: Vec::new() });
+    }
+    Next::Ask(Effect::RunChecks(RunChecks {
+        purpose: Purpose::Audit,
+        round: open.number,
+        tree,
+        commands,
+        limits: limits(draft),
+    }))
 }
 
 /// Design, build, snapshot: everything that makes the tree there is a verdict about.

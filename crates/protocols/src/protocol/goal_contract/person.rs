@@ -9,6 +9,7 @@ use super::state::State;
 use crate::draft::Draft;
 use crate::fact::Fact;
 use crate::kernel::budget::{Budget, CapChange};
+use crate::kernel::gate::Waiver;
 use crate::kernel::person::Word;
 use crate::observation::Rejection;
 use crate::vocabulary::{Actor, TreeId};
@@ -57,8 +58,24 @@ pub(crate) fn said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rej
             Ok(())
         }
         Word::HandBack { .. } => handed_back(draft, by, word),
-        Word::Waive(_) => not_asked("it does not wait with findings about the gate"),
+        Word::Waive(waiver) => waived(draft, by, waiver),
     }
+}
+
+/// The last one that was open lets the change be committed, or proposed where a person is asked about that too.
+fn waived(draft: &mut Draft, by: &Actor, waiver: &Waiver) -> Result<(), Rejection> {
+    let state_now = state(draft);
+    let waits = matches!(state_now.end, Some(End::Escalated { cause: Cause::GateFindings { .. } }));
+    let Some(open) = state_now.open.as_ref().filter(|_| waits) else {
+        return not_asked("it does not wait with findings about the gate");
+    };
+    open.gate.may_waive(waiver)?;
+    hear(draft, by, &Word::Waive(waiver.clone()));
+    if state(draft).open.as_ref().is_some_and(|open| open.gate.unwaived().is_empty()) {
+        take_up(draft, by);
+        go_on(draft);
+    }
+    Ok(())
 }
 
 fn not_asked(why: &str) -> Result<(), Rejection> {

@@ -1,6 +1,7 @@
 //! What the steps of a goal loop come back with. Read and validated by the engine; long texts stay in sealed artifacts.
 
 use crate::effect::SuitePurpose;
+use crate::kernel::gate::{GateFinding, Waiver};
 use crate::outcome::{StepEnd, Usage};
 use crate::vocabulary::{ArtifactRef, TreeId};
 use alloc::string::String;
@@ -27,6 +28,9 @@ pub struct SuiteReport {
     pub list: Option<ArtifactRef>,
     pub log: ArtifactRef,
     pub usage: Usage,
+    /// What was found about the programs that the command runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gate: Vec<GateFinding>,
 }
 
 impl SuiteReport {
@@ -59,6 +63,9 @@ pub struct Evaluation {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub issues: Vec<String>,
     pub artifact: ArtifactRef,
+    /// Findings about the gate that it lets be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -88,6 +88,11 @@ pub enum Home {
 }
 
 impl GoalSpec {
+    /// The commands by which a change is measured: the suite and what must pass before a commit.
+    pub fn measures(&self) -> impl Iterator<Item = &String> {
+        self.suite.iter().chain(&self.pre_commit)
+    }
+
     pub(crate) fn validate(&self) -> Result<(), Rejection> {
         let refuse = |why: &str| Err(Rejection::InvalidSpec { why: why.to_string() });
         if self.text.trim().is_empty() {
@@ -99,7 +104,7 @@ impl GoalSpec {
         if self.caps.time.is_some_and(|time| time.0 == 0) || self.caps.step_time.0 == 0 {
             return refuse("a time limit of nothing leaves no time to work");
         }
-        if self.suite.iter().chain(&self.pre_commit).any(|command| command.trim().is_empty()) {
+        if self.measures().any(|command| command.trim().is_empty()) {
             return refuse("a test or pre-commit command is empty");
         }
         Ok(())

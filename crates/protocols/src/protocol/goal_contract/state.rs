@@ -14,6 +14,7 @@ use crate::kernel::attempts::Attempts;
 use crate::kernel::availability::Availability;
 use crate::kernel::budget::CapChange;
 use crate::kernel::conversation::LastSession;
+use crate::kernel::gate::Gate;
 use crate::kernel::person::Word;
 use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{AgentReport, BuildReport, CapturedChange, Outcome, StepEnd, SuiteReport};
@@ -206,16 +207,24 @@ impl State {
                 self.in_open(|open| open.build_failed = Some(why.clone()));
             }
             GoalFact::ChangeTaken { change } => self.take_change(change),
-            GoalFact::TestsTaken { suite } => self.in_open(|open| open.suite = Some(suite.clone())),
-            GoalFact::VerdictTaken { pass, artifact, .. } => {
+            GoalFact::TestsTaken { suite } => self.in_open(|open| {
+                open.suite = Some(suite.clone());
+                open.gate.add(&suite.gate);
+            }),
+            GoalFact::GateInspected { report } => self.in_open(|open| open.gate.take(report)),
+            GoalFact::VerdictTaken { pass, artifact, waivers, .. } => {
                 self.repairing = None;
                 if *pass {
-                    self.in_open(|open| open.passed.clone_from(artifact));
+                    self.in_open(|open| {
+                        open.passed.clone_from(artifact);
+                        open.gate.waivers.extend(waivers.iter().cloned());
+                    });
                 }
             }
-            GoalFact::PreCommitPassed { evidence, .. } => {
-                self.in_open(|open| open.pre_commit = Some(evidence.clone()));
-            }
+            GoalFact::PreCommitPassed { evidence, gate, .. } => self.in_open(|open| {
+                open.pre_commit = Some(evidence.clone());
+                open.gate.add(gate);
+            }),
             GoalFact::ChangeApproved { .. } => self.in_open(|open| open.approved = true),
             GoalFact::ItemCommitted { item, commit, tree } => {
                 self.unseen_commit = None;
@@ -230,7 +239,12 @@ impl State {
                 self.items.entry(item.clone()).or_default().parked = Some(why.clone());
                 self.same_item_next = None;
             }
-            GoalFact::Concluded { end } => self.end = Some(end.clone()),
+            GoalFact::Concluded { end } => {
+                if matches!(end, End::Escalated { cause: Cause::GateFindings { .. } }) {
+                    self.in_open(|open| open.asked_about_gate = true);
+                }
+                self.end = Some(end.clone());
+            }
             GoalFact::SummaryCommitted { commit, .. } => self.sum_up(commit.as_ref()),
             GoalFact::RepairAsked { .. } | GoalFact::StepRetried { .. } | GoalFact::AgentOut { .. } => {
                 self.step_came_to_nothing(fact);
@@ -253,7 +267,10 @@ impl State {
     }
 
     fn take_change(&mut self, change: &CapturedChange) {
-        self.in_open(|open| open.change = Some(change.clone()));
+        self.in_open(|open| {
+            open.gate = Gate::of(change);
+            open.change = Some(change.clone());
+        });
         if let (Some(open), Some((head, _))) = (&self.open, &self.head) {
             let attempt = (change.tree.clone(), head.clone());
             self.items.entry(open.item.clone()).or_default().attempt = Some(attempt);
@@ -376,11 +393,8 @@ impl State {
                     self.items.entry(item).or_default().skipped = true;
                 }
             }
-            Word::Approve { .. }
-            | Word::Reject { .. }
-            | Word::TakeOver { .. }
-            | Word::LetGo
-            | Word::Waive(_) => {}
+            Word::Waive(waiver) => self.in_open(|open| open.gate.waivers.push(waiver.clone())),
+            Word::Approve { .. } | Word::Reject { .. } | Word::TakeOver { .. } | Word::LetGo => {}
         }
     }
 
@@ -394,7 +408,8 @@ impl State {
         open.build = Some(BuildReport::default());
         open.build_failed = None;
         (open.change, open.suite, open.passed, open.pre_commit) = (None, None, None, None);
-        open.approved = false;
+        (open.approved, open.asked_about_gate) = (false, false);
+        open.gate = Gate::default();
     }
 
     fn begin_asking(&mut self, request: &Effect) {

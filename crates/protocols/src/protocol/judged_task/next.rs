@@ -302,6 +302,7 @@ fn inspection(draft: &Draft, tree: TreeId) -> Effect {
         tree,
         commands: state.spec.checks.clone(),
         red_at_base: state.red_at_base.clone().unwrap_or_default(),
+        flaky: Vec::new(),
         limits: draft.budget().step_limits(),
     })
 }
