@@ -30,8 +30,9 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
+// Behind a command's own options, wherever their description is put together.
 #[derive(Args, Clone, Copy, Debug)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_display_order = 900)]
 pub(crate) struct GlobalArgs {
     /// Print JSON: one document, or one event per line where a run is driven or followed
     #[arg(long, global = true)]
@@ -45,6 +46,7 @@ pub(crate) struct GlobalArgs {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     Run(Box<run::RunArgs>),
     Control(control::ControlArgs),
@@ -146,7 +148,7 @@ pub(crate) fn parse(words: &[OsString]) -> Parsed {
     let called = words.first().map(std::path::Path::new).and_then(std::path::Path::file_name);
     if called.is_some_and(|name| name == "loopctl") {
         let words = with_project_behind_the_verb(&with_help_at_the_end(words), 1);
-        return match Loopctl::try_parse_from(words) {
+        return match understand::<Loopctl>(&words) {
             Ok(arguments) => Parsed::Loopctl(Box::new(arguments)),
             Err(error) => Parsed::Answer(Answer { error, format: Format::Text }),
         };
@@ -155,7 +157,7 @@ pub(crate) fn parse(words: &[OsString]) -> Parsed {
     let before = asked.iter().skip(1).take_while(|word| !is_verb(word)).count() + 1;
     let is_story = asked.get(before).is_some_and(|word| word == "story");
     let asked = if is_story { with_project_behind_the_verb(&asked, before + 1) } else { asked };
-    match Arguments::try_parse_from(asked) {
+    match understand::<Arguments>(&asked) {
         Ok(arguments) => Parsed::Command(Box::new(arguments)),
         Err(error) => {
             // What cannot be understood has no parsed `--json`; a program that asked for it must still get it.
@@ -163,6 +165,25 @@ pub(crate) fn parse(words: &[OsString]) -> Parsed {
             Parsed::Answer(Answer { error, format: if json { Format::Json } else { Format::Text } })
         }
     }
+}
+
+/// Only the command that is meant is described in full: describing all of them takes longer than everything else a command
+/// does at its start. Whoever is told what there is, or what was wrong, is told by the whole description.
+fn understand<T: Parser>(words: &[OsString]) -> Result<T, clap::Error> {
+    match T::try_parse_from(words) {
+        Err(error) if error.kind() != ErrorKind::DisplayVersion => {
+            let matches = whole::<T>().try_get_matches_from(words)?;
+            T::from_arg_matches(&matches)
+        }
+        answer => answer,
+    }
+}
+
+/// With every command below it described.
+fn whole<T: CommandFactory>() -> clap::Command {
+    let mut command = T::command();
+    command.build();
+    command
 }
 
 /// `windlass help run` means `windlass run --help`.
@@ -244,7 +265,7 @@ impl Answer {
 
 /// The whole command line, for completions.
 pub(crate) fn definition() -> clap::Command {
-    Arguments::command()
+    whole::<Arguments>()
 }
 
 fn after_help() -> String {

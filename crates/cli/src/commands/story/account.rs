@@ -20,6 +20,7 @@ const KEYS: Columns = &[
 const AGENTS: Columns = &[("NAME", "name"), ("TYPE", "agent_type"), ("STATUS", "status"), ("ID", "id")];
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Account {
     /// Show or change which server is asked
     #[command(subcommand)]

@@ -24,6 +24,7 @@ const VIOLATIONS: Columns = &[
 ];
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Custody {
     Dispatch(DispatchArgs),
     RecoverCap(RecoverArgs),

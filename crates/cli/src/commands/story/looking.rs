@@ -23,6 +23,7 @@ const CHANGES: Columns = &[
 ];
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Looking {
     Status(StatusArgs),
     Next(NextArgs),

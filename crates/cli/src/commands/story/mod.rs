@@ -59,6 +59,7 @@ pub(crate) struct WhoArgs {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum StoryCommand {
     #[command(flatten)]
     Looking(looking::Looking),

@@ -8,6 +8,7 @@ use serde_json::json;
 use windlass_control_api::{Code, Fault};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Money {
     CostSummary(SummaryArgs),
     /// Show what a story used

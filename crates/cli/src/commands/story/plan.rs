@@ -13,6 +13,7 @@ const PROJECTS: Columns = &[("SLUG", "slug"), ("STATUS", "status"), ("NAME", "na
 const EPICS: Columns = &[("EPIC", "number"), ("PHASE", "phase"), ("TITLE", "title")];
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Plan {
     /// Make, list, show or archive projects
     #[command(subcommand)]

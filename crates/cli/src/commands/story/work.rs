@@ -10,6 +10,7 @@ use windlass_control_api::Fault;
 use windlass_control_api::stories::{Method, escaped};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Work {
     Contract(ContractArgs),
     /// Take a contracted story
