@@ -46,7 +46,7 @@ impl WatchedGate {
     pub(crate) fn captured(&mut self, change: &CapturedChange) {
         self.begin(Some(change.tree.clone()));
         self.found = change.gate.iter().map(|finding| finding.kind).collect();
-        self.wants_inspection = change.protected.iter().any(|touched| !touched.only_adds_a_test());
+        self.wants_inspection = !change.protected.is_empty();
     }
 
     /// Another content, of which nothing is known to be wrong.
@@ -75,6 +75,9 @@ impl WatchedGate {
 
     pub(crate) fn inspected(&mut self, report: &GateReport, depth: u32) {
         self.found.extend(report.findings.iter().map(|finding| finding.kind));
+        if report.ran_with_base.is_empty() {
+            return;
+        }
         self.inspected.push((report.tree.clone(), depth));
     }
 
@@ -83,12 +86,20 @@ impl WatchedGate {
         self.waived.extend(reasoned.map(|waiver| waiver.finding));
     }
 
+    /// Findings about the content that is looked at, which nobody waived.
+    pub(crate) fn unwaived(&self) -> Vec<FindingName> {
+        if self.rules.is_off() {
+            return Vec::new();
+        }
+        self.found.iter().filter(|finding| !self.waived.contains(finding)).copied().collect()
+    }
+
     /// Sentences about an acceptance that must not be; whether there are checks to inspect with is the loop's to say.
     pub(crate) fn open(&self, has_checks: bool, depth: u32) -> Vec<String> {
         if self.rules.is_off() {
             return Vec::new();
         }
-        let open = self.found.iter().filter(|finding| !self.waived.contains(finding));
+        let open = self.unwaived().into_iter();
         let mut wrong: Vec<String> =
             open.map(|finding| format!("accepted with `{}`, which nobody waived", finding.name())).collect();
         let looked = self.inspected.iter().any(|(tree, at)| Some(tree) == self.tree.as_ref() && *at == depth);
