@@ -112,27 +112,31 @@ pub(crate) fn without_blank_lines(text: &str) -> &str {
     text[start..].trim_end()
 }
 
-/// The content of the first fenced or indented code block.
-pub(crate) fn first_code_block(text: &str) -> Option<String> {
+/// The contents of all fenced and indented code blocks.
+pub(crate) fn code_blocks(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
-    for (number, line) in lines.iter().enumerate() {
+    let mut blocks = Vec::new();
+    let mut number = 0;
+    while let Some(line) = lines.get(number) {
         if let Some(fence) = Fence::opened_by(line) {
-            let inner = lines[number + 1..].iter().take_while(|line| !fence.closed_by(line));
-            let block = inner.copied().collect::<Vec<_>>().join("\n");
-            if block.trim().is_empty() {
-                return None;
-            }
-            return Some(block);
+            let inner: Vec<&str> =
+                lines[number + 1..].iter().take_while(|line| !fence.closed_by(line)).copied().collect();
+            // The lines of the fence, and what is between them.
+            number += inner.len() + 2;
+            blocks.push(inner.join("\n"));
+            continue;
         }
         // Indented text right below a paragraph or a list item continues it; a block needs a blank line above.
         let stands_alone = number == 0 || lines[number - 1].trim().is_empty();
         if stands_alone && unindented(line).is_some_and(|code| !code.trim().is_empty()) {
-            let inner = lines[number..].iter().map_while(|line| unindented(line));
-            let block = inner.collect::<Vec<_>>().join("\n");
-            return Some(block.trim_end().to_owned());
+            let inner: Vec<&str> = lines[number..].iter().map_while(|line| unindented(line)).collect();
+            number += inner.len();
+            blocks.push(inner.join("\n").trim_end().to_owned());
+            continue;
         }
+        number += 1;
     }
-    None
+    blocks
 }
 
 /// A fence around any text that nothing inside can close.
@@ -327,12 +331,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_code_block_is_found_in_both_forms() {
-        assert_eq!(first_code_block("Run:\n\n    a b\n      c\n\n    d\n\nThen").unwrap(), "a b\n  c\n\nd");
-        assert_eq!(first_code_block("Run:\n```sh\na\nb\n```\n").unwrap(), "a\nb");
-        assert_eq!(first_code_block("- item\n    continued\n"), None);
-        assert_eq!(first_code_block("Run it and look.\n"), None);
-        assert_eq!(first_code_block("```\n```\n"), None);
+    fn code_blocks_are_found_in_both_forms() {
+        assert_eq!(code_blocks("Run:\n\n    a b\n      c\n\n    d\n\nThen"), ["a b\n  c\n\nd"]);
+        assert_eq!(code_blocks("Run:\n```sh\na\nb\n```\n"), ["a\nb"]);
+        assert_eq!(code_blocks("- item\n    continued\n"), [""; 0]);
+        assert_eq!(code_blocks("Run it and look.\n"), [""; 0]);
+        assert_eq!(code_blocks("```\n```\n"), [""]);
+        assert_eq!(code_blocks("    a\n\nthen\n\n    b\n\n```\nc\n```\n~~~\nd"), ["a", "b", "c", "d"]);
     }
 
     #[test]

@@ -45,6 +45,10 @@ pub struct ControlReport {
     pub commits: u32,
     /// Of the outermost node.
     pub actuations: u32,
+    /// How often an actuator worked, at whatever depth.
+    pub worked: u32,
+    /// What was found about the gate of the content the branch ends on, and nobody waived.
+    pub open_findings: Vec<String>,
     pub best: Option<BestView>,
     pub nodes: Vec<NodeView>,
     /// What to do with the branch now, as commands.
@@ -104,6 +108,8 @@ pub struct SetupNode {
     pub max_iterations: u32,
     /// Name, what measures it (a command, or `an agent`), target.
     pub sensors: Vec<(String, String, String)>,
+    /// Names of the sensors that need not pass.
+    pub optional: Vec<String>,
     pub actuator: String,
 }
 

@@ -248,7 +248,7 @@ impl Repository {
         worktree: &Worktree,
         kept: &TreeId,
     ) -> Result<Option<(NewObject, Vec<NewObject>)>, GitError> {
-        let path = worktree.admin_dir().join("index");
+        let path = worktree.git_dir().join("index");
         if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() < LARGEST_INDEX) {
             return Ok(None);
         }

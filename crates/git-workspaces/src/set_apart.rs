@@ -1,5 +1,7 @@
-//! Git for a maker that must not write the user's repository: its worktree is given a common directory of its own, in which it
-//! may commit, branch and configure as it likes, and which borrows the user's objects. Nothing in it is ever believed.
+//! Git for a maker that must not write the user's repository: its worktree is given a git directory of its own, in which it
+//! may commit, branch and configure as it likes, and which borrows the user's objects. What is registered of the worktree in the
+//! user's repository stays as it was: `git log --all` and `git gc` there look at the HEAD and the index of every worktree, and
+//! must not be led to objects they do not have. Nothing in it is ever believed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,20 +11,23 @@ use std::path::{Path, PathBuf};
 use crate::durable_file::{read_plain, replace_for_now};
 use crate::error::GitError;
 use crate::repository::Repository;
-use crate::worktree::{Head, Worktree};
+use crate::worktree::{Head, Worktree, put_index, time_of};
 
 /// Nobody has directories of references inside each other so deep; a loop of links has.
 const DEEPEST: usize = 24;
 /// What every place begins with: these directories, what is copied from the user's where it is there, and the rest.
 const DIRECTORIES: [&str; 4] = ["objects/info", "objects/pack", "refs/heads", "info"];
 const COPIED: [&str; 4] = ["config", "HEAD", "info/exclude", "shallow"];
+const WORKTREES: &str = "worktrees";
+/// What a linked worktree's own git directory begins with.
+const LINKED: [&str; 4] = ["HEAD", "index", "gitdir", "commondir"];
 const HOOKS: &str = "hooks";
 const REFERENCES: &str = "packed-refs";
 /// The same without what was carried over from the place before; for us, git does not know this file.
 const USERS_REFERENCES: &str = "windlass-users-references";
 
 impl Repository {
-    /// Gives git inside the worktree a common directory of its own in `folder`, which is this worktree's alone. The places
+    /// Gives git inside the worktree a git directory of its own in `folder`, which is this worktree's alone. The places
     /// of earlier steps there stay: what was staged or committed in them stays readable. One in which nothing was left is
     /// used again, so that a run of a thousand steps that leave git alone has one place and not a thousand.
     ///
@@ -33,8 +38,9 @@ impl Repository {
         if !is_directory(admin) || !worktree.belongs_to_us() || lists(common) || lists(folder) {
             return Ok(Vec::new());
         }
+        let linked = Path::new(WORKTREES).join(admin.file_name().unwrap_or_default());
         let (place, before) = next_place(folder)?;
-        for directory in DIRECTORIES {
+        for directory in DIRECTORIES.iter().map(Path::new).chain([linked.as_path()]) {
             let path = place.join(directory);
             fs::create_dir_all(&path).map_err(GitError::io("create directory", &path))?;
         }
@@ -58,8 +64,13 @@ impl Repository {
         put(&place.join(USERS_REFERENCES), lines(&users).as_bytes())?;
         let references: BTreeMap<String, String> = users.into_iter().chain(own).collect();
         put(&place.join(REFERENCES), lines(&references).as_bytes())?;
-        replace_for_now(&admin.join("commondir"), &[place.as_os_str().as_bytes(), b"\n"].concat())?;
-        Ok(vec![admin.to_owned(), place])
+        let git_dir = place.join(linked);
+        carry_over_standing(worktree, &git_dir)?;
+        let gitdir = [worktree.path().join(".git").as_os_str().as_bytes(), b"\n"].concat();
+        put(&git_dir.join("gitdir"), &gitdir)?;
+        put(&git_dir.join("commondir"), b"../..\n")?;
+        worktree.turn_to(&git_dir)?;
+        Ok(vec![place])
     }
 }
 
@@ -67,6 +78,25 @@ impl Repository {
 pub fn nothing_was_left_apart(folder: &Path) -> Result<bool, GitError> {
     let entries = fs::read_dir(folder).map_err(GitError::io("list", folder))?;
     Ok(entries.flatten().all(|entry| nothing_was_left_in(&entry.path())))
+}
+
+/// HEAD and the index as git inside the worktree had them last.
+fn carry_over_standing(worktree: &Worktree, git_dir: &Path) -> Result<(), GitError> {
+    let last = worktree.git_dir();
+    if last == git_dir {
+        return Ok(());
+    }
+    let of_either = |name: &str| {
+        let files = [last.join(name), worktree.admin_dir().join(name)];
+        files.into_iter().find_map(|file| read_plain(&file).ok().map(|content| (file, content)))
+    };
+    if let Some((_, head)) = of_either("HEAD") {
+        put(&git_dir.join("HEAD"), &head)?;
+    }
+    if let Some((file, index)) = of_either("index") {
+        put_index(git_dir, &index, time_of(&file)?)?;
+    }
+    Ok(())
 }
 
 /// The last place if nothing was left in it, else a new one; and those before it.
@@ -86,10 +116,18 @@ fn next_place(folder: &Path) -> Result<(PathBuf, Vec<PathBuf>), GitError> {
 
 /// Whether it has no more than what every place begins with. What its files say does not count: they are written again.
 fn nothing_was_left_in(place: &Path) -> bool {
+    let linked = fs::read_dir(place.join(WORKTREES)).into_iter().flatten().flatten();
+    let linked: Vec<PathBuf> = linked.map(|entry| Path::new(WORKTREES).join(entry.file_name())).collect();
     let known: Vec<PathBuf> = std::iter::once(PathBuf::from("objects/info/alternates"))
         .chain(COPIED.iter().chain([&REFERENCES, &USERS_REFERENCES]).map(PathBuf::from))
+        .chain(linked.iter().flat_map(|linked| LINKED.iter().map(|name| linked.join(name))))
         .collect();
-    let directories: Vec<&Path> = DIRECTORIES.iter().flat_map(|path| Path::new(path).ancestors()).collect();
+    let directories: Vec<&Path> = DIRECTORIES
+        .iter()
+        .map(Path::new)
+        .chain(linked.iter().map(PathBuf::as_path))
+        .flat_map(Path::ancestors)
+        .collect();
     directories.iter().all(|directory| {
         let here = place.join(directory);
         let Ok(entries) = fs::read_dir(&here) else { return false };

@@ -18,6 +18,8 @@ use crate::repo_path::RepoPath;
 use crate::repository::Repository;
 
 const COMPLETE: &str = "windlass-complete";
+/// Names the git directory that git inside the worktree has instead of the registered one, while it is set apart.
+const APART: &str = "windlass-apart";
 
 /// A linked worktree of ours. All of it follows from the repository and the path, so it can be named again after a
 /// crash with [`Repository::worktree_at`].
@@ -59,9 +61,23 @@ impl Worktree {
         Self { path: self.path.clone(), admin_dir }
     }
 
+    /// Where git inside the worktree keeps its HEAD and index: as it is registered, or set apart.
+    pub(crate) fn git_dir(&self) -> PathBuf {
+        let apart = read_plain(&self.admin_dir.join(APART));
+        apart.map_or_else(|_| self.admin_dir.clone(), |content| path_from_line(&content))
+    }
+
+    /// Git inside the worktree has this directory from now on. What the user's git finds registered stays as it is, at
+    /// commits and contents of the user's own.
+    pub(crate) fn turn_to(&self, git_dir: &Path) -> Result<(), GitError> {
+        let line = [git_dir.as_os_str().as_bytes(), b"\n"].concat();
+        ensure_for_now(&self.admin_dir.join(APART), &line)?;
+        ensure_for_now(&self.path.join(".git"), &[b"gitdir: ".as_slice(), &line].concat())
+    }
+
     /// Whatever the agent left there; only a hint.
     pub fn head(&self) -> Head {
-        let content = read_plain(&self.admin_dir.join("HEAD")).unwrap_or_default();
+        let content = read_plain(&self.git_dir().join("HEAD")).unwrap_or_default();
         let text = String::from_utf8_lossy(&content);
         match text.trim_end().strip_prefix("ref: ") {
             Some(name) if check_name(name).is_ok() => Head::Branch(name.to_owned()),
@@ -93,6 +109,10 @@ impl Worktree {
         ensure_for_now(&admin.join("gitdir"), &gitdir)?;
         ensure_for_now(&admin.join("commondir"), b"../..\n")?;
         ensure_for_now(&admin.join("HEAD"), head.as_bytes())?;
+        if admin.join(APART).symlink_metadata().is_ok() {
+            let apart = admin.join(APART);
+            fs::remove_file(&apart).map_err(GitError::io("remove", &apart))?;
+        }
         let path = &self.path;
         fs::create_dir_all(path).map_err(GitError::io("create directory", path))?;
         let root = crate::confined_dir::ConfinedDir::open(path)?;
@@ -113,15 +133,7 @@ impl Worktree {
     }
 
     pub(crate) fn put_index(&self, content: &[u8], written: SystemTime) -> Result<(), GitError> {
-        let target = self.admin_dir.join("index");
-        // A lock left by a killed agent would stop the next one; the worktree is ours and nobody works in it now.
-        let _ = fs::remove_file(self.admin_dir.join("index.lock"));
-        replace_for_now(&target, content)?;
-        fs::File::options()
-            .write(true)
-            .open(&target)
-            .and_then(|file| file.set_modified(written))
-            .map_err(GitError::io("write", &target))
+        put_index(&self.admin_dir, content, written)
     }
 
     pub(crate) fn refuse_what_is_not_ours(&self) -> Result<(), GitError> {
@@ -358,7 +370,7 @@ impl Repository {
     /// Whether git inside the worktree still has this commit checked out, on no branch, as [`Self::restore_worktree`]
     /// left it.
     pub fn stands_at(&self, worktree: &Worktree, commit: &CommitId) -> bool {
-        let head = worktree.admin_dir.join("HEAD");
+        let head = worktree.git_dir().join("HEAD");
         // Whatever else somebody put there is not opened: a pipe would be waited for.
         let plain = head.symlink_metadata().is_ok_and(|found| found.is_file());
         plain && fs::read(&head).is_ok_and(|text| text.trim_ascii_end() == commit.as_str().as_bytes())
@@ -371,6 +383,19 @@ impl Repository {
         let content = fs::read(&source).map_err(GitError::io("read", &source))?;
         worktree.put_index(&content, time_of(&source)?)
     }
+}
+
+/// The index of a git directory, with the time by which git tells which of its entries it must not believe.
+pub(crate) fn put_index(git_dir: &Path, content: &[u8], written: SystemTime) -> Result<(), GitError> {
+    let target = git_dir.join("index");
+    // A lock left by a killed agent would stop the next one; the worktree is ours and nobody works in it now.
+    let _ = fs::remove_file(git_dir.join("index.lock"));
+    replace_for_now(&target, content)?;
+    fs::File::options()
+        .write(true)
+        .open(&target)
+        .and_then(|file| file.set_modified(written))
+        .map_err(GitError::io("write", &target))
 }
 
 /// The name under which git knows the worktree of ours at this path.

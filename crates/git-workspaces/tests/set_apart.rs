@@ -73,6 +73,47 @@ fn steps_that_leave_git_alone_share_one_place_and_write_nothing_new() {
     assert_eq!((apart.places(), everything_in(&place)), (1, before));
 }
 
+/// Git looks at the HEAD, the reflog and the index of every worktree, also of those somebody works in just now.
+#[test]
+fn the_users_git_works_while_and_after_a_maker_commits() {
+    let apart = Apart::new();
+    let users = |words: &[&str]| apart.world.git(&apart.world.repo, words);
+    let nothing_is_missing = || {
+        users(&["log", "--all", "--oneline"]);
+        users(&["rev-list", "--all", "--objects"]);
+        users(&["fsck"]);
+        users(&["gc", "--quiet"]);
+        users(&["fetch", "--quiet", "."]);
+    };
+    for text in ["one", "two"] {
+        apart.step();
+        apart.commit(text);
+        nothing_is_missing();
+        apart.git(&["checkout", "-q", "--detach"]);
+        apart.commit(&format!("{text}, detached"));
+        nothing_is_missing();
+        write(&apart.doer.join("new"), "staged\n");
+        apart.git(&["add", "new"]);
+        nothing_is_missing();
+    }
+}
+
+#[test]
+fn a_worktree_that_is_put_in_order_has_the_users_git_again() {
+    let apart = Apart::new();
+    let standing = apart.git(&["rev-parse", "HEAD"]);
+    apart.step();
+    apart.commit("one");
+    let worktree = apart.repository.worktree_at(&apart.doer).unwrap();
+    let id = windlass_git_workspaces::CommitId::parse(&standing).unwrap();
+    assert!(!apart.repository.stands_at(&worktree, &id));
+    apart.repository.restore_worktree(&worktree, "doer", &id).unwrap();
+    assert!(apart.repository.stands_at(&worktree, &id));
+    assert_eq!(apart.git(&["rev-parse", "HEAD"]), standing);
+    let common = apart.git(&["rev-parse", "--path-format=absolute", "--git-common-dir"]);
+    assert_eq!(Path::new(&common), apart.world.repo.join(".git").canonicalize().unwrap());
+}
+
 #[test]
 fn what_was_committed_is_there_in_the_next_step_and_not_in_the_users_repository() {
     let apart = Apart::new();

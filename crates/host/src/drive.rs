@@ -235,7 +235,9 @@ impl<'a> Driver<'a> {
                 self.engine.runner().tell_children(Telling::Stop);
                 let again = match self.engine.runner().under_way().next() {
                     Some((_, under_way)) => match under_way.effect {
-                        Effect::RunAgent(_) => " (again to kill the agent)",
+                        Effect::RunAgent(_) => {
+                            " (the agent is told to end, and asked anew then; again to kill the agent)"
+                        }
                         Effect::RunChecks(_) => " (again to kill the check)",
                         _ => "",
                     },

@@ -12,6 +12,7 @@ use windlass_protocols::kernel::availability::FOR_GOOD;
 use windlass_protocols::kernel::gate::{GateFinding, NewTests};
 use windlass_protocols::outcome::{Outcome, StepEnd, Trouble, VerdictWord};
 use windlass_protocols::protocol::Spec;
+use windlass_protocols::protocol::feedback_control::spec::CapRule;
 use windlass_protocols::protocol::judged_task::end::End;
 use windlass_protocols::protocol::judged_task::facts::{Fact as TaskFact, OutKind, RetryKind, Source};
 use windlass_protocols::protocol::judged_task::stage::Stage;
@@ -76,13 +77,19 @@ impl Narrator {
     fn sentence(&self, fact: &Fact) -> (String, Tone) {
         match fact {
             Fact::RunStarted { spec, by, .. } => {
-                let (task, most) = (spec.task(), spec.caps().rounds);
+                let (task, mut most) = (spec.task(), spec.caps().rounds);
+                if let Spec::FeedbackControl(spec) = spec
+                    && spec.cap_rule == CapRule::StrictOriginal
+                {
+                    most = most.saturating_sub(1);
+                }
                 let what = match spec {
                     Spec::JudgedTask(_) | Spec::RoadmapRounds(_) => "round",
                     Spec::FeedbackControl(_) => "actuation",
                     Spec::GoalContract(_) => "iteration",
                 };
                 let most = match most {
+                    0 => format!("no {what}, as the original counts"),
                     1 => format!("one {what}"),
                     u32::MAX if matches!(spec, Spec::RoadmapRounds(_)) => {
                         "rounds until the roadmap is complete".to_owned()

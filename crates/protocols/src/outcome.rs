@@ -101,7 +101,11 @@ impl Outcome {
                     && report.tree == asked.tree
                     && report.results.iter().map(|result| &result.command).eq(&asked.commands)
             }
-            (Self::GateInspected(report), Effect::InspectGate(asked)) => report.tree == asked.tree,
+            // A look that did not run every command is none.
+            (Self::GateInspected(report), Effect::InspectGate(asked)) => {
+                report.tree == asked.tree
+                    && asked.commands.iter().all(|command| report.ran_with_base.contains(command))
+            }
             (Self::Landed(landed), Effect::LandChange(asked)) => landed.tree == asked.tree,
             (Self::AgentEnded(report), Effect::RunAgent(asked)) => {
                 report.role == asked.role && report.answer.is_about(asked)
@@ -523,6 +527,9 @@ pub struct CapturedChange {
     /// What can be said about that without running anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gate: Vec<GateFinding>,
+    /// By this a change that is made again is known, wherever its lines stand now. Absent where nobody asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -160,6 +160,7 @@ impl Answering<'_> {
         let new_tests = asked.commands.iter().map(|command| NewTests { command: command.clone(), say });
         Outcome::GateInspected(Box::new(GateReport {
             tree: asked.tree.clone(),
+            ran_with_base: asked.commands.clone(),
             findings: if found { vec![finding(FindingName::PassesOnlyWithItsOwnTests)] } else { Vec::new() },
             new_tests: new_tests.collect(),
             evidence: vec![artifact("gate.json", effect)],
@@ -230,6 +231,7 @@ impl Answering<'_> {
         Outcome::ChangeCaptured(CapturedChange {
             round,
             files_changed: u64::from(tree.as_str() != BASE_TREE),
+            fingerprint: None,
             patch: ArtifactRef {
                 name: "change.patch".to_owned(),
                 digest: Digest::new(format!("patch of {tree}")),

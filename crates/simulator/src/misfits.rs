@@ -53,6 +53,7 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
             round: round + 1,
             tree: TreeId::new("tree-of-another-round"),
             files_changed: 1,
+            fingerprint: None,
             hazards: Vec::new(),
             patch: artifact("change.patch", effect),
             reverted: Vec::new(),
@@ -63,6 +64,7 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
         }),
         Effect::InspectGate(_) => Outcome::GateInspected(Box::new(GateReport {
             tree: TreeId::new("tree-of-another-round"),
+            ran_with_base: Vec::new(),
             findings: Vec::new(),
             new_tests: Vec::new(),
             evidence: Vec::new(),

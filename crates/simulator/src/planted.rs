@@ -8,11 +8,12 @@ use crate::roadmap::planted::{self as of_roadmaps, RoadmapBug};
 use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_engine::engine::replay;
 use windlass_engine::{Append, Clock, EffectRunner, EngineError, Journal, Lease, LeaseAnswer, ready};
-use windlass_protocols::effect::{Ask, Purpose};
+use windlass_protocols::effect::{Ask, CommitIteration, Purpose};
 use windlass_protocols::outcome::{ReadingStatus, StepEnd, Usage};
-use windlass_protocols::protocol::feedback_control::end::NodeEnd;
+use windlass_protocols::protocol::feedback_control::end::{NodeEnd, NodeStatus};
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
 use windlass_protocols::protocol::feedback_control::spec::Keep;
+use windlass_protocols::protocol::feedback_control::steadiness::Standing;
 use windlass_protocols::{
     Actor, Effect, EffectId, Fact, Millis, Observation, Outcome, Run, RunId, Stamped, TreeId, decide,
 };
@@ -48,6 +49,7 @@ pub enum PlantedBug {
     OpensIterationsForEver,
     SkipsCommits,
     AsksWithoutRoom,
+    PutsDoubtedContentBack,
     /// Of a goal loop.
     Goal(GoalBug),
     /// Of a roadmap loop.
@@ -238,6 +240,15 @@ impl BentEngine {
         });
     }
 
+    /// Where the last commit of a loop puts the best content back: one that looks better and was found out.
+    fn doubted_content(&self, commit: &CommitIteration) -> Option<TreeId> {
+        let state = control_state(&self.run)?;
+        let puts_back = commit.depth == 0 && commit.status == NodeStatus::MaxIterationsReached;
+        let points = state.stack.first()?.steadiness.points();
+        let doubted = points.iter().find(|point| point.standing == Standing::Doubted)?;
+        (puts_back && state.spec.keep == Keep::Best).then(|| doubted.plant.clone())
+    }
+
     fn bend(&self, facts: &mut Vec<Fact>) {
         self.forget_the_cap(facts);
         if let PlantedBug::Goal(bug) = self.bug {
@@ -270,6 +281,11 @@ impl BentEngine {
                 }
                 (PlantedBug::CommitsAgainWithAnotherTime, Effect::CommitIteration(commit)) => {
                     commit.decided_at = self.clock.now();
+                }
+                (PlantedBug::PutsDoubtedContentBack, Effect::CommitIteration(commit)) => {
+                    if let Some(doubted) = self.doubted_content(commit) {
+                        commit.plant = doubted;
+                    }
                 }
                 (PlantedBug::MeasuresTheTreeBefore, Effect::Measure(measure)) => {
                     measure.tree = TreeId::new(crate::answers::BASE_TREE);

@@ -69,6 +69,14 @@ fn findings_about_the_gate_that_are_overlooked_break_the_invariants() {
 }
 
 #[test]
+fn content_that_was_found_out_and_is_put_back_as_the_best_breaks_the_invariants() {
+    let bug = PlantedBug::PutsDoubtedContentBack;
+    caught_in(Profile::FEEDBACK_CONTROL, bug, &[Check::Invariants]);
+    let (_, _, violation) = first_catch(bug, Profile::FEEDBACK_CONTROL);
+    assert!(violation.sentence.contains("put back as the best"), "{violation}");
+}
+
+#[test]
 fn landing_another_tree_breaks_the_invariants() {
     caught_by(PlantedBug::LandsAnotherTree, &[Check::Invariants]);
 }

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::goal_loop::is_test_path;
+
 /// Scripts that call scripts are followed so far.
 const MOST_FILES: usize = 64;
 
@@ -15,6 +17,9 @@ const CHECK_FOLDERS: &[&str] =
     &["ci", ".ci", "script", "scripts", "tool", "tools", "hack", "build", "dev", "etc", "bin"];
 const CHECK_WORDS: &[&str] =
     &["check", "test", "lint", "verify", "ci", "build", "setup", "common", "lib", "each"];
+/// Fewer than for what is run: `lib` and `common` are what a product is made of.
+const SOURCED_WORDS: &[&str] =
+    &["check", "checks", "test", "tests", "testing", "lint", "verify", "ci", "spec"];
 /// Words before the program proper.
 const LEADS: &[&str] = &[
     "if", "then", "else", "elif", "do", "while", "until", "!", "time", "exec", "command", "env", "nohup",
@@ -40,6 +45,10 @@ pub struct Instruments {
     pub programs: BTreeSet<String>,
     /// The manifest and the script of it that a package manager runs.
     pub package_scripts: BTreeSet<(String, String)>,
+    /// Those of the files that no command names: they are taken for a part of a check by their names.
+    pub guessed: BTreeSet<String>,
+    /// What scripts read into themselves, whether it is taken for a part of them or not.
+    sourced: BTreeSet<String>,
 }
 
 impl Instruments {
@@ -49,18 +58,19 @@ impl Instruments {
         for command in commands {
             found.line(command, Origin::Command);
         }
-        let mut open: Vec<String> = found.files.iter().cloned().collect();
+        let mut open: Vec<String> = found.files.union(&found.sourced).cloned().collect();
         let mut seen = BTreeSet::new();
         while let Some(path) = open.pop() {
             if seen.len() >= MOST_FILES || !seen.insert(path.clone()) {
                 continue;
             }
             let Some(text) = read(&path).filter(|text| is_shell(&path, text)) else { continue };
-            let before = found.files.clone();
+            let before: BTreeSet<String> = found.files.union(&found.sourced).cloned().collect();
             for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
                 found.line(line, Origin::Script);
             }
-            open.extend(found.files.difference(&before).cloned());
+            let after = found.files.union(&found.sourced);
+            open.extend(after.filter(|path| !before.contains(*path)).cloned());
         }
         found
     }
@@ -109,8 +119,7 @@ impl Instruments {
         let base = program.trim_end_matches(|one: char| one.is_ascii_digit() || one == '.');
         let script = rest.iter().find(|word| !word.starts_with('-'));
         match script {
-            // What is read into a script is a part of it.
-            Some(script) if SOURCING.contains(&program) => self.file(folder, script),
+            Some(script) if SOURCING.contains(&program) => self.source(folder, script),
             // A file whose syntax alone is looked at is what is checked, not what checks.
             Some(_)
                 if rest
@@ -145,18 +154,50 @@ impl Instruments {
     /// A file whose exit code counts. One whose output somebody looks at is what is checked, not what checks; and of what a script
     /// runs, only what is called like a check is one.
     fn run(&mut self, folder: &str, path: &str, (seen, from): (Seen, Origin)) {
-        let called = from == Origin::Command || is_called_like_a_check(&joined(folder, path));
-        if seen == Seen::ByItsExit && called {
-            self.file(folder, path);
+        if seen != Seen::ByItsExit {
+            return;
+        }
+        let inner = joined(folder, path);
+        match from {
+            Origin::Command => self.file(folder, path),
+            Origin::Script if is_called_like_a_check(&inner) && in_the_tree(&inner) => self.guess(inner),
+            Origin::Script => {}
+        }
+    }
+
+    /// What is read into a script can be a part of the check, or what it checks: most shell projects test so. By its name and
+    /// place the two are told apart; what it runs itself counts in either case.
+    fn source(&mut self, folder: &str, path: &str) {
+        let path = joined(folder, path);
+        if !in_the_tree(&path) {
+            return;
+        }
+        let called = path.split(['/', '.', '-', '_']).any(|word| SOURCED_WORDS.contains(&word));
+        if called || is_test_path(&path) {
+            self.guess(path.clone());
+        }
+        self.sourced.insert(path);
+    }
+
+    /// Not named by a command, but found by reading.
+    fn guess(&mut self, path: String) {
+        if !self.files.contains(&path) {
+            self.guessed.insert(path.clone());
+            self.files.insert(path);
         }
     }
 
     fn file(&mut self, folder: &str, path: &str) {
         let path = joined(folder, path);
-        if !path.is_empty() && !path.starts_with('/') && !path.contains(['$', '*', '~']) {
+        if in_the_tree(&path) {
+            self.guessed.remove(&path);
             self.files.insert(path);
         }
     }
+}
+
+fn in_the_tree(path: &str) -> bool {
+    !path.is_empty() && !path.starts_with('/') && !path.contains(['$', '*', '~'])
 }
 
 /// Where a line that is read stands.
@@ -297,11 +338,25 @@ mod tests {
             _ => None,
         };
         let found = Instruments::of(&["./check.sh".to_owned()], read);
-        assert_eq!(
-            found.files.iter().map(String::as_str).collect::<Vec<_>>(),
-            ["check.sh", "lib/env.sh", "scripts/deeper"]
-        );
+        let files = |found: &BTreeSet<String>| found.iter().cloned().collect::<Vec<_>>();
+        assert_eq!(files(&found.files), ["check.sh", "scripts/deeper"], "a sourced file is read as well");
+        assert_eq!(files(&found.guessed), ["scripts/deeper"]);
         assert!(found.programs.contains("pytest"), "{found:?}");
+    }
+
+    #[test]
+    fn what_a_script_sources_is_a_check_only_where_it_is_called_like_one_or_lies_among_tests() {
+        let of = |sourced: &str| {
+            let read = |path: &str| (path == "test.sh").then(|| format!(". ./{sourced}\n[ 1 = 1 ]\n"));
+            Instruments::of(&["sh test.sh".to_owned()], read)
+        };
+        for part in ["tests/helper.sh", "check-functions.sh", "ci/env.sh", "test_common.sh"] {
+            assert!(of(part).files.contains(part) && of(part).guessed.contains(part), "{part}");
+        }
+        for product in ["lib.sh", "cache.conf", "lib/env.sh", "src/common.sh"] {
+            assert_eq!(of(product).files, BTreeSet::from(["test.sh".to_owned()]), "{product}");
+        }
+        assert!(of("test.sh").guessed.is_empty(), "a command names it");
     }
 
     #[test]

@@ -42,7 +42,9 @@ pub(crate) async fn run(args: CheckoutArgs, control: &dyn Control, output: &mut 
     let look = output.look();
     let mut fields = Fields::new(look);
     fields.add("run", look.paint(Paint::Name, &made.run));
-    fields.add("round", printable(&made.round));
+    // Only iterations of inner loops have labels with dots.
+    let what = if made.round.contains('.') { "iteration" } else { "round" };
+    fields.add(what, printable(&made.round));
     fields.add("worktree", printable(&made.worktree));
     if let Some(branch) = &made.branch {
         fields.add("branch", printable(branch));

@@ -57,6 +57,9 @@ fn show(view: &TrustView, output: &mut Output) {
     let (tone, word) = if view.trusted { (Tone::Good, "trusted") } else { (Tone::Attention, "not trusted") };
     output.line(format!("{} {name}: {}", look.mark(tone), look.tone(tone, word)));
     for command in &view.commands {
-        output.line(format!("  {} {}", look.bullet(), printable(command)));
+        for (number, line) in command.lines().enumerate() {
+            let lead = if number == 0 { look.bullet() } else { " " };
+            output.line(format!("  {lead} {}", printable(line)));
+        }
     }
 }

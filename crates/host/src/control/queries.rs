@@ -1,6 +1,7 @@
 //! Looking without touching: lists, one run, its log, its change, why it is where it is.
 
 use super::control_loop::change;
+use super::control_loop::report::Branch;
 use super::find;
 use super::held;
 use super::roadmap_loop::superseded;
@@ -107,7 +108,9 @@ pub(crate) async fn show(host: &Host, name: &str, iteration: Option<&str>) -> Re
         sandbox: held::view(protocol, (&head.run, &stored))?,
         explanation: explanation(host, &run).await?,
         control: match protocol {
-            Protocol::FeedbackControl(state) => Some(super::control_loop::report::of(&run, state)),
+            Protocol::FeedbackControl(state) => {
+                Some(super::control_loop::report::of(&run, state, Branch::now(host, state)))
+            }
             Protocol::JudgedTask(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => None,
         },
         goal: match protocol {
@@ -254,6 +257,9 @@ async fn explanation(host: &Host, run: &Run) -> Result<ExplanationView, Fault> {
         } else {
             because.insert(0, "it was interrupted: nobody drives it now".to_owned());
         }
+    }
+    if let Ok(Protocol::FeedbackControl(state)) = find::protocol(run) {
+        commands = Branch::now(host, state).possible(state, commands);
     }
     Ok(ExplanationView { now, because, commands, driver })
 }

@@ -56,7 +56,8 @@ pub(crate) async fn resume(
             let place = (protocol.place().repository.as_str(), &head.run);
             overtake::stop_the_others(host, place, &repository, watcher).await
         }
-        Protocol::JudgedTask(_) | Protocol::FeedbackControl(_) | Protocol::GoalContract(_) => Ok(()),
+        Protocol::FeedbackControl(state) => control_loop::ground::still_there(&context, state),
+        Protocol::JudgedTask(_) | Protocol::GoalContract(_) => Ok(()),
     };
     let outcome = match ready.and_then(|()| restore_worktrees(&context, protocol)) {
         Ok(()) => drive(host, context, &repository, watcher, (past, first)).await,

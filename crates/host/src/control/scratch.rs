@@ -1,6 +1,7 @@
 //! What a run's steps left in the private directory, sorted into what is sealed evidence already and what is kept
 //! nowhere else. Only the first may go.
 
+use crate::effect_runner::TOOLS;
 use crate::evidence::{EvidenceStore, file_digest};
 use crate::fault::{file_fault, journal_fault};
 use std::collections::BTreeSet;
@@ -40,6 +41,9 @@ impl Scratch {
                         scratch.sealed.push(step);
                     }
                 }
+            } else if path.ends_with(TOOLS) {
+                // Our own record of the programs on the search path, of use to the run alone.
+                scratch.sealed.push(path);
             } else {
                 let why = "Windlass did not write it; it was moved here to be kept";
                 scratch.kept_nowhere_else.push((path, why));
@@ -51,7 +55,9 @@ impl Scratch {
     /// Takes the sealed part away, and the directories above it that are empty then.
     pub(super) fn remove_what_is_sealed(&self, directory: &Path) -> Result<(), Fault> {
         for path in &self.sealed {
-            std::fs::remove_dir_all(path).map_err(|error| file_fault("remove", path, &error))?;
+            let removed =
+                if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+            removed.map_err(|error| file_fault("remove", path, &error))?;
         }
         for emptied in [directory.join("effects"), directory.to_owned()] {
             // One that still holds something stays.

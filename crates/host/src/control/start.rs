@@ -1,5 +1,6 @@
 //! Starts a run: everything is checked before the first fact, so that a refusal leaves nothing behind.
 
+use super::control_loop::report::Branch;
 use super::task_spec::{Wanted, free_branch};
 use super::{agents, disk_budget, find, trust};
 use crate::context::RunContext;
@@ -167,7 +168,7 @@ async fn drive_held(
         driver.observe(by, observation).await?;
     }
     let how = driver.go_to_the_end().await?;
-    outcome(driver.run(), how, driver.spent())
+    outcome(host, driver.run(), how, driver.spent())
 }
 
 /// A dead holder of the run held its repository too, and that was said when the repository was taken.
@@ -218,7 +219,7 @@ fn dry_run(context: &RunContext) -> Result<RunOutcome, Fault> {
     })
 }
 
-pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutcome, Fault> {
+pub(crate) fn outcome(host: &Host, run: &Run, driven: Driven, spent: Spent) -> Result<RunOutcome, Fault> {
     let protocol = find::protocol(run)?;
     let status = match driven {
         Driven::Interrupted => Status::Interrupted,
@@ -278,7 +279,10 @@ pub(crate) fn outcome(run: &Run, driven: Driven, spent: Spent) -> Result<RunOutc
                 end.word().clone_into(&mut outcome.final_verdict);
             }
             outcome.rounds_completed = state.stack.first().map_or(0, |frame| frame.actuations);
-            outcome.control = Some(super::control_loop::report::of(run, state));
+            let now = Branch::now(host, state);
+            outcome.control = Some(super::control_loop::report::of(run, state, now));
+            let commands = std::mem::take(&mut outcome.explanation.commands);
+            outcome.explanation.commands = now.possible(state, commands);
         }
         Protocol::GoalContract(state) => {
             if let Some(end) = &state.end {

@@ -43,7 +43,10 @@ pub(crate) fn require_all(
     )
     .kept("nothing was run");
     for command in view.commands {
-        fault = fault.hint(format!("it would run: {command}"));
+        for (number, line) in command.lines().enumerate() {
+            let lead = if number == 0 { "it would run:" } else { "             " };
+            fault = fault.hint(format!("{lead} {line}"));
+        }
     }
     Err(fault.hint("agree for good with `windlass trust`, or for this once with `--yes`"))
 }

@@ -35,6 +35,7 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
         round,
         tree: TreeId::new(taken.snapshot.tree.as_str()),
         files_changed: taken.snapshot.changes.len() as u64,
+        fingerprint: None,
         hazards: taken.hazards.into_iter().chain(too_large).collect(),
         patch,
         reverted: Vec::new(),

@@ -241,9 +241,16 @@ fn left(limits: StepLimits, used: Usage) -> Result<StepLimits, StepEnd> {
 fn command_spec(context: &RunContext, effect: EffectId, limits: StepLimits, command: &str) -> ChildSpec {
     let mut spec = context.check(effect, limits);
     spec.program = PathBuf::from("/bin/sh");
-    spec.args = vec!["-c".into(), command.into()];
+    spec.args = shell_arguments(&context.spec, command);
     spec.directory = context.worktree(Role::Judge);
     spec
+}
+
+/// A sensor of several lines fails at the first one that does: its last line alone says nothing about the others.
+pub(super) fn shell_arguments(spec: &Spec, command: &str) -> Vec<std::ffi::OsString> {
+    let stops = matches!(spec, Spec::FeedbackControl(_)) && command.trim().contains('\n');
+    let options = if stops { ["-e", "-c"].as_slice() } else { &["-c"] };
+    options.iter().copied().chain([command]).map(Into::into).collect()
 }
 
 fn report(

@@ -5,7 +5,7 @@ use crate::context::RunContext;
 use crate::fault::git_fault;
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{
-    Commit, CommitRequest, FastForward, GitError, Moment, ReferenceUpdate, TreeId,
+    Commit, CommitRequest, FastForward, GitError, Moment, NotFastForwarded, ReferenceUpdate, TreeId,
 };
 
 pub(super) fn moment(at: windlass_protocols::Millis) -> Moment {
@@ -28,6 +28,10 @@ pub(super) fn place(
         }
         return match repository.fast_forward_current(parent, commit).map_err(git_fault)? {
             FastForward::Done => Ok(Ok(())),
+            FastForward::Refused(reason @ NotFastForwarded::InTheWay { .. }) => {
+                let way = super::land::in_the_way(&reason);
+                Ok(Err(format!("{way}; commit or stash what you changed, then resume")))
+            }
             FastForward::Refused(reason) => Ok(Err(super::land::in_the_way(&reason))),
         };
     }
@@ -35,10 +39,13 @@ pub(super) fn place(
         Ok(ReferenceUpdate::Updated) => Ok(Ok(())),
         Ok(ReferenceUpdate::Conflict { found }) if found.as_ref() == Some(&commit.id) => Ok(Ok(())),
         Ok(ReferenceUpdate::Conflict { found: Some(found) }) => {
-            Ok(Err(format!("{branch} was moved to {found}; move it back to {}", parent.id)))
+            let (found, parent) = (found.as_str(), parent.id.as_str());
+            let kept = kept_aside(branch, found);
+            let back = branch_back(branch, Some(found), parent);
+            Ok(Err(format!("{branch} was moved to {found}; {kept}; {back}")))
         }
         Ok(ReferenceUpdate::Conflict { found: None }) => {
-            Ok(Err(format!("{branch} was deleted; `git branch {branch} {}` brings it back", parent.id)))
+            Ok(Err(format!("{branch} was deleted; {}", branch_back(branch, None, parent.id.as_str()))))
         }
         Err(error @ (GitError::ReferenceBlocked { .. } | GitError::ReferenceLocked { .. })) => {
             Ok(Err(error.to_string()))
@@ -72,4 +79,21 @@ pub(super) fn keep(
         // Named after its content: what is there already is the same.
         ReferenceUpdate::Updated | ReferenceUpdate::Conflict { .. } => Ok(()),
     }
+}
+
+/// How the branch gets where the loop left it; `moved_to` is absent where it is gone.
+pub(crate) fn branch_back(branch: &str, moved_to: Option<&str>, head: &str) -> String {
+    match moved_to {
+        None => format!("`git branch {branch} {head}` brings it back"),
+        Some(_) => format!(
+            "`git branch -f {branch} {head}` moves it back (`git switch` to another branch first if you stand on it); then resume"
+        ),
+    }
+}
+
+/// What becomes of commits of somebody's own on the branch.
+pub(crate) fn kept_aside(branch: &str, found: &str) -> String {
+    format!(
+        "the loop goes on from its own last commit, without what is there now: `git branch {branch}-kept {found}` keeps that to be merged later"
+    )
 }

@@ -22,10 +22,12 @@ mod wait;
 
 pub(crate) use checks::{on as checks_on, printed_by};
 pub(crate) use control_loop::thousandths;
+pub(crate) use gate::tools::FILE_NAME as TOOLS;
 pub(crate) use gate::tools::search_path as search_path_of_checks;
 pub(crate) use goal_loop::capture::proposed_and_found as goal_contents;
 pub(crate) use goal_loop::plant as goal_plant;
 pub(crate) use land::{author, in_the_way};
+pub(crate) use loop_branch::{branch_back, kept_aside};
 pub(crate) use prepare::{exclude as exclude_run_directory, restore as restore_worktrees};
 pub(crate) use prompt::{dry_run_prompts, ending, file_name as prompt_file_name};
 pub(crate) use roadmap_loop::{LAST_GOOD_STATE, index_key as round_index_key};

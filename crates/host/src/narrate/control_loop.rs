@@ -76,10 +76,14 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             let (found, tone) = found(gate);
             (format!("measured: {words}; {found}"), tone)
         }
-        Fact::GateInspected { report, .. } if report.findings.is_empty() => {
+        Fact::GateInspected { report, .. } if !report.findings.is_empty() => found(&report.findings),
+        // A record that does not say what ran is not told as if it did.
+        Fact::GateInspected { report, .. } if report.ran_with_base.is_empty() => {
+            ("nothing more was found about the gate".to_owned(), Tone::Quiet)
+        }
+        Fact::GateInspected { .. } => {
             ("it passes with the base's own tests and configuration too".to_owned(), Tone::Good)
         }
-        Fact::GateInspected { report, .. } => found(&report.findings),
         Fact::Remarked { remark, .. } => (remark.words(), Tone::Attention),
         Fact::DecisionTaken { decision, .. } if decision.target_met => {
             ("the controller says the target is met".to_owned(), Tone::Plain)

@@ -46,7 +46,7 @@ impl WatchedGate {
     pub(crate) fn captured(&mut self, change: &CapturedChange) {
         self.begin(Some(change.tree.clone()));
         self.found = change.gate.iter().map(|finding| finding.kind).collect();
-        self.wants_inspection = change.protected.iter().any(|touched| !touched.only_adds_a_test());
+        self.wants_inspection = !change.protected.is_empty();
     }
 
     /// Another content, of which nothing is known to be wrong.
@@ -74,6 +74,11 @@ impl WatchedGate {
     }
 
     pub(crate) fn inspected(&mut self, report: &GateReport, depth: u32) {
+        // Findings of a look that came to nothing count all the same; that it looked does not.
+        if report.ran_with_base.is_empty() {
+            self.found.extend(report.findings.iter().map(|finding| finding.kind));
+            return;
+        }
         // Whoever looks again has seen more: the first look may have been cut off.
         self.inspected.retain(|(tree, at, _)| (tree, *at) != (&report.tree, depth));
         let found = report.findings.iter().map(|finding| finding.kind).collect();
@@ -85,13 +90,21 @@ impl WatchedGate {
         self.waived.extend(reasoned.map(|waiver| waiver.finding));
     }
 
+    /// Findings about the content that is looked at, which nobody waived.
+    pub(crate) fn unwaived(&self) -> Vec<FindingName> {
+        if self.rules.is_off() {
+            return Vec::new();
+        }
+        let run = self.inspected.iter().flat_map(|(_, _, found)| found);
+        self.found.iter().chain(run).filter(|finding| !self.waived.contains(finding)).copied().collect()
+    }
+
     /// Sentences about an acceptance that must not be; whether there are checks to inspect with is the loop's to say.
     pub(crate) fn open(&self, has_checks: bool, depth: u32) -> Vec<String> {
         if self.rules.is_off() {
             return Vec::new();
         }
-        let run = self.inspected.iter().flat_map(|(_, _, found)| found);
-        let open = self.found.iter().chain(run).filter(|finding| !self.waived.contains(finding));
+        let open = self.unwaived().into_iter();
         let mut wrong: Vec<String> =
             open.map(|finding| format!("accepted with `{}`, which nobody waived", finding.name())).collect();
         let looked =

@@ -5,7 +5,8 @@ use crate::script::{Script, reopen};
 use crate::words::{
     BASE_TREE, NO_MORE, STEP, artifact, command, flat, lines, met, nested, of, optional, prose, reading,
 };
-use windlass_protocols::effect::Effect;
+use windlass_protocols::effect::{Effect, InspectGate};
+use windlass_protocols::kernel::budget::Dimension;
 use windlass_protocols::kernel::gate::{
     FindingName, GateFinding, GateReport, GateRules, Integrity, OnFindings, PathKind, Touch, TouchedPath,
     Waiver,
@@ -57,14 +58,19 @@ fn inspected(script: Script, kinds: &[FindingName]) -> Script {
     let Effect::InspectGate(asked) = script.waiting() else {
         panic!("no inspection is waited for, but {}", script.waiting().name());
     };
-    let report = GateReport {
+    let report = held_to_base(asked, kinds);
+    script.answer(Outcome::GateInspected(Box::new(report)))
+}
+
+fn held_to_base(asked: &InspectGate, kinds: &[FindingName]) -> GateReport {
+    GateReport {
         tree: asked.tree.clone(),
+        ran_with_base: asked.commands.clone(),
         findings: kinds.iter().map(|kind| finding(*kind)).collect(),
         new_tests: Vec::new(),
         evidence: vec![artifact("gate.json")],
         usage: STEP,
-    };
-    script.answer(Outcome::GateInspected(Box::new(report)))
+    }
 }
 
 /// The sensors pass on what this actuator left, and the iteration is committed.
@@ -112,13 +118,23 @@ fn nothing_is_inspected_while_a_required_sensor_fails_or_the_gate_is_off() {
     script.claims().committed().ends(&End::Complete, 1);
 }
 
+/// A new test file is code that runs beside the old ones.
 #[test]
-fn a_new_test_alone_is_run_on_the_base_unless_only_findings_are_wanted() {
+fn a_new_test_alone_is_held_to_the_base_as_well() {
+    for integrity in [Integrity::Full, Integrity::Findings] {
+        let mut spec = gated(flat(2));
+        spec.place.gate.integrity = integrity;
+        let script = green_after(spec, touches(Touch::Added));
+        assert!(matches!(script.waiting(), Effect::InspectGate(_)), "{}", script.waiting().name());
+    }
+}
+
+#[test]
+fn a_look_that_ran_nothing_is_no_answer() {
     let script = green_after(gated(flat(2)), touches(Touch::Added));
-    assert!(matches!(script.waiting(), Effect::InspectGate(_)), "{}", script.waiting().name());
-    let mut findings = gated(flat(2));
-    findings.place.gate.integrity = Integrity::Findings;
-    let _ = green_after(findings, touches(Touch::Added)).asks(Role::Controller, "2");
+    let Effect::InspectGate(asked) = script.waiting() else { panic!("{:?}", script.waiting()) };
+    let report = GateReport { ran_with_base: Vec::new(), ..held_to_base(asked, &[]) };
+    let _ = script.does_not_take(Outcome::GateInspected(Box::new(report)));
 }
 
 #[test]
@@ -260,14 +276,73 @@ fn an_inner_node_that_reports_to_its_parent_fails_there_instead_of_waiting_for_a
     let _ = inspected(script, &[]).asks(Role::Controller, "2");
 }
 
+fn keeping_the_best(spec: ControlSpec) -> ControlSpec {
+    ControlSpec { keep: Keep::Best, ..gated(spec) }
+}
+
+fn best(script: &Script) -> Option<&str> {
+    script.state().best().map(|best| best.label.as_str())
+}
+
+/// The first actuator cheats, the second one repairs that and breaks the code: the cheat is not what the branch ends on.
 #[test]
-fn content_that_is_put_back_brings_its_own_findings_back() {
-    let mut spec = gated(flat(2));
-    spec.keep = Keep::Best;
-    let script = inspected(green_after(spec, deletes_a_test), &[]).plans().acts().captured("tree-2");
-    // The second actuator restores the test and breaks the code: the first content is the best.
-    let script = script.all_fail().committed().plans().node_ends(&NodeEnd::MaxIterations).committed();
-    let script = script.closed().reopened(crate::words::ONE_MORE, None);
-    let script = inspected(script, &[]).claims().all_pass();
-    assert!(script.faults()[0].contains("test-deleted"), "{:?}", script.faults());
+fn content_with_open_findings_is_never_the_best() {
+    let script = inspected(green_after(keeping_the_best(flat(2)), deletes_a_test), &[]);
+    assert_eq!(best(&script), Some("0"));
+    let script = script.plans().acts().captured("tree-2");
+    let script = script.all_fail().committed();
+    assert!(!script.told().iter().any(|line| line.contains("worse")), "{:?}", script.told());
+    let script = script.plans().node_ends(&NodeEnd::MaxIterations);
+    assert_eq!(script.commit().plant.as_str(), "tree-2");
+    assert_eq!(script.state().open_findings(), Vec::<&GateFinding>::new());
+}
+
+/// What only running the sensors without it shows is known after the iteration was committed as the best.
+#[test]
+fn content_that_is_found_out_later_gives_the_place_of_the_best_back() {
+    let edited = || green_after(keeping_the_best(flat(3)), touches(Touch::Modified));
+    assert_eq!(best(&edited()), Some("0"), "green readings that nobody held to the base prove nothing");
+    assert_eq!(best(&inspected(edited(), &[])), Some("1"));
+    let script = inspected(edited(), &[OWN_TESTS]);
+    assert_eq!(best(&script), Some("0"));
+    let script = script.plans().acts().captured("tree-2").all_fail().committed();
+    assert_eq!(script.told(), Vec::<String>::new(), "the honest repair is no regression");
+}
+
+#[test]
+fn a_waiver_makes_content_the_best_after_all_and_is_remembered_with_it() {
+    let script = inspected(green_after(keeping_the_best(flat(2)), deletes_a_test), &[]);
+    let Answer::Decision(mut planning) = crate::words::plan() else { unreachable!() };
+    planning.waivers = vec![Waiver { finding: DELETED, reason: "as asked".to_owned() }];
+    let script = script.leaves(Answer::Decision(planning));
+    assert_eq!(best(&script), Some("1"));
+    let script = script.acts().captured("tree-2").all_fail().committed().plans();
+    assert_eq!(script.commit().plant.as_str(), "tree-1");
+    assert_eq!(script.state().open_findings(), Vec::<&GateFinding>::new());
+    let script = script.committed().closed().reopened(crate::words::ONE_MORE, None);
+    inspected(script, &[]).claims().all_pass().committed().ends(&End::Complete, 2);
+}
+
+#[test]
+fn the_end_names_what_is_open_about_the_content_the_branch_ends_on() {
+    let mut spec = keeping_the_best(flat(1));
+    spec.keep = Keep::Last;
+    let script = inspected(green_after(spec, deletes_a_test), &[]).plans().committed();
+    let script = script.ends(&End::Exhausted { dimension: Dimension::Rounds }, 1);
+    let explained = windlass_protocols::explain::explain(script.run());
+    assert!(
+        explained.because.iter().any(|line| line.contains("nobody waived it: test-deleted")),
+        "{explained:?}"
+    );
+}
+
+#[test]
+fn what_a_person_waived_is_not_named_as_open_any_more() {
+    let script = inspected(green_after(gated(flat(2)), deletes_a_test), &[OWN_TESTS]).claims().claims();
+    let cause = Cause::GateFindings { findings: vec![finding(DELETED), finding(OWN_TESTS)] };
+    let mut script = script.needs(cause, 1);
+    script.observe(waive(DELETED)).expect("it is open");
+    let explained = windlass_protocols::explain::explain(script.run());
+    let words = format!("{:?} {:?}", explained.because, explained.commands);
+    assert!(!words.contains("test-deleted") && words.contains("passes-only-with-its-own-tests"), "{words}");
 }

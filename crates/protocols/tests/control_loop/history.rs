@@ -3,7 +3,7 @@
 use crate::script::Script;
 use crate::words::{ONE_MORE, command, figure, flat, leaf, nested, of, reading};
 use windlass_protocols::kernel::budget::Dimension;
-use windlass_protocols::outcome::{Better, Reading, ReadingStatus};
+use windlass_protocols::outcome::{Better, CapturedChange, Reading, ReadingStatus};
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd, Stall};
 use windlass_protocols::protocol::feedback_control::spec::{ControlSpec, Keep};
 use windlass_protocols::{CommitId, Role, TreeId};
@@ -35,18 +35,60 @@ impl Script {
         self.moves_to(tree).measured_by(errors(count)).committed()
     }
 
+    /// The actuator makes the change that is known by this, and every command fails.
+    fn fails_with(self, fingerprint: &str, tree: &str) -> Self {
+        let known = |change: &mut CapturedChange| change.fingerprint = Some(fingerprint.to_owned());
+        self.plans().acts().captured_as(known, tree).all_fail().committed()
+    }
+
     fn stalls(self, how: Stall) -> Self {
         self.plans().node_ends(&NodeEnd::Stalled { how })
     }
 }
 
 #[test]
-fn the_same_failing_sensors_so_often_are_stagnation() {
-    let script = Script::at_controller(patient(3, flat(20))).fails_on("tree-1").fails_on("tree-2");
-    assert_eq!(script.told().len(), 1);
-    assert!(script.told()[0].starts_with("the same sensors fail as 2 iterations ago"), "{:?}", script.told());
-    let script = script.fails_on("tree-3").stalls(Stall::Stagnation).committed();
+fn the_same_failing_sensors_and_the_same_change_so_often_are_stagnation() {
+    let script = Script::at_controller(patient(3, flat(20))).fails_with("one", "tree-1");
+    assert_eq!(script.told(), Vec::<String>::new(), "once is no repetition");
+    let script = script.fails_with("one", "tree-2");
+    assert!(script.told()[0].starts_with("the same change was made 2 times"), "{:?}", script.told());
+    let script = script.fails_with("one", "tree-3").stalls(Stall::Stagnation).committed();
     script.ends(&End::Stalled { how: Stall::Stagnation }, 3);
+}
+
+#[test]
+fn different_changes_under_a_sensor_that_prints_no_figure_are_no_stall() {
+    let mut script = Script::at_controller(patient(2, flat(20)));
+    for number in 0..8 {
+        script = script.fails_with(&format!("change {number}"), &format!("tree-{number}"));
+        assert_eq!(script.told(), Vec::<String>::new());
+    }
+    script.plans().asks(Role::Actuator, "9");
+}
+
+/// A figure of one sensor says nothing about what another one misses.
+#[test]
+fn figures_stand_only_where_every_failing_sensor_prints_some() {
+    let partly = |name: &str| {
+        if name == "lint" { errors(3)(name) } else { reading(name, ReadingStatus::Fail, true) }
+    };
+    let mut script = Script::start(patient(1, two_sensors())).prepared().measured_by(partly).committed();
+    for number in 0..4 {
+        script = script.moves_to(&format!("tree-{number}")).measured_by(partly).committed();
+        assert_eq!(script.told(), Vec::<String>::new());
+    }
+    script.plans().asks(Role::Actuator, "5");
+}
+
+#[test]
+fn a_change_that_is_made_again_and_helps_is_no_stagnation() {
+    let mut script = counting(patient(2, flat(20)));
+    for errors_left in (1..8).rev() {
+        let known = |change: &mut CapturedChange| change.fingerprint = Some("one".to_owned());
+        script = script.plans().acts().captured_as(known, &format!("tree-{errors_left}"));
+        script = script.measured_by(errors(errors_left)).committed();
+        assert_eq!(script.told(), Vec::<String>::new());
+    }
 }
 
 #[test]
@@ -69,9 +111,10 @@ fn a_figure_that_gets_better_is_progress() {
 }
 
 #[test]
-fn figures_that_stand_are_stagnation() {
+fn figures_that_stand_are_a_plateau() {
     let script = counting(patient(2, flat(20))).with_errors("tree-1", 10).with_errors("tree-2", 10);
-    script.stalls(Stall::Stagnation);
+    assert!(script.told()[0].starts_with("the same sensors fail as 2 iterations ago"), "{:?}", script.told());
+    script.stalls(Stall::Plateau);
 }
 
 #[test]
@@ -106,7 +149,7 @@ fn staying_worse_than_the_best_is_regression() {
 }
 
 #[test]
-fn figures_that_keep_getting_worse_are_regression_and_not_stagnation() {
+fn figures_that_keep_getting_worse_are_regression_and_no_plateau() {
     let script = counting(patient(2, flat(20))).with_errors("tree-1", 12).with_errors("tree-2", 14);
     script.stalls(Stall::Regression);
 }
@@ -129,7 +172,7 @@ fn a_stall_is_only_named_when_the_controller_would_go_on() {
 fn an_inner_node_has_a_history_of_its_own() {
     let spec = patient(2, nested(9, 9));
     let script = Script::at_controller(spec).plans().committed();
-    let script = script.fails_on("tree-1").fails_on("tree-2").fails_on("tree-3").plans();
+    let script = script.fails_with("one", "tree-1").fails_with("one", "tree-2").plans();
     let script = script.node_ends(&NodeEnd::Stalled { how: Stall::Stagnation }).committed();
     script
         .all_fail()
@@ -196,11 +239,12 @@ fn a_met_target_keeps_what_was_met() {
 #[test]
 fn a_person_who_takes_a_stalled_run_up_begins_counting_anew() {
     let spec = patient(2, flat(20));
-    let script = Script::at_controller(spec).fails_on("tree-1").fails_on("tree-2").stalls(Stall::Stagnation);
+    let script = Script::at_controller(spec).fails_with("one", "tree-1").fails_with("one", "tree-2");
+    let script = script.stalls(Stall::Stagnation);
     let script = script.committed().closed().reopened(crate::words::NO_MORE, Some("look at the parser"));
     let script = script.asks(Role::Controller, "4");
     assert!(script.told().contains(&"a person says: look at the parser".to_owned()), "{:?}", script.told());
-    script.fails_on("tree-3").plans().asks(Role::Actuator, "5");
+    script.fails_with("two", "tree-3").plans().asks(Role::Actuator, "5");
 }
 
 /// The point that only tested a claim is not in the commit of the iteration that went on to act.

@@ -117,6 +117,7 @@ pub(crate) fn of(root: Node) -> ControlSpec {
         patience: Patience::default(),
         base_branch: "main".to_owned(),
         workplace: Workplace::OwnWorktree,
+        taken_along: false,
         place: Place {
             repository: "/repo".to_owned(),
             common_dir: "/repo/.git".to_owned(),
@@ -237,6 +238,7 @@ pub(crate) fn change(round: u32, tree: &str) -> CapturedChange {
         round,
         tree: TreeId::new(tree),
         files_changed: 1,
+        fingerprint: None,
         hazards: Vec::new(),
         patch: artifact("patch.diff"),
         reverted: Vec::new(),

@@ -261,6 +261,7 @@ pub(crate) fn change(round: u32, tree: &str) -> CapturedChange {
         round,
         tree: TreeId::new(tree),
         files_changed: 1,
+        fingerprint: None,
         hazards: Vec::new(),
         patch: artifact("patch.diff"),
         reverted: Vec::new(),

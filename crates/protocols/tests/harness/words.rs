@@ -176,6 +176,7 @@ pub(crate) fn change(round: u32, tree: &str) -> CapturedChange {
         round,
         tree: TreeId::new(tree),
         files_changed: 1,
+        fingerprint: None,
         hazards: Vec::new(),
         patch: artifact("patch.diff"),
         reverted: Vec::new(),
@@ -242,6 +243,7 @@ pub(crate) fn gate_report(request: &Effect, findings: &[FindingName], usage: Usa
         .map(|command| NewTests { command: command.clone(), say: NewTestsSay::WouldHaveFailedBefore });
     GateReport {
         tree: asked.tree.clone(),
+        ran_with_base: asked.commands.clone(),
         findings: findings.iter().map(|kind| finding(*kind)).collect(),
         new_tests: new_tests.collect(),
         evidence: vec![artifact("gate.json")],

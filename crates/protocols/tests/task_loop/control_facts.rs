@@ -7,6 +7,7 @@ use windlass_protocols::effect::{
 };
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::Dimension;
+use windlass_protocols::kernel::gate::GateReport;
 use windlass_protocols::outcome::{
     Action, Answer, Better, CapturedChange, Decision, Measured, Metric, Outcome, Reading, ReadingStatus,
     StepEnd,
@@ -114,6 +115,7 @@ pub(crate) fn control_spec() -> ControlSpec {
         patience: Patience::default(),
         base_branch: "main".to_owned(),
         workplace: Workplace::OwnWorktree,
+        taken_along: false,
         place: spec().place,
     }
 }
@@ -348,6 +350,28 @@ fn new_limits() -> Vec<ControlFact> {
     let patient = NewLimits { steady_limit: Some(5), more_iterations: Vec::new() };
     let deeper = NewLimits { steady_limit: None, more_iterations: vec![(1, 2)] };
     [patient, deeper].map(|limits| ControlFact::LimitsChanged { limits }).to_vec()
+}
+
+/// What a look at the gate ran is said, a change is known when it is made again, and figures that stand have a name.
+pub(crate) fn since_what_is_doubted_is_not_the_best() -> Vec<Fact> {
+    let report = GateReport {
+        tree: TreeId::new("tree-1"),
+        ran_with_base: lines(&["make test"]),
+        findings: Vec::new(),
+        new_tests: Vec::new(),
+        evidence: Vec::new(),
+        usage: STEP,
+    };
+    let change = CapturedChange { fingerprint: Some("f00d".to_owned()), ..change(1, "tree-1") };
+    let facts = [
+        ControlFact::GateInspected { depth: 0, report },
+        ControlFact::ChangeTaken { depth: 0, change },
+        ControlFact::Remarked { depth: 0, remark: Remark::Repeated { times: 2 } },
+        ControlFact::NodeConcluded { depth: 0, end: NodeEnd::Stalled { how: Stall::Plateau } },
+        ControlFact::Concluded { end: End::Stalled { how: Stall::Plateau } },
+    ];
+    let taken_along = started(ControlSpec { taken_along: true, ..control_spec() });
+    facts.map(Fact::FeedbackControl).into_iter().chain([taken_along]).collect()
 }
 
 /// Every variant has a number here, so that a new one does not compile until it has an example below `COUNT`.

@@ -170,7 +170,8 @@ fn cause() -> BoxedStrategy<Cause> {
 }
 
 fn stall() -> BoxedStrategy<Stall> {
-    select(vec![Stall::Stagnation, Stall::Oscillation, Stall::Regression, Stall::NoChange]).boxed()
+    let stalls = [Stall::Stagnation, Stall::Oscillation, Stall::Regression, Stall::NoChange, Stall::Plateau];
+    select(stalls.to_vec()).boxed()
 }
 
 fn dimension() -> BoxedStrategy<Dimension> {
@@ -206,6 +207,7 @@ fn remark() -> BoxedStrategy<Remark> {
         (text(), small()).prop_map(|(to, times)| Remark::Returned { to, times }),
         (text(), small()).prop_map(|(than, iterations)| Remark::Worse { than, iterations }),
         small().prop_map(|times| Remark::NothingChanged { times }),
+        small().prop_map(|times| Remark::Repeated { times }),
     ]
     .boxed()
 }

@@ -121,6 +121,8 @@ impl Answering<'_> {
         Outcome::ChangeCaptured(CapturedChange {
             round,
             files_changed: u64::from(tree != from),
+            // Some actuators know but few tricks.
+            fingerprint: Some(self.choices.weighted(&[(3, "one"), (2, "two"), (1, "three")]).to_owned()),
             hazards: some("hazard", "a link leads out of the tree"),
             patch: artifact("change.patch", EffectId(u64::from(round))),
             reverted: some("reverted", ".ai-loop/flow.yaml"),

@@ -37,10 +37,10 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 10] = [
         ],
     ),
     ("end", &["complete", "exhausted", "stalled", "needs-human", "stopped", "setup-failed"]),
-    ("stall", &["stagnation", "oscillation", "regression", "no-change"]),
+    ("stall", &["stagnation", "oscillation", "regression", "no-change", "plateau"]),
     ("node end", &["target-met", "max-iterations", "stalled", "spent", "failed"]),
     ("child returned", &["target-met", "max-iterations", "stalled", "spent", "failed"]),
-    ("remark", &["unchanged", "returned", "worse", "nothing-changed"]),
+    ("remark", &["unchanged", "returned", "worse", "nothing-changed", "repeated"]),
     ("claim", &["refused", "refused-over-the-gate"]),
     ("said", &["skip", "waive"]),
     (
@@ -100,6 +100,7 @@ const fn stall_name(how: Stall) -> &'static str {
         Stall::Oscillation => "oscillation",
         Stall::Regression => "regression",
         Stall::NoChange => "no-change",
+        Stall::Plateau => "plateau",
     }
 }
 
@@ -109,6 +110,7 @@ const fn remark_name(remark: &Remark) -> &'static str {
         Remark::Returned { .. } => "returned",
         Remark::Worse { .. } => "worse",
         Remark::NothingChanged { .. } => "nothing-changed",
+        Remark::Repeated { .. } => "repeated",
     }
 }
 

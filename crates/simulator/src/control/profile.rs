@@ -42,6 +42,7 @@ pub(crate) fn spec(choices: &mut Choices) -> ControlSpec {
         patience: Patience::default(),
         base_branch: "main".to_owned(),
         workplace: Workplace::OwnWorktree,
+        taken_along: false,
         place: Place {
             repository: "/r".to_owned(),
             common_dir: "/r/.git".to_owned(),

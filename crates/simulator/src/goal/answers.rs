@@ -64,6 +64,7 @@ impl Answering<'_> {
         Outcome::ChangeCaptured(CapturedChange {
             round,
             files_changed: u64::from(tree != start),
+            fingerprint: None,
             hazards: hazard.into_iter().collect(),
             patch: artifact("change.patch", EffectId(u64::from(round))),
             reverted: Vec::new(),

@@ -87,6 +87,11 @@ impl AgentFile {
     pub fn measurement_command(&self) -> Option<String> {
         measurement_command(&self.body)
     }
+
+    /// How many blocks the section "Measurement" has; only one can be meant.
+    pub fn measurement_blocks(&self) -> usize {
+        measurement_blocks(&self.body).len()
+    }
 }
 
 const KNOWN_KEYS: [&str; 9] =
@@ -104,12 +109,18 @@ pub fn sensor_name(stem: &str, front_name: Option<&str>) -> String {
 
 /// The first indented or fenced block in the section "Measurement".
 pub fn measurement_command(body: &str) -> Option<String> {
+    let first = measurement_blocks(body).into_iter().next()?;
+    (!first.trim().is_empty()).then(|| first.trim_end().to_owned())
+}
+
+/// All of them; more than one says that the file means something else than would be run.
+fn measurement_blocks(body: &str) -> Vec<String> {
     let section = markdown::section(
         body,
         |heading| heading.level == 2 && heading.is("Measurement"),
         |heading| heading.level <= 2,
-    )?;
-    markdown::first_code_block(section).map(|command| command.trim_end().to_owned())
+    );
+    section.map(markdown::code_blocks).unwrap_or_default()
 }
 
 /// A comma list or a YAML list of tool names.

@@ -89,9 +89,24 @@ fn show_node(node: &SetupNode, depth: usize, output: &mut Output) {
             look.mark(Tone::Attention)
         ));
     }
+    if !node.sensors.is_empty() && node.optional.len() == node.sensors.len() {
+        let words = "no required sensor: its controller's word alone counts";
+        output.line(format!("{indent}  {} {words}", look.mark(Tone::Attention)));
+    }
     for (name, by, target) in &node.sensors {
+        let required = if node.optional.contains(name) { ", not required" } else { "" };
         let name = look.paint(Paint::Name, &printable(name));
+        let target = printable(target);
         let bullet = look.bullet();
-        output.line(format!("{indent}  {bullet} {name}: {} (target: {})", printable(by), printable(target)));
+        let lines: Vec<&str> = by.lines().collect();
+        if let [one] = lines.as_slice() {
+            let one = printable(one);
+            output.line(format!("{indent}  {bullet} {name}: {one} (target: {target}{required})"));
+            continue;
+        }
+        output.line(format!("{indent}  {bullet} {name} (target: {target}{required}), until a line fails:"));
+        for line in lines {
+            output.line(format!("{indent}      {}", printable(line)));
+        }
     }
 }

@@ -10,10 +10,27 @@ pub(in crate::commands) fn add(control: &ControlReport, fields: &mut Fields) {
     fields.add("branch", printable(&control.branch));
     fields.add("base branch", printable(&control.base_branch));
     fields.add("commits", control.commits.to_string());
-    fields.add("actuations", control.actuations.to_string());
+    fields.add("actuations", actuations(control));
     if let Some(best) = &control.best {
         fields.add("best", best_words(best));
     }
+    for finding in &control.open_findings {
+        fields.add("not waived", printable(finding));
+    }
+}
+
+/// Of the outermost node; where inner ones acted, how often in all.
+fn actuations(control: &ControlReport) -> String {
+    if control.nodes.len() < 2 {
+        return control.actuations.to_string();
+    }
+    let outermost = control.nodes.first().map_or("", |node| node.path.as_str());
+    format!(
+        "{} of {}; the actuator worked {} times",
+        control.actuations,
+        printable(outermost),
+        control.worked
+    )
 }
 
 /// The best iteration in one line.

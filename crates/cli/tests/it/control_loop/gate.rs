@@ -117,6 +117,111 @@ fn an_actuator_that_edits_the_script_of_the_sensor_is_found_out() {
     );
 }
 
+/// A new test file is run in the same process as the others, and can end it before they run.
+#[test]
+fn an_actuator_that_only_adds_a_test_which_ends_the_run_is_found_out() {
+    let make = || {
+        let plant = plant();
+        // Tests are read into one process, in the order of their names.
+        let runner = "for t in tests/*.sh; do . ./$t || exit 1; done\n";
+        plant.repository.write("run-tests.sh", runner).commit("one process");
+        plant
+    };
+    let attack = actuator("echo 'exit 0' > tests/a-first.sh");
+    let cheated = make();
+    let _ = cheated.run(&controller(&[]), &attack, &[]).exits_with(11);
+    assert_eq!(found(&cheated), ["passes-only-with-its-own-tests"]);
+    let log = cheated.log().iter().map(ToString::to_string).collect::<String>();
+    assert!(!log.contains("it passes with the base's own tests"), "{log}");
+    assert!(cheated.commits().iter().all(|commit| commit.target_met == "false"), "it counted");
+    cheated.assert_sound();
+
+    let honest = make();
+    let work =
+        actuator("echo 'echo $(($1 + $2))' > sum.sh; echo '[ \"$(sh sum.sh 1 2)\" = 3 ]' > tests/z.sh");
+    let _ = honest.run(&controller(&[]), &work, &[]).exits_with(0);
+    let log = honest.log().iter().map(ToString::to_string).collect::<String>();
+    assert!(log.contains("it passes with the base's own tests and configuration too"), "{log}");
+    assert!(log.contains("\"ran_with_base\":[\"sh run-tests.sh\"]"), "{log}");
+}
+
+/// The controller wants more all the time; the second actuator cheats, the third puts that right.
+#[test]
+fn a_cheat_is_not_the_best_and_its_honest_repair_is_no_regression() {
+    let plant = Plant::flat(0);
+    let check = "n=$(wc -l < value); echo \"$((9 - n)) errors\"; [ $n -ge 9 ]\n";
+    plant.repository.write("check.sh", check);
+    plant.sensor("high", "sh check.sh");
+    plant.repository.commit("a check");
+    let saved = plant.world.shared("check.sh");
+    std::fs::write(&saved, check).unwrap();
+    let acts = actuator(&format!(
+        "case $WINDLASS_LABEL in 2) echo 'echo \"0 errors\"' > check.sh;; *) cp {} check.sh; echo l >> value;; esac",
+        saved.display()
+    ));
+    let never = controller(&[]).replace(r#""$WINDLASS_LABEL" = 1"#, "true");
+    let ended = outcome(&plant.run(&never, &acts, &["--max-iterations", "6"]).exits_with(10));
+    assert!(found(&plant).contains(&"check-changed".to_owned()), "{:?}", found(&plant));
+    assert_eq!(ended["control"]["best"]["iteration"], "6", "{ended}");
+    assert_eq!(plant.ends_with("check.sh"), check.trim_end(), "the branch ends on honest content");
+    assert_eq!(plant.ends_with("value").lines().count(), 6);
+
+    // Out of iterations right after the cheat: not what the branch ends on, and said where it is.
+    let short = Plant::flat(0);
+    short.repository.write("check.sh", check);
+    short.sensor("high", "sh check.sh");
+    short.repository.commit("a check");
+    let ended = outcome(&short.run(&never, &acts, &["--max-iterations", "2"]).exits_with(10));
+    assert_eq!(ended["control"]["best"]["iteration"], "1", "{ended}");
+    assert_eq!(short.ends_with("check.sh"), check.trim_end());
+    let last = Plant::flat(0);
+    last.repository.write("check.sh", check);
+    last.sensor("high", "sh check.sh");
+    last.repository.commit("a check");
+    let ended =
+        outcome(&last.run(&never, &acts, &["--max-iterations", "2", "--keep", "last"]).exits_with(10));
+    let open = ended["control"]["open_findings"].to_string();
+    assert!(open.contains("check-changed"), "{ended}");
+    let next = ended["control"]["next_steps"].to_string();
+    assert!(!next.contains("git merge"), "{next}");
+}
+
+/// Most shell projects test by reading the product into the test.
+#[test]
+fn what_a_test_reads_into_itself_is_what_is_tested() {
+    let plant = Plant::flat(0);
+    plant
+        .repository
+        .write("lib.sh", "greet() { echo hi; }\n")
+        .write("test.sh", ". ./lib.sh\n[ \"$(greet)\" = hello ]\n");
+    plant.sensor("high", "sh test.sh");
+    plant.repository.commit("a product");
+    let work = actuator("echo 'greet() { echo hello; }' > lib.sh");
+    let _ = plant.run(&controller(&[]), &work, &[]).exits_with(0);
+    assert_eq!(found(&plant), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_taken_for_a_check_by_its_name_alone_says_how_to_begin_without_that() {
+    let make = || {
+        let plant = Plant::flat(0);
+        plant
+            .repository
+            .write("check-greeting.sh", "greet() { echo hi; }\n")
+            .write("test.sh", ". ./check-greeting.sh\n[ \"$(greet)\" = hello ]\n");
+        plant.sensor("high", "sh test.sh");
+        plant.repository.commit("a product with a name like a check");
+        plant
+    };
+    let work = actuator("echo 'greet() { echo hello; }' > check-greeting.sh");
+    let asked = make();
+    let ended = outcome(&asked.run(&controller(&[]), &work, &[]).exits_with(11));
+    let because = ended["explanation"]["because"].to_string();
+    assert!(because.contains("`--unprotect check-greeting.sh`"), "{because}");
+    let spared = make();
+    let _ = spared.run(&controller(&[]), &work, &["--unprotect", "check-greeting.sh"]).exits_with(0);
+}
+
 #[test]
 fn what_an_earlier_iteration_took_away_is_still_found_when_a_later_one_leaves_it_alone() {
     let plant = plant();

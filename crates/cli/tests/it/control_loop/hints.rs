@@ -50,6 +50,8 @@ fn a_hazard_is_named_in_the_log_and_can_be_talked_over() {
 #[test]
 fn a_loop_that_leads_nowhere_says_how_to_go_on() {
     let plant = Plant::flat(9);
+    plant.sensor("high", "echo '1 error'; test \"$(cat value)\" -ge 9");
+    plant.repository.commit("a figure");
     let idle = ADDING_ACTUATOR.replace("echo $((v + 1)) > value", "date +%N > other");
     let ended = plant.run(&counting_controller(9), &idle, &["--patience", "2"]).exits_with(11);
     let run = plant.run_id();

@@ -27,6 +27,13 @@ fn three_levels_hand_the_plan_down_and_the_result_up() {
     assert!(setpoint.contains("# Task (setpoint)") && setpoint.contains("### Reach it"), "{setpoint}");
     let result = plant.ends_with(&format!("{node}/result-output.md"));
     assert!(result.contains("termination-reason: target-met"), "{result}");
+    let attempted = result.split("## What Was Attempted").nth(1).expect("a parent learns what was tried");
+    for iteration in ["1.1.1", "1.1.2", "1.1.3"] {
+        assert!(attempted.contains(&format!("- iteration {iteration}: Added one.")), "{result}");
+    }
+    assert_eq!((&ended["control"]["actuations"], &ended["control"]["worked"]), (&1.into(), &3.into()));
+    let now = ended["explanation"]["now"].as_str().unwrap();
+    assert!(now.contains("1 actuation of outer, in which the actuator worked 3 times"), "{now}");
     let state = plant.ends_with(&format!(".ai-loop/runs/{runs}/run-state.md"));
     assert!(state.contains("status: complete"), "{state}");
     plant.assert_sound();

@@ -4,13 +4,38 @@ use super::plant::{ADDING_ACTUATOR, Plant, counting_controller, outcome};
 
 const NEVER: &str = r#"printf -- '---\ntarget-met: false\n---\n\n## Gap Analysis\n\nx\n\n## Action Plan\n\n1. Try.\n' > "$WINDLASS_OUTBOX/controller-output.md""#;
 
+/// A sensor that prints the same figure whatever is done.
+const STANDING: &str = "echo '1 error'; test \"$(cat value)\" -ge";
+
 #[test]
 fn the_same_failing_sensors_without_a_better_figure_end_the_loop() {
     let plant = Plant::flat(100);
+    plant.sensor("high", &format!("{STANDING} 100"));
+    plant.repository.commit("a figure");
     let ended = outcome(&plant.count_to(100, &["--patience", "2"]).exits_with(11));
     assert_eq!(ended["final_verdict"], "stalled");
-    assert!(ended["explanation"]["now"].as_str().unwrap().contains("stagnation"), "{ended}");
+    assert!(ended["explanation"]["now"].as_str().unwrap().contains("plateau"), "{ended}");
     assert_eq!(ended["control"]["actuations"], 2);
+    let status = plant.world.windlass(&["control", "status", &plant.run_id()]).exits_with(0).stdout;
+    assert!(status.contains("plateau") && !status.contains("max-iterations-reached"), "{status}");
+}
+
+#[test]
+fn the_same_change_made_again_and_again_ends_the_loop() {
+    let plant = Plant::flat(100);
+    plant.repository.write("log", &"x\n".repeat(9)).commit("a log");
+    let again = "echo x >> log";
+    let ended = outcome(&plant.run(&counting_controller(100), again, &["--patience", "3"]).exits_with(11));
+    assert!(ended["explanation"]["now"].as_str().unwrap().contains("stagnation"), "{ended}");
+    assert_eq!(ended["control"]["actuations"], 3);
+}
+
+/// Nobody can see how far it is, but every iteration does something else.
+#[test]
+fn useful_changes_under_a_sensor_without_a_figure_are_no_stagnation() {
+    let plant = Plant::flat(6);
+    let ended = outcome(&plant.count_to(6, &[]).exits_with(0));
+    assert_eq!(ended["control"]["actuations"], 6);
 }
 
 /// The same failing sensor, but a figure that gets better each time, is progress.
@@ -73,6 +98,8 @@ fn an_actuator_that_changes_nothing_twice_ends_the_loop() {
 #[test]
 fn a_stalled_loop_goes_on_with_a_person_s_word() {
     let plant = Plant::flat(4);
+    plant.sensor("high", &format!("{STANDING} 4"));
+    plant.repository.commit("a figure");
     let keep = plant.world.shared("prompts");
     std::fs::create_dir_all(&keep).unwrap();
     let controller = format!("cat > {}/$WINDLASS_LABEL.md\n{}", keep.display(), counting_controller(4));

@@ -38,7 +38,22 @@ fn with_findings_alone_no_test_runs_on_the_base() {
     let scene = scene();
     let flags = ["--check", RUNNER, "--gate-integrity", "findings"];
     let played = scene.play(&waiving(doer(&[WORK, new]), &[]), &flags).exits_with(0);
-    assert_eq!(played.facts("gate-inspected").len(), 0);
+    let inspected = played.facts("gate-inspected");
+    assert_eq!(inspected.len(), 1, "the checks ran without the new test");
+    assert!(!inspected[0].to_string().contains("new_tests"), "{}", inspected[0]);
+}
+
+/// A new test file is read into the same process as the old ones, and can end it before they run.
+#[test]
+fn a_new_test_that_ends_the_run_before_the_others_is_found_out() {
+    let runner = "for t in tests/*.sh; do . ./$t || exit 1; done";
+    let broken = || {
+        let scene = scene();
+        scene.repository.write("sum.sh", "echo 7\n").commit("a broken product");
+        scene
+    };
+    let attack = "{ write = 'tests/a-first.sh', text = 'exit 0' }";
+    lands_only_when_waived(broken, &[attack], &["--check", runner], &["passes-only-with-its-own-tests"]);
 }
 
 #[test]

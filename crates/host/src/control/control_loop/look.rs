@@ -1,5 +1,6 @@
 //! Looking without changing: how a repository is set up, where a loop stands, what was measured.
 
+use super::ground::{self, Uncommitted};
 use super::{InCommit, InWorkTree, report, setup};
 use crate::control::{find, trust};
 use crate::fault::{git_fault, journal_fault};
@@ -12,7 +13,7 @@ use windlass_control_api::control_loop::{
 };
 use windlass_control_api::{Code, Fault};
 use windlass_engine::Journal;
-use windlass_git_workspaces::Checkout;
+use windlass_git_workspaces::{Checkout, Repository};
 use windlass_protocols::outcome::{Better, Reading, ReadingStatus};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
@@ -37,19 +38,32 @@ pub(crate) fn setup(host: &Host, repository: &Path) -> Result<SetupReport, Fault
         trusted: trust.trusted,
     };
     match setup::read(&InWorkTree(checkout.work_tree())) {
-        Err(problems) => report.problems = problems,
+        Err(problems) => {
+            report.problems = problems;
+            // What is there and broken is mended by hand; `init` would not touch it.
+            report.dialect =
+                setup::begun(&InWorkTree(checkout.work_tree())).map(|one| dialect(one).to_owned());
+        }
         Ok(found) => {
             report.dialect = Some(dialect(found.dialect).to_owned());
             report.nodes = nodes(&found);
             report.commands = found.commands();
             report.warnings.clone_from(&found.warnings);
-            match committed(host, checkout, &found)? {
+            let repository = host.repository(checkout)?;
+            match committed(&repository, &found)? {
                 Committed::AsItIs => {}
                 Committed::Otherwise => report.warnings.push(
                     "this set-up is not committed as it is; a run works with the committed one".to_owned(),
                 ),
-                Committed::Not(why) => report.problems.push(why),
+                Committed::Not(why) => {
+                    report.problems.push(why);
+                    return Ok(report);
+                }
             }
+            let grounds =
+                [ground::base(&repository, Uncommitted::Refused).map(drop), ground::room(&repository, None)];
+            let wrong = grounds.into_iter().filter_map(Result::err);
+            report.problems.extend(wrong.map(|fault| ground::in_words(&fault)));
         }
     }
     Ok(report)
@@ -79,6 +93,12 @@ fn nodes(setup: &setup::Setup) -> Vec<SetupNode> {
                     .iter()
                     .map(|sensor| (sensor.name.clone(), measured_by(&sensor.command), sensor.target.clone()))
                     .collect(),
+                optional: node
+                    .sensors
+                    .iter()
+                    .filter(|sensor| !sensor.required)
+                    .map(|sensor| sensor.name.clone())
+                    .collect(),
                 actuator: match &node.actuator {
                     Actuator::Direct(file) => file.path.clone(),
                     Actuator::Cascade(child) => format!("the loop {}", child.id),
@@ -96,13 +116,12 @@ enum Committed {
     Not(String),
 }
 
-fn committed(host: &Host, checkout: Checkout, found: &setup::Setup) -> Result<Committed, Fault> {
-    let repository = host.repository(checkout)?;
+fn committed(repository: &Repository, found: &setup::Setup) -> Result<Committed, Fault> {
     let Ok(head) = repository.head() else {
         return Ok(Committed::Not("the repository has no commit yet; a run begins at one".to_owned()));
     };
     repository.import(&head).map_err(git_fault)?;
-    Ok(match setup::read(&InCommit(&repository, &head.tree)) {
+    Ok(match setup::read(&InCommit(repository, &head.tree)) {
         Ok(committed) if committed.root == found.root => Committed::AsItIs,
         Ok(_) => Committed::Otherwise,
         Err(_) => Committed::Not(
@@ -151,7 +170,7 @@ pub(crate) async fn status(
         task: state.spec.text.clone(),
         status: line.status,
         now: line.now,
-        report: report::of(&run, state),
+        report: report::of(&run, state, report::Branch::now(host, state)),
         outputs,
         recent,
     })
@@ -175,10 +194,7 @@ async fn newest(host: &Host, repository: &Path) -> Result<String, Fault> {
 }
 
 /// The files of the node at work, as they were last committed.
-fn outputs(
-    repository: &windlass_git_workspaces::Repository,
-    state: &State,
-) -> Result<Vec<(String, String)>, Fault> {
+fn outputs(repository: &Repository, state: &State) -> Result<Vec<(String, String)>, Fault> {
     let (Some(frame), Some(last)) = (state.frame(), &state.head) else { return Ok(Vec::new()) };
     let paths = match state.spec.dialect {
         Dialect::Flat => NodePaths::flat(),

@@ -2,6 +2,7 @@
 
 pub(crate) mod change;
 pub(crate) mod detect;
+pub(crate) mod ground;
 pub(crate) mod init;
 mod known;
 pub(crate) mod limits;

@@ -1,7 +1,12 @@
 //! A control loop's state in the words of the border.
 
+use crate::fault::git_fault;
+use crate::host::Host;
+use std::path::Path;
 use windlass_control_api::control_loop::{BestView, ControlReport, NodeView, SensorReading};
+use windlass_git_workspaces::Checkout;
 use windlass_protocols::Run;
+use windlass_protocols::kernel::gate::GateFinding;
 use windlass_protocols::outcome::ReadingStatus;
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
 use windlass_protocols::protocol::feedback_control::frame::Frame;
@@ -9,11 +14,39 @@ use windlass_protocols::protocol::feedback_control::spec::{Node, Workplace};
 use windlass_protocols::protocol::feedback_control::state::State;
 use windlass_protocols::protocol::feedback_control::steadiness::Remark;
 
-pub(crate) fn of(run: &Run, state: &State) -> ControlReport {
+/// Whether the loop's branch can be named in a command.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Branch {
+    Stands,
+    Gone,
+}
+
+impl Branch {
+    /// What cannot be found out is not said to be gone.
+    pub(crate) fn now(host: &Host, state: &State) -> Self {
+        let place = &state.spec.place;
+        let looked = Checkout::discover(Path::new(&place.repository)).map_err(git_fault);
+        let found = looked.and_then(|checkout| {
+            let name = format!("refs/heads/{}", place.doer_branch);
+            host.repository(checkout)?.is_taken(&name).map_err(git_fault)
+        });
+        if state.commits > 0 && found.is_ok_and(|there| !there) { Self::Gone } else { Self::Stands }
+    }
+
+    /// The commands of an explanation that can work.
+    pub(crate) fn possible(self, state: &State, commands: Vec<String>) -> Vec<String> {
+        let branch = &state.spec.place.doer_branch;
+        let (Self::Gone, Some(head)) = (self, &state.head) else { return commands };
+        let others = commands.into_iter().filter(|command| !command.starts_with("git "));
+        std::iter::once(format!("git branch {branch} {head}")).chain(others).collect()
+    }
+}
+
+pub(crate) fn of(run: &Run, state: &State, now: Branch) -> ControlReport {
     let branch = state.spec.place.doer_branch.clone();
     let base_branch = state.spec.base_branch.clone();
     ControlReport {
-        commits: state.commits,
+        commits: state.commits_on_branch(),
         actuations: state.stack.first().map_or(0, |frame| frame.actuations),
         best: state.best().map(|best| BestView {
             iteration: best.label.clone(),
@@ -21,7 +54,9 @@ pub(crate) fn of(run: &Run, state: &State) -> ControlReport {
             failing: best.failing().map(str::to_owned).collect(),
         }),
         nodes: nodes(run, state),
-        next_steps: next_steps(run, state),
+        next_steps: now.possible(state, next_steps(run, state)),
+        open_findings: state.open_findings().into_iter().map(GateFinding::words).collect(),
+        worked: state.captures,
         branch,
         base_branch,
     }
@@ -46,7 +81,12 @@ fn next_steps(run: &Run, state: &State) -> Vec<String> {
     }
     steps.extend(in_place.then(|| format!("git switch {base_branch}")));
     steps.extend(look);
-    steps.push(format!("git merge {branch}"));
+    // What nobody waived is looked at before it is merged.
+    if state.end == Some(End::Complete) || state.open_findings().is_empty() {
+        // Git merges nothing over changes that are not committed.
+        steps.extend(state.spec.taken_along.then(|| "git stash --include-untracked".to_owned()));
+        steps.push(format!("git merge {branch}"));
+    }
     if state.end == Some(End::Complete) {
         steps.push(format!("git rebase --interactive {base_branch} {branch}"));
     }
@@ -78,6 +118,8 @@ fn nodes(run: &Run, state: &State) -> Vec<NodeView> {
 
 fn status(state: &State, frame: &Frame) -> String {
     match (&frame.end, &state.end) {
+        // The original has one word for all that did not reach the target.
+        (Some(end @ (NodeEnd::Stalled { .. } | NodeEnd::Spent { .. })), _) => end.reason().to_owned(),
         (Some(end), _) => NodeEnd::status(end).word().to_owned(),
         (None, Some(end)) => end.word().to_owned(),
         (None, None) => "running".to_owned(),

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 use windlass_artifact_formats::control_loop::{
-    AgentFile, DEFAULT_TARGET, FLOW_FILE, Flow, FlowActuator, FlowNode, OnError, paths, readable_text,
-    sensor_entries, sensor_name,
+    AgentFile, DEFAULT_TARGET, FLOW_FILE, Flow, FlowActuator, FlowNode, NodePaths, NodePlace, NodeState,
+    NodeStatus, OnError, RunState, paths, readable_text, sensor_entries, sensor_name,
 };
 use windlass_protocols::Millis;
 use windlass_protocols::protocol::feedback_control::spec::{
@@ -13,6 +13,8 @@ use windlass_protocols::protocol::feedback_control::spec::{
 
 /// The id of the one node of a flat loop; it stands in no file of it.
 const FLAT_NODE: &str = "loop";
+/// Where the runs of a nested loop keep their state.
+const RUNS_DIRECTORY: &str = ".ai-loop/runs";
 /// The original's word for how many iterations a flat loop has.
 const FLAT_ITERATIONS: u32 = 10;
 
@@ -34,7 +36,14 @@ impl Setup {
     /// Every command that the engine would run.
     pub(crate) fn commands(&self) -> Vec<String> {
         let sensors = self.root.chain().flat_map(|node| &node.sensors);
-        sensors.filter_map(|sensor| sensor.command.clone()).collect()
+        let mut commands: Vec<String> = Vec::new();
+        // Two levels may measure by the same one.
+        for command in sensors.filter_map(|sensor| sensor.command.as_ref()) {
+            if !commands.contains(command) {
+                commands.push(command.clone());
+            }
+        }
+        commands
     }
 
     pub(crate) fn has_agent_sensors(&self) -> bool {
@@ -51,10 +60,49 @@ pub(crate) fn read(files: &dyn SetupFiles) -> Result<Setup, Vec<String>> {
     };
     match setup {
         Some((dialect, root)) if reader.problems.is_empty() => {
+            reader.warnings.extend(left_open(files));
             Ok(Setup { dialect, root, warnings: reader.warnings })
         }
         _ => Err(reader.problems),
     }
+}
+
+/// Which form a set-up has that cannot be used; nothing where none was begun.
+pub(crate) fn begun(files: &dyn SetupFiles) -> Option<Dialect> {
+    let has_sensor = || {
+        let names = files.names_in(paths::AGENTS_DIRECTORY);
+        names.iter().any(|name| name.starts_with(paths::SENSOR_PREFIX))
+    };
+    match files.read(FLOW_FILE) {
+        Some(_) => Some(Dialect::Hierarchical),
+        None => has_sensor().then_some(Dialect::Flat),
+    }
+}
+
+/// Loops that somebody left open in these files: the original would offer to go on with them.
+fn left_open(files: &dyn SetupFiles) -> Vec<String> {
+    let said = |what: &str, branch: &str| {
+        let branch = if branch.is_empty() { String::new() } else { format!(" on {branch}") };
+        format!(
+            "{what} says that a loop{branch} is still running; it is not taken up: a run begins anew and writes its own state, and what that loop committed stays where it is"
+        )
+    };
+    let flat = NodePaths::flat().orchestrator_output();
+    let flat_state = files.read(&flat).and_then(|bytes| NodeState::parse(&bytes).ok());
+    let mut open = Vec::new();
+    if let Some((NodeState { status: NodeStatus::Running, place: NodePlace::Flat { branch, .. }, .. }, _)) =
+        flat_state
+    {
+        open.push(said(&flat, &branch));
+    }
+    for name in files.names_in(RUNS_DIRECTORY) {
+        let path = format!("{RUNS_DIRECTORY}/{name}/{}", RunState::FILE_NAME);
+        let state = files.read(&path).and_then(|bytes| RunState::parse(&bytes).ok());
+        if let Some((state, _)) = state.filter(|(state, _)| state.status == NodeStatus::Running) {
+            open.push(said(&path, &state.branch));
+        }
+    }
+    open
 }
 
 struct Reader<'a> {
@@ -177,6 +225,13 @@ impl Reader<'_> {
             }
         };
         self.warnings.extend(notes);
+        // One that would be left out could be the half that fails; one that is run could be somebody's example of an output.
+        let blocks = parsed.measurement_blocks();
+        if blocks > 1 {
+            self.problems.push(format!(
+                "{path}: the section `## Measurement` has {blocks} blocks of code, and one is run; put all lines that are to be run into one"
+            ));
+        }
         let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
         let front = Some(parsed.name.as_str()).filter(|name| !name.is_empty());
         Some(Sensor {

@@ -2,10 +2,11 @@
 //! first fact, so that a refusal leaves nothing behind.
 
 use super::InCommit;
+use super::ground::{self, RUNS, Uncommitted};
 use super::setup::{self, Setup};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
-use crate::control::task_spec::{caps, chosen_agents, fence, gate_rules, no_commit_yet, patience};
+use crate::control::task_spec::{caps, chosen_agents, fence, gate_rules, patience};
 use crate::control::{agents, disk_budget, trust};
 use crate::effect_runner::author;
 use crate::fault::git_fault;
@@ -18,9 +19,7 @@ use windlass_control_api::control_loop::{KeepChoice, StartControl};
 use windlass_control_api::events::{Event, Watcher};
 use windlass_control_api::views::RunOutcome;
 use windlass_control_api::{Code, Fault};
-use windlass_git_workspaces::{
-    Checkout, Commit, CommitRequest, GitError, Moment, Overlay, Repository, SnapshotLimits,
-};
+use windlass_git_workspaces::{Checkout, Commit, CommitRequest, Moment, Repository};
 use windlass_protocols::kernel::gate::GateRules;
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::feedback_control::spec::{
@@ -29,8 +28,6 @@ use windlass_protocols::protocol::feedback_control::spec::{
 use windlass_protocols::protocol::judged_task::spec::Place;
 use windlass_protocols::{CommitId, Role, RunId, TaskId};
 
-/// Where worktrees of runs are; never a part of what a run looks at.
-const RUNS: &str = ".orchestrator/";
 /// So many iterations without progress are enough, unless the user says otherwise.
 const STEADY_LIMIT: u32 = 3;
 
@@ -55,6 +52,7 @@ pub(crate) async fn start(
     let wanted =
         Wanted { host, command: &command, settings: &settings, checkout: &checkout, repository: &repository };
     let (head, dirty) = wanted.base()?;
+    ground::room(&repository, command.branch.as_deref())?;
     // Set-up files that are not committed yet are taken along with everything else.
     let base = Commit { tree: dirty.unwrap_or(head.tree), id: head.id };
     let setup = wanted.setup(&base)?;
@@ -91,44 +89,10 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// Where the loop begins, and what the user has changed since and not committed.
     fn base(&self) -> Result<(Commit, Option<windlass_git_workspaces::TreeId>), Fault> {
-        let head = self.repository.head().map_err(|error| match error {
-            GitError::UnknownRevision { .. } => no_commit_yet(),
-            error => git_fault(error),
-        })?;
-        self.repository.import(&head).map_err(git_fault)?;
-        let key = format!("checkout-{}", self.checkout.repository_key());
-        let limits = SnapshotLimits::NONE;
-        let found = self.repository.snapshot(self.checkout.work_tree(), &key, &head.tree, limits);
-        let found = found.map_err(git_fault)?;
-        let changed: Vec<String> = found
-            .changes
-            .iter()
-            .map(|change| change.path.to_string())
-            .filter(|path| !path.starts_with(RUNS))
-            .collect();
-        if changed.is_empty() {
-            return Ok((head, None));
-        }
-        if !self.command.allow_dirty {
-            let shown: Vec<&str> = changed.iter().take(5).map(String::as_str).collect();
-            let more = if changed.len() > shown.len() { ", …" } else { "" };
-            return Err(Fault::new(
-                Code::NotAllowedNow,
-                format!(
-                    "your checkout has {} uncommitted changes: {}{more}",
-                    changed.len(),
-                    shown.join(", ")
-                ),
-            )
-            .kept("nothing was begun")
-            .hint("commit or stash them")
-            .hint("or take them along as the first commit of the loop's branch with `--allow-dirty`"));
-        }
-        let parts = Overlay { content: &found.tree, replaced: &[], removed: &[RUNS], files: &[] };
-        let tree = self.repository.overlay(&parts).map_err(git_fault)?;
-        Ok((head, Some(tree)))
+        let uncommitted =
+            if self.command.allow_dirty { Uncommitted::TakenAlong } else { Uncommitted::Refused };
+        ground::base(self.repository, uncommitted)
     }
 
     fn setup(&self, base: &Commit) -> Result<Setup, Fault> {
@@ -192,6 +156,7 @@ impl Wanted<'_> {
             patience: patience(settings),
             base_branch,
             workplace: if command.in_place { Workplace::InPlace } else { Workplace::OwnWorktree },
+            taken_along: false,
             place: Place {
                 repository: text(self.checkout.work_tree())?,
                 common_dir: text(self.checkout.common_dir())?,
@@ -225,6 +190,7 @@ impl Wanted<'_> {
             spec.run_name = self.run_name(&base)?;
         }
         spec.place.doer_branch = self.branch()?;
+        spec.taken_along = dirty.is_some();
         let run_dir = self.checkout.work_tree().join(RUNS).join("control").join(run.as_str());
         spec.place.run_dir = run_dir.to_string_lossy().into_owned();
         let whole = Spec::FeedbackControl(Box::new(spec));
@@ -236,8 +202,11 @@ impl Wanted<'_> {
             if self.repository.is_taken(&format!("refs/heads/{branch}")).map_err(git_fault)? {
                 return Err(Fault::new(Code::BadArgument, format!("the branch {branch} is there already")));
             }
+            ground::room(self.repository, Some(branch))?;
             return Ok(branch.clone());
         }
+        // Whatever name is free, there is none where git has no room for any.
+        ground::room(self.repository, None)?;
         let failed = std::cell::Cell::new(None);
         let branch = branch_for(&self.command.task, |branch| {
             self.repository.is_taken(&format!("refs/heads/{branch}")).unwrap_or_else(|error| {
@@ -309,7 +278,10 @@ fn dry_run(spec: &ControlSpec) -> RunOutcome {
             format!("{}: sensor {}: {by}", node.id, sensor.name)
         })
     });
-    let nodes =
-        spec.root.chain().map(|node| format!("{}: up to {} actuations", node.id, node.max_iterations));
+    let less = u32::from(spec.cap_rule == CapRule::StrictOriginal);
+    let nodes = spec
+        .root
+        .chain()
+        .map(|node| format!("{}: up to {} actuations", node.id, node.max_iterations.saturating_sub(less)));
     RunOutcome::dry_run(nodes.collect(), agents.chain(sensors).collect())
 }

@@ -9,12 +9,13 @@ use crate::foreign::{ForeignShelf, is_real_directory};
 use std::path::Path;
 use windlass_artifact_formats::control_loop::is_loop_owned;
 use windlass_artifact_formats::control_loop::paths::AGENTS_DIRECTORY;
+use windlass_artifact_formats::roadmap_loop::round::sha256_hex;
 use windlass_control_api::Fault;
 use windlass_git_workspaces::Overlay;
 use windlass_protocols::outcome::CapturedChange;
 use windlass_protocols::protocol::feedback_control::spec::{Actuator, ControlSpec};
 use windlass_protocols::protocol::feedback_control::state::State;
-use windlass_protocols::{ArtifactRef, Outcome, Role, Run, TreeId};
+use windlass_protocols::{Outcome, Role, Run, TreeId};
 
 /// More of them say nothing new.
 const MAX_LEFT_OUT: usize = 20;
@@ -52,8 +53,9 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
     let was = state.plant.as_ref().map(git_tree).transpose()?.unwrap_or_else(|| before.clone());
     let (patch, mut hazards) = super::super::capture::patch(context, &was, &plant)?;
     hazards.splice(0..0, taken.hazards);
+    let text = context.evidence.read(&patch)?;
     let looked = if hazards.is_empty() {
-        look_at_gate(context, state, &plant, (&changed, &patch))?
+        look_at_gate(context, state, &plant, (&changed, &text))?
     } else {
         Looked::default()
     };
@@ -61,6 +63,7 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         round,
         tree: TreeId::new(plant.as_str()),
         files_changed: changed.len() as u64,
+        fingerprint: (!changed.is_empty()).then(|| fingerprint(&text)),
         hazards,
         patch,
         reverted: owned,
@@ -76,14 +79,21 @@ fn look_at_gate(
     context: &RunContext,
     state: &State,
     plant: &windlass_git_workspaces::TreeId,
-    (paths, patch): (&[String], &ArtifactRef),
+    (paths, patch): (&[String], &[u8]),
 ) -> Result<Looked, Fault> {
     let Some((_, base)) = state.base.as_ref().filter(|_| !context.spec.place().gate.is_off()) else {
         return Ok(Looked::default());
     };
-    let patch = context.evidence.read(patch)?;
-    let step = Step { paths, patch: &patch, touched_before: state.integrity.touches() };
+    let step = Step { paths, patch, touched_before: state.integrity.touches() };
     look_after_step(context, (&git_tree(base)?, plant), &step)
+}
+
+/// The same for the same change, wherever its lines stand: paths, the lines and those around them count, positions and ids of
+/// contents do not.
+fn fingerprint(patch: &[u8]) -> String {
+    let counts = |line: &&[u8]| !line.starts_with(b"@@ ") && !line.starts_with(b"index ");
+    let lines: Vec<&[u8]> = patch.split(|byte| *byte == b'\n').filter(counts).collect();
+    sha256_hex(&lines.join(b"\n".as_slice()))
 }
 
 /// Every agent file that the flow names, wherever it lies.

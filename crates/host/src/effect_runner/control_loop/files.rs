@@ -210,7 +210,10 @@ fn result(spec: &ControlSpec, state: &State, frame: &Frame, end: &NodeEnd) -> Re
         ),
         metrics_delta: delta(frame),
         observations: remarks.map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n"),
-        attempted: frame.decision.as_ref().map(|decision| decision.summary.clone()),
+        attempted: (!frame.attempted.is_empty()).then(|| {
+            let lines = frame.attempted.iter().map(|line| format!("- {}", one_line(line)));
+            lines.collect::<Vec<_>>().join("\n")
+        }),
         failure: match end {
             NodeEnd::Failed { cause } => Some(cause.words()),
             _ => None,
@@ -265,7 +268,9 @@ const fn reason(end: &NodeEnd) -> TerminationReason {
     match end {
         NodeEnd::TargetMet => TerminationReason::TargetMet,
         NodeEnd::MaxIterations => TerminationReason::MaxIterations,
-        NodeEnd::Stalled { how: Stall::Stagnation | Stall::NoChange } => TerminationReason::Stagnation,
+        NodeEnd::Stalled { how: Stall::Stagnation | Stall::NoChange | Stall::Plateau } => {
+            TerminationReason::Stagnation
+        }
         NodeEnd::Stalled { how: Stall::Oscillation } => TerminationReason::Oscillation,
         NodeEnd::Stalled { how: Stall::Regression } => TerminationReason::Regression,
         NodeEnd::Spent { .. } => TerminationReason::Budget,

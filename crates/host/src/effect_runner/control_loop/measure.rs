@@ -155,7 +155,7 @@ impl OneSensor {
         let shown = shown::show(context, files::state(&self.run)?, (&path, &key), &self.tree)?;
         let mut spec = context.check(self.effect, self.limits);
         spec.program = PathBuf::from("/bin/sh");
-        spec.args = vec!["-c".into(), self.sensor.command.clone().into()];
+        spec.args = checks::shell_arguments(&context.spec, &self.sensor.command);
         spec.directory.clone_from(&path);
         let directory = context.state.effect_part(&context.run, self.effect, self.number);
         let step = Step { directory: &directory, worktree: &path, who: Who::Command };

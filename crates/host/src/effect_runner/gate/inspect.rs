@@ -36,10 +36,12 @@ pub(in super::super) async fn run(
         Spec::JudgedTask(_) | Spec::GoalContract(_) | Spec::RoadmapRounds(_) => Share::Together,
     };
     let tests = telling_of_tests(&context.spec, &asked.commands);
-    let mut batches =
-        [(&plan.with_base, asked.commands.clone(), Vec::new()), (&plan.on_base, tests, Vec::new())];
+    let mut batches = [
+        (Some(&plan.with_base), asked.commands.clone(), Vec::new()),
+        (plan.on_base.as_ref(), tests, Vec::new()),
+    ];
     for (tree, commands, results) in &mut batches {
-        let Some(tree) = tree else { continue };
+        let Some(tree) = *tree else { continue };
         let (tree, commands) = (tree.clone(), std::mem::take(commands));
         let (next, known) = (first + commands.len(), (Arc::clone(&context), asked.flaky.clone()));
         let batch = Batch { first, tree, commands, limits: asked.limits, share };
@@ -87,10 +89,11 @@ fn steadied(
     results.into_iter().enumerate().map(steady).collect()
 }
 
-/// The trees to run the checks on; absent where nothing would be learned.
+/// The trees to run the checks on.
 struct Plan {
     touched: Vec<TouchedPath>,
-    with_base: Option<TreeId>,
+    with_base: TreeId,
+    /// Absent where nothing would be learned.
     on_base: Option<TreeId>,
 }
 
@@ -101,22 +104,18 @@ impl Plan {
         let differences = context.repository.differences(&base, &tree).map_err(git_fault)?;
         let touched = touched(&guard, &differences);
         let select = |onto, from, paths: &BTreeSet<&str>| {
-            let takes = |path: &windlass_git_workspaces::RepoPath| {
-                std::str::from_utf8(path.as_bytes()).is_ok_and(|path| paths.contains(path))
-            };
+            // Touched paths are known by how they are shown, also those whose names are no text.
+            let takes = |path: &windlass_git_workspaces::RepoPath| paths.contains(path.to_string().as_str());
             let selected = context.repository.select(onto, from, takes).map_err(git_fault)?;
             Ok::<TreeId, Fault>(TreeId::new(selected.tree.as_str()))
         };
-        let with_base = if touched.iter().all(TouchedPath::only_adds_a_test) {
-            None
-        } else {
-            let old = touched.iter().filter_map(|one| match &one.how {
-                Touch::Renamed { from } => Some(from.as_str()),
-                Touch::Added | Touch::Modified | Touch::Deleted => None,
-            });
-            let paths = touched.iter().map(|one| one.path.as_str()).chain(old).collect();
-            Some(select(&tree, &base, &paths)?)
-        };
+        // What was added goes away: a new test file can end the process before the old tests run.
+        let old = touched.iter().filter_map(|one| match &one.how {
+            Touch::Renamed { from } => Some(from.as_str()),
+            Touch::Added | Touch::Modified | Touch::Deleted => None,
+        });
+        let paths = touched.iter().map(|one| one.path.as_str()).chain(old).collect();
+        let with_base = select(&tree, &base, &paths)?;
         let tests: BTreeSet<&str> = touched
             .iter()
             .filter(|one| one.kind == PathKind::Test && one.how != Touch::Deleted)
@@ -127,8 +126,7 @@ impl Plan {
         } else {
             Some(select(&base, &tree, &tests)?)
         };
-        let same = |one: &TreeId| *one != asked.tree;
-        Ok(Self { with_base: with_base.filter(same), on_base: on_base.filter(same), touched })
+        Ok(Self { with_base, on_base: on_base.filter(|one| *one != asked.tree), touched })
     }
 }
 
@@ -165,7 +163,7 @@ fn report(
         on_base.iter().map(|result| NewTests { command: result.command.clone(), say: say(result) }).collect();
     let sealed = Sealed {
         touched: &plan.touched,
-        with_protected_files_of_the_base: Section { tree: plan.with_base.as_ref(), results: with_base },
+        with_protected_files_of_the_base: Section { tree: Some(&plan.with_base), results: with_base },
         new_tests_on_the_base: Section { tree: plan.on_base.as_ref(), results: on_base },
         findings: &findings,
         new_tests: &new_tests,
@@ -175,6 +173,7 @@ fn report(
     evidence.extend(logs(context, effect, asked.commands.len() * 2)?);
     Ok(Outcome::GateInspected(Box::new(GateReport {
         tree: asked.tree.clone(),
+        ran_with_base: with_base.iter().map(|result| result.command.clone()).collect(),
         findings,
         new_tests,
         evidence,
@@ -199,8 +198,9 @@ fn only_with_its_own(
             format!("`{}` is red with them as they were{known}", result.command)
         })
         .collect();
-    let named = touched.iter().filter(|one| !one.only_adds_a_test()).take(8).map(TouchedPath::words);
-    about.extend(named);
+    let mut named: Vec<&TouchedPath> = touched.iter().collect();
+    named.sort_by_key(|one| one.only_adds_a_test());
+    about.extend(named.into_iter().take(8).map(TouchedPath::words));
     Some(GateFinding { kind: FindingName::PassesOnlyWithItsOwnTests, about })
 }
 

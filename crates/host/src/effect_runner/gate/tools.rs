@@ -16,7 +16,7 @@ use windlass_git_workspaces::Difference;
 use windlass_protocols::TreeId;
 use windlass_protocols::kernel::gate::{FindingName, GateFinding};
 
-const FILE_NAME: &str = "tools.json";
+pub(crate) const FILE_NAME: &str = "tools.json";
 const USUAL: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// A program as it stood when it was looked at: whatever is written or put in its place changes one of these.

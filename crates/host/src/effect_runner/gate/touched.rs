@@ -86,7 +86,7 @@ fn look_with(
 ) -> Result<Looked, Fault> {
     let differences = context.repository.differences(base, tree).map_err(git_fault)?;
     let mut touched = touched(guard, &differences);
-    let mut findings = by_kind(&touched);
+    let mut findings = by_kind(guard, &touched);
     findings.extend(package_scripts(context, guard, (base, tree), &touched));
     findings.extend(losses(context, guard, (base, tree), &differences, code_counts)?);
     findings.extend(tools::in_the_tree(context, &guard.instruments, &differences));
@@ -144,7 +144,15 @@ const fn kind_of(protected: Protected) -> PathKind {
 
 /// What the touch of a path says by itself. A new file of CI or configuration takes nothing away that was there; what it does
 /// to the checks is seen when they run without it. Whoever brings the script of a check along writes its own check.
-fn by_kind(touched: &[TouchedPath]) -> Vec<GateFinding> {
+fn by_kind(guard: &Guard, touched: &[TouchedPath]) -> Vec<GateFinding> {
+    // Whoever is taken for a part of a check by a guess alone must know the way out.
+    let words = |one: &TouchedPath| {
+        if one.kind == PathKind::Check && guard.instruments.guessed.contains(&one.path) {
+            let way_out = "by its name; if it is the work itself, begin a run with";
+            return format!("{}, {way_out} `--unprotect {}`", one.words(), one.path);
+        }
+        one.words()
+    };
     let finding = |one: &TouchedPath| {
         let kind = match (one.kind, &one.how) {
             (PathKind::Check, _) => FindingName::CheckChanged,
@@ -153,7 +161,7 @@ fn by_kind(touched: &[TouchedPath]) -> Vec<GateFinding> {
             (PathKind::Configuration | PathKind::Named, _) => FindingName::ConfigurationChanged,
             (PathKind::Lock, _) => FindingName::LockChanged,
         };
-        Some(GateFinding { kind, about: vec![one.words()] })
+        Some(GateFinding { kind, about: vec![words(one)] })
     };
     touched.iter().filter_map(finding).collect()
 }

@@ -65,6 +65,7 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         round,
         tree: windlass_protocols::TreeId::new(plant.as_str()),
         files_changed: edited.len() as u64,
+        fingerprint: None,
         hazards,
         patch,
         reverted: owned,

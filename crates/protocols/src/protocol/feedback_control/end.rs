@@ -74,7 +74,7 @@ impl NodeStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stall {
-    /// The same sensors fail and no figure gets better.
+    /// The same sensors fail, and the same change is made again and again. Older records call a plateau so too.
     Stagnation,
     /// States that were there before come back.
     Oscillation,
@@ -82,6 +82,8 @@ pub enum Stall {
     Regression,
     /// The actuator changes nothing.
     NoChange,
+    /// The same sensors fail, and none of the figures they print gets better.
+    Plateau,
 }
 
 impl Stall {
@@ -91,15 +93,17 @@ impl Stall {
             Self::Oscillation => "oscillation",
             Self::Regression => "regression",
             Self::NoChange => "no-change",
+            Self::Plateau => "plateau",
         }
     }
 
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Stagnation => "the same sensors fail and no figure gets better",
+            Self::Stagnation => "the same sensors fail and the same change is made again",
             Self::Oscillation => "states that were there before keep coming back",
             Self::Regression => "it stays worse than it was",
             Self::NoChange => "the actuator changes nothing",
+            Self::Plateau => "the same sensors fail and no figure gets better",
         }
     }
 }

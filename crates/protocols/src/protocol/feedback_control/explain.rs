@@ -73,7 +73,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
             format!("out of iterations after {}", actuations(state))
         }
         End::Exhausted { dimension } => {
-            because.push(format!("nothing is left of its {dimension}"));
+            because.push(format!("nothing is left of its {dimension} after {}", actuations(state)));
             commands.push(resume);
             format!("out of {dimension}")
         }
@@ -89,10 +89,10 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
             format!("stopped early: {}", how.word())
         }
         End::NeedsHuman { cause } => {
-            because.push(cause.words());
+            because.push(still_open(state, cause).words());
             because.extend(state.last_failure.iter().map(|how| format!("the last agent {how}")));
-            if let Cause::GateFindings { findings } = cause {
-                commands.push(waive_command(id, findings));
+            if let Cause::GateFindings { findings } = still_open(state, cause) {
+                commands.push(waive_command(id, &findings));
             }
             commands.push(if cause.can_be_talked_over() {
                 format!("{resume} --note \"…\"")
@@ -121,17 +121,50 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
             state.spec.root.sensors.iter().filter(|sensor| sensor.required).count()
         ));
     }
+    // A person who is asked about them was told already.
+    if !matches!(end, End::Complete | End::NeedsHuman { cause: Cause::GateFindings { .. } }) {
+        let open = state.open_findings().into_iter().map(GateFinding::words);
+        because.extend(open.map(|words| format!("found about the gate, and nobody waived it: {words}")));
+    }
     if state.commits > 0 {
         let (branch, base) = (&state.spec.place.doer_branch, &state.spec.base_branch);
-        because.push(format!("{} on {branch}, made from {base}", counted(state.commits, "commit")));
+        because
+            .push(format!("{} on {branch}, made from {base}", counted(state.commits_on_branch(), "commit")));
         commands.push(format!("git log --oneline {base}..{branch}"));
-        commands.push(format!("git merge {branch}"));
+        if state.spec.taken_along {
+            because.push(
+                "your uncommitted changes are the first of them, and lie in your checkout too: stash them before you merge"
+                    .to_string(),
+            );
+            commands.push("git stash --include-untracked".to_string());
+        }
+        if *end == End::Complete || state.open_findings().is_empty() {
+            commands.push(format!("git merge {branch}"));
+        }
     }
     Explanation { now, because, commands }
 }
 
+/// A person may have waived some of what the run waits with.
+pub(super) fn still_open(state: &State, cause: &Cause) -> Cause {
+    match cause {
+        Cause::GateFindings { findings } => {
+            let open = state.open_findings();
+            let open = |one: &&GateFinding| open.iter().any(|finding| finding.kind == one.kind);
+            Cause::GateFindings { findings: findings.iter().filter(open).cloned().collect() }
+        }
+        other => other.clone(),
+    }
+}
+
+/// Of the outermost node; where others are inside it, how often the actuator worked is said too.
 fn actuations(state: &State) -> String {
-    counted(state.stack.first().map_or(0, |frame| frame.actuations), "actuation")
+    let outermost = counted(state.stack.first().map_or(0, |frame| frame.actuations), "actuation");
+    if state.spec.root.child().is_none() {
+        return outermost;
+    }
+    let worked = if state.captures == 1 { "once".to_string() } else { format!("{} times", state.captures) };
+    format!("{outermost} of {}, in which the actuator worked {worked}", state.spec.root.id)
 }
 
 fn counted(count: u32, one: &str) -> String {
@@ -169,7 +202,10 @@ impl Cause {
                 format!("the {role} may only read, and changed {}; its word does not count", paths.join(", "))
             }
             Self::Hazard { hazards } => {
-                format!("what the actuator left cannot be taken safely: {}", hazards.join("; "))
+                let hazards = hazards.join("; ");
+                format!(
+                    "what the actuator left cannot be taken safely: {hazards}; it is kept, in its worktree and as patch.diff among the run's evidence"
+                )
             }
             Self::AgentNotStarted { role, reason } => format!("the {role} could not be started: {reason}"),
             Self::AgentKeepsFailing { role, why } => format!("the {role} keeps failing: it {why}"),

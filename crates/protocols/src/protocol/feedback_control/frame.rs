@@ -3,13 +3,16 @@
 
 use super::end::NodeEnd;
 use super::spec::Node;
-use super::steadiness::{Moved, Point, Remark, Steadiness};
+use super::steadiness::{Moved, Point, Remark, Standing, Steadiness};
 use crate::kernel::budget::Dimension;
 use crate::outcome::{Action, CapturedChange, Decision, Reading, ReadingStatus, Usage};
 use crate::vocabulary::{ArtifactRef, TreeId};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+/// Older attempts are in the history of the branch.
+const MAX_ATTEMPTED: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
@@ -39,6 +42,8 @@ pub struct Frame {
     pub action: Option<Action>,
     pub change: Option<CapturedChange>,
     pub child_end: Option<NodeEnd>,
+    /// What was done in this entry, one line for each of the last actuations.
+    pub attempted: Vec<String>,
     pub steadiness: Steadiness,
     /// What the engine said about the last measurement.
     pub remarks: Vec<Remark>,
@@ -68,6 +73,7 @@ impl Frame {
             action: None,
             change: None,
             child_end: None,
+            attempted: Vec::new(),
             steadiness: Steadiness::default(),
             remarks: Vec::new(),
             end: None,
@@ -110,8 +116,17 @@ impl Frame {
         }
     }
 
+    /// Somebody acted, and this is what they say they did.
+    pub(crate) fn acted(&mut self, how: &str) {
+        self.actuations = self.actuations.saturating_add(1);
+        if self.attempted.len() == MAX_ATTEMPTED {
+            self.attempted.remove(0);
+        }
+        self.attempted.push(format!("iteration {}: {how}", self.label()));
+    }
+
     /// All sensors have read this content.
-    pub(crate) fn take_measurement(&mut self, plant: &TreeId, commits: u32) {
+    pub(crate) fn take_measurement(&mut self, plant: &TreeId, commits: u32, standing: Standing) {
         self.readings = core::mem::take(&mut self.coming);
         self.measured = Some(plant.clone());
         self.put_back = false;
@@ -126,6 +141,8 @@ impl Frame {
                 readings: self.readings.clone(),
                 commit: None,
                 commits,
+                change: self.change.as_ref().and_then(|change| change.fingerprint.clone()),
+                standing,
             };
             let idle = acted && self.found.as_ref() == Some(plant);
             let moved = if idle { Moved::No } else { Moved::Yes };

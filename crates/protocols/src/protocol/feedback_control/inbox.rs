@@ -1,7 +1,7 @@
 //! When a control loop waits for a person, and what it would help to do.
 
 use super::end::{Cause, End};
-use super::explain::{resume_command, standing, waive_command};
+use super::explain::{resume_command, standing, still_open, waive_command};
 use super::state::State;
 use super::steadiness::Remark;
 use crate::inbox::{Question, Waiting, room};
@@ -15,7 +15,7 @@ const REMARKS: usize = 5;
 
 pub(crate) fn waiting(run: &Run, state: &State, id: &str) -> Option<Waiting> {
     let (cause, suggestion) = match state.end.as_ref()? {
-        End::NeedsHuman { cause } => (cause.words(), suggestion(cause)),
+        End::NeedsHuman { cause } => (still_open(state, cause).words(), suggestion(cause)),
         End::Stalled { how } => (
             format!("it goes nowhere: {}", how.words()),
             "tell the controller what it does not see, or change the set-up and start again",
@@ -29,8 +29,10 @@ pub(crate) fn waiting(run: &Run, state: &State, id: &str) -> Option<Waiting> {
         format!("windlass retry {id}{more}"),
         format!("windlass skip {id}"),
     ];
-    if let Some(End::NeedsHuman { cause: Cause::GateFindings { findings } }) = &state.end {
-        commands.insert(0, waive_command(id, findings));
+    if let Some(End::NeedsHuman { cause }) = &state.end
+        && let Cause::GateFindings { findings } = still_open(state, cause)
+    {
+        commands.insert(0, waive_command(id, &findings));
     }
     if state.commits > 0 {
         let (branch, base) = (&state.spec.place.doer_branch, &state.spec.base_branch);

@@ -7,6 +7,7 @@ use super::plant_gate::{of_all, passing};
 use super::spec::{CapRule, ControlSpec};
 use crate::effect::Effect;
 use crate::fact::Fact;
+use crate::kernel::gate::{FindingName, Waiver};
 use crate::kernel::person::Word;
 use crate::kernel::watched_gate::WatchedGate;
 use crate::outcome::{Answer, CapturedChange, Outcome, Reading, ReadingStatus, StepEnd, WorkspaceAfter};
@@ -58,6 +59,11 @@ struct Watch<'a> {
     gate: WatchedGate,
     /// What was taken down of each content, for the one that is put back.
     captured: BTreeMap<TreeId, CapturedChange>,
+    waived: BTreeMap<TreeId, Vec<Waiver>>,
+    /// What was found about each content that was left, and not waived.
+    open_on: BTreeMap<TreeId, Vec<FindingName>>,
+    /// The content that a loop ended on, before the best one may be put back.
+    ended_on: Option<TreeId>,
     stop_asked: bool,
     concluded: bool,
     closed: bool,
@@ -80,6 +86,9 @@ impl<'a> Watch<'a> {
             base: None,
             gate: WatchedGate::new(spec.place.gate.clone()),
             captured: BTreeMap::new(),
+            waived: BTreeMap::new(),
+            open_on: BTreeMap::new(),
+            ended_on: None,
             stop_asked: false,
             concluded: false,
             closed: false,
@@ -117,7 +126,7 @@ impl<'a> Watch<'a> {
             }
             Fact::RunEnded if !self.closed => self.say("the run ended without its summary"),
             Fact::PersonSaid { word: Word::Waive(waiver), .. } => {
-                self.gate.waive(core::slice::from_ref(waiver));
+                self.waive(core::slice::from_ref(waiver));
             }
             Fact::RunStarted { .. } | Fact::PersonSaid { .. } | Fact::RunEnded => {}
         }
@@ -148,10 +157,7 @@ impl<'a> Watch<'a> {
         };
         if self.plant.is_none() {
             self.plant = shown.filter(|tree| self.taken_down.contains(*tree)).cloned();
-            match self.plant.as_ref().and_then(|plant| self.captured.get(plant)) {
-                Some(change) => self.gate.captured(change),
-                None => self.gate.begin(self.plant.clone()),
-            }
+            self.put_back();
         }
         match request {
             Effect::RunAgent(agent) if agent.tree != self.plant => {
@@ -186,6 +192,42 @@ impl<'a> Watch<'a> {
             }
             Effect::LandChange(_) | Effect::RunChecks(_) => self.say("a step of another loop was asked for"),
             _ => {}
+        }
+    }
+
+    /// The content that a loop ends on is the one it had, or an earlier one that nobody has to doubt.
+    fn put_back(&mut self) {
+        let Some(plant) = self.plant.clone() else { return };
+        if self.ended_on.take().is_some_and(|last| last != plant) {
+            for finding in self.open_on.get(&plant).cloned().unwrap_or_default() {
+                let name = finding.name();
+                self.say(&format!("content was put back as the best with `{name}`, which nobody waived"));
+            }
+        }
+        match self.captured.get(&plant).cloned() {
+            Some(change) => self.turn_to(&change),
+            None => self.gate.begin(Some(plant)),
+        }
+    }
+
+    fn turn_to(&mut self, change: &CapturedChange) {
+        self.gate.captured(change);
+        if let Some(waivers) = self.waived.get(&change.tree) {
+            self.gate.waive(waivers);
+        }
+    }
+
+    fn waive(&mut self, waivers: &[Waiver]) {
+        self.gate.waive(waivers);
+        if let Some(plant) = &self.plant {
+            self.waived.entry(plant.clone()).or_default().extend(waivers.iter().cloned());
+        }
+    }
+
+    /// What is known of the content that is about to be left.
+    fn leave_content(&mut self) {
+        if let Some(plant) = &self.plant {
+            self.open_on.insert(plant.clone(), self.gate.unwaived());
         }
     }
 
@@ -224,7 +266,7 @@ impl<'a> Watch<'a> {
                     (Answer::Reading(reading), Some(tree)) if sound => self.measured(&reading.clone(), &tree),
                     (Answer::Decision(decision), _) if sound => {
                         let met = decision.target_met;
-                        self.gate.waive(&decision.waivers);
+                        self.waive(&decision.waivers);
                         if let Some(entry) = self.entries.last_mut() {
                             entry.claimed = met;
                         }
@@ -269,8 +311,9 @@ impl<'a> Watch<'a> {
             }
             ControlFact::IterationOpened { iteration, .. } => self.opened(*iteration),
             ControlFact::ChangeTaken { change, .. } => {
+                self.leave_content();
                 self.plant = Some(change.tree.clone());
-                self.gate.captured(change);
+                self.turn_to(change);
                 self.captured.insert(change.tree.clone(), change.clone());
                 self.taken_down.insert(change.tree.clone());
                 self.acted();
@@ -357,7 +400,8 @@ impl<'a> Watch<'a> {
         if best_may_be_kept
             && matches!(end, NodeEnd::MaxIterations | NodeEnd::Stalled { .. } | NodeEnd::Spent { .. })
         {
-            self.plant = None;
+            self.leave_content();
+            self.ended_on = self.plant.take();
         }
     }
 }

@@ -2,7 +2,10 @@
 //! How findings are made is the host's; what an open one leads to is decided in `next`.
 
 use super::spec::Node;
-use crate::kernel::gate::{Counted, Gate, GateFinding, GateReport, GateRules, TestCount, TouchedPath};
+use super::steadiness::Standing;
+use crate::kernel::gate::{
+    Counted, Gate, GateFinding, GateReport, GateRules, TestCount, TouchedPath, Waiver,
+};
 use crate::kernel::gate::{fewer_tests, needs_inspection};
 use crate::outcome::{CapturedChange, Reading, ReadingStatus};
 use crate::vocabulary::TreeId;
@@ -20,6 +23,8 @@ pub struct PlantGate {
     inspected_at: Vec<u32>,
     /// Contents that touched something; an earlier one may be put back.
     earlier: BTreeMap<TreeId, Arc<Look>>,
+    /// What was waived of each content.
+    waived: BTreeMap<TreeId, Vec<Waiver>>,
     tests_at_base: Vec<TestCount>,
     pub(super) red_at_base: Vec<String>,
 }
@@ -44,11 +49,38 @@ impl PlantGate {
         self.turn_to(&change.tree);
     }
 
-    /// Whatever was waived or inspected was so for another content.
+    /// Whatever was inspected was another content; what was waived of this one stays so.
     pub(super) fn turn_to(&mut self, plant: &TreeId) {
         self.look = self.earlier.get(plant).cloned().unwrap_or_default();
-        self.gate = Gate { findings: self.look.findings.clone(), ..Gate::default() };
+        let waivers = self.waived.get(plant).cloned().unwrap_or_default();
+        self.gate = Gate { findings: self.look.findings.clone(), waivers, ..Gate::default() };
         self.inspected_at.clear();
+    }
+
+    /// Counts for that content alone.
+    pub(super) fn waive(&mut self, plant: Option<&TreeId>, waivers: &[Waiver]) {
+        self.gate.waivers.extend(waivers.iter().cloned());
+        if let Some(plant) = plant.filter(|_| !waivers.is_empty()) {
+            self.waived.entry(plant.clone()).or_default().extend(waivers.iter().cloned());
+        }
+    }
+
+    /// Whether what these readings of the plant say can be believed. Only readings that all pass are worth a closer look; until
+    /// it is taken they prove nothing.
+    pub(super) fn standing(
+        &self,
+        rules: &GateRules,
+        (depth, node): (u32, &Node),
+        readings: &[Reading],
+    ) -> Standing {
+        let pass = readings.iter().all(|one| !one.required || one.status == ReadingStatus::Pass);
+        let measures = node.sensors.iter().any(|sensor| sensor.required && sensor.command.is_some());
+        let unproven = pass && measures && self.wants_inspection(rules, depth);
+        if !rules.is_off() && (unproven || !self.gate.unwaived().is_empty()) {
+            Standing::Doubted
+        } else {
+            Standing::Sound
+        }
     }
 
     /// What each sensor's command said first of the base is what it is held to.

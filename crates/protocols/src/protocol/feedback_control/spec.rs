@@ -33,6 +33,9 @@ pub struct ControlSpec {
     pub patience: Patience,
     pub base_branch: String,
     pub workplace: Workplace,
+    /// The base is a commit of the user's uncommitted changes, which lie in their checkout as well.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub taken_along: bool,
     pub place: Place,
 }
 

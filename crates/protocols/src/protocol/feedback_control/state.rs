@@ -17,7 +17,8 @@ use crate::kernel::person::Word;
 use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{AgentReport, Outcome, Reading, StepEnd, Usage};
 use crate::vocabulary::{ArtifactRef, CommitId, Millis, Role, TreeId};
-use alloc::string::String;
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +98,16 @@ impl State {
         self.stack.last()
     }
 
+    /// What was found about the gate of the content as it is now, and nobody waived.
+    pub fn open_findings(&self) -> Vec<&GateFinding> {
+        if self.spec.place.gate.is_off() { Vec::new() } else { self.integrity.gate.unwaived() }
+    }
+
+    /// With the user's own uncommitted changes, where they were taken along as the first of them.
+    pub fn commits_on_branch(&self) -> u32 {
+        self.commits.saturating_add(u32::from(self.spec.taken_along && self.commits > 0))
+    }
+
     /// The best measurement of the outermost node so far.
     pub fn best(&self) -> Option<&Point> {
         self.stack.first().and_then(|frame| frame.steadiness.best())
@@ -116,7 +127,8 @@ impl State {
             Fact::RunReopened { note, .. } => self.reopen(note.as_deref()),
             Fact::FeedbackControl(fact) => self.evolve_control(fact),
             Fact::PersonSaid { word: Word::Waive(waiver), .. } => {
-                self.integrity.gate.waivers.push(waiver.clone());
+                self.integrity.waive(self.plant.as_ref(), core::slice::from_ref(waiver));
+                self.judge_plant();
             }
             Fact::RunStarted { .. }
             | Fact::StopAsked { .. }
@@ -148,6 +160,7 @@ impl State {
             }
             ControlFact::GateInspected { depth, report } => {
                 self.integrity.inspected(*depth, report);
+                self.judge_plant();
                 self.begin_step();
             }
             // What was remarked follows from the readings; the fact is for those who read the log.
@@ -159,8 +172,13 @@ impl State {
                 self.reverted.clone_from(&change.reverted);
                 self.left_out.clone_from(&change.left_out);
                 if let Some(frame) = self.stack.last_mut() {
+                    let said = frame.action.as_ref().map(|action| action.summary.clone());
+                    frame.acted(&match said.filter(|said| !said.is_empty()) {
+                        _ if change.files_changed == 0 => "nothing was changed".to_string(),
+                        Some(said) => said,
+                        None => format!("{} files changed", change.files_changed),
+                    });
                     frame.change = Some(change.clone());
-                    frame.actuations = frame.actuations.saturating_add(1);
                 }
             }
             ControlFact::RepairAsked { faults, .. } => {
@@ -189,7 +207,8 @@ impl State {
             ControlFact::LimitsChanged { limits } => self.spec.change_limits(limits),
             ControlFact::NodeConcluded { end, .. } => self.conclude_node(end),
             ControlFact::DecisionTaken { decision, .. } => {
-                self.integrity.gate.waivers.extend(decision.waivers.iter().cloned());
+                self.integrity.waive(self.plant.as_ref(), &decision.waivers);
+                self.judge_plant();
                 let told = core::mem::take(&mut self.told_notes).min(self.unsaid_notes.len());
                 self.unsaid_notes.drain(..told);
                 self.evolve_frame(fact);
@@ -242,7 +261,9 @@ impl State {
         if whole {
             let order = |name: &str| node.sensors.iter().position(|sensor| sensor.name == name);
             frame.coming.sort_by_key(|reading| order(&reading.sensor));
-            frame.take_measurement(plant, commits);
+            let of_node = (frame.depth, node);
+            let standing = self.integrity.standing(&self.spec.place.gate, of_node, &frame.coming);
+            frame.take_measurement(plant, commits, standing);
         } else {
             // What was measured before no longer speaks of this content: a sensor may say something else by now.
             frame.measured = None;
@@ -250,11 +271,22 @@ impl State {
         self.begin_step();
     }
 
+    /// Something was found out about the plant, or waived, since the node at work measured it.
+    fn judge_plant(&mut self) {
+        let (Some(plant), Some(frame)) = (&self.plant, self.stack.last_mut()) else { return };
+        if frame.measured.as_ref() != Some(plant) {
+            return;
+        }
+        let of_node = (frame.depth, self.spec.node(frame.depth as usize));
+        let standing = self.integrity.standing(&self.spec.place.gate, of_node, &frame.readings);
+        frame.steadiness.judge(plant, standing);
+    }
+
     fn leave_child(&mut self, end: &NodeEnd) {
         let Some(mut child) = self.stack.pop() else { return };
         if let Some(parent) = self.stack.last_mut() {
             parent.child_end = Some(end.clone());
-            parent.actuations = parent.actuations.saturating_add(1);
+            parent.acted(&format!("the inner loop ended: {}", end.reason()));
             self.last_child_end.retain(|(depth, _)| *depth != parent.depth);
             self.last_child_end.push((parent.depth, end.clone()));
         }
@@ -294,7 +326,14 @@ impl State {
                 });
             }
             Effect::Wait(wait) => self.waiting_until = Some(wait.until),
-            Effect::CommitIteration(commit) => self.unseen_commit = Some(commit.clone()),
+            Effect::CommitIteration(commit) => {
+                // An older version may have put another content back than would be chosen now: the branch has what it says.
+                if self.plant.as_ref().is_some_and(|plant| *plant != commit.plant) {
+                    self.plant = Some(commit.plant.clone());
+                    self.integrity.turn_to(&commit.plant);
+                }
+                self.unseen_commit = Some(commit.clone());
+            }
             Effect::ReadQueue { .. }
             | Effect::RunSuite(_)
             | Effect::CommitItem(_)

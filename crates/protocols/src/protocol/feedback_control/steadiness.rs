@@ -24,6 +24,18 @@ pub struct Point {
     pub commit: Option<CommitId>,
     /// How many commits the branch had then.
     pub commits: u32,
+    /// By this the change that led here is known again; absent where a deeper node or nobody made one.
+    pub change: Option<String>,
+    pub standing: Standing,
+}
+
+/// Whether what was measured can be believed: readings that a change made green by bending what measures it say nothing about
+/// the task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Sound,
+    /// Findings about the gate are open, or the sensors still have to run without what the change did to them.
+    Doubted,
 }
 
 impl Point {
@@ -34,6 +46,15 @@ impl Point {
 
     pub fn required_failing(&self) -> usize {
         self.readings.iter().filter(|one| one.required && one.status != ReadingStatus::Pass).count()
+    }
+
+    /// Every sensor that fails prints figures now and did so then: only then does standing still say something.
+    fn failing_figures_stand(&self, before: &Self) -> bool {
+        let figures = |point: &Self, sensor: &str| {
+            point.readings.iter().any(|one| one.sensor == sensor && !one.metrics.is_empty())
+        };
+        self.failing().next().is_some()
+            && self.failing().all(|sensor| figures(self, sensor) && figures(before, sensor))
     }
 
     fn same_signature(&self, other: &Self) -> bool {
@@ -83,6 +104,14 @@ fn moved_figures(new: &Point, old: &Point) -> (usize, usize) {
     (better, worse)
 }
 
+/// Whether this content takes the place of the best one so far. Where nothing that was measured tells two contents apart, the
+/// newer one has more of the task in it.
+fn takes_over(point: &Point, best: Option<&Point>) -> bool {
+    let newer = |best: &Point| best.plant != point.plant && best.same_signature(point);
+    point.standing == Standing::Sound
+        && best.is_none_or(|best| compare(point, best) == Compared::Better || newer(best))
+}
+
 fn pairs<'a>(new: &'a Point, old: &'a Point) -> impl Iterator<Item = (&'a Reading, &'a Reading)> {
     new.readings.iter().filter_map(|reading| {
         let before = old.readings.iter().find(|one| one.sensor == reading.sensor)?;
@@ -101,7 +130,7 @@ pub(crate) enum Moved {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Remark {
-    /// For so many iterations the same sensors failed and no figure got better.
+    /// For so many iterations the same sensors failed and no figure of theirs got better.
     Unchanged { iterations: u32 },
     /// The state of an earlier iteration came back.
     Returned { to: String, times: u32 },
@@ -109,6 +138,8 @@ pub enum Remark {
     Worse { than: String, iterations: u32 },
     /// The actuator changed nothing, so many times in a row.
     NothingChanged { times: u32 },
+    /// The same change was made so many times in a row, and the same sensors fail.
+    Repeated { times: u32 },
 }
 
 impl Remark {
@@ -132,6 +163,11 @@ impl Remark {
                     "the actuator changed nothing (times in a row: {times}): the plan gave it nothing to do"
                 )
             }
+            Self::Repeated { times } => {
+                format!(
+                    "the same change was made {times} times in a row and the same sensors fail: try another way"
+                )
+            }
         }
     }
 }
@@ -140,10 +176,23 @@ impl Remark {
 pub struct Steadiness {
     points: Vec<Point>,
     best: Option<Point>,
+    /// Of the points that are no longer remembered.
+    best_forgotten: Option<Point>,
     unchanged: u32,
+    repeated: u32,
     returns: u32,
     worse: u32,
     idle: u32,
+}
+
+/// What a new point is against those before it.
+struct Against {
+    best: Compared,
+    /// The same sensors fail and no figure got better.
+    stands: bool,
+    figures: bool,
+    same_change: bool,
+    is_back: bool,
 }
 
 impl Steadiness {
@@ -155,46 +204,90 @@ impl Steadiness {
             remarks.push(Remark::NothingChanged { times: self.idle });
         }
         if let Some(before) = self.points.last() {
-            let against_best = self.best.as_ref().map_or(Compared::Better, |best| compare(&point, best));
-            let stands = before.failing().eq(point.failing()) && moved_figures(&point, before).0 == 0;
             let earlier = self.points.iter().rev().skip(1);
             let back = earlier.clone().find(|one| {
                 one.plant == point.plant || (one.same_signature(&point) && !before.same_signature(&point))
             });
             let back = back.filter(|_| !idle).map(|one| one.label.clone());
-            self.count(against_best, stands, back.is_some());
-            if self.unchanged > 0 && !idle && point.failing().next().is_some() {
+            let against = Against {
+                best: self.against_best(&point),
+                stands: before.failing().eq(point.failing()) && moved_figures(&point, before).0 == 0,
+                figures: point.failing_figures_stand(before),
+                same_change: !idle && point.change.is_some() && point.change == before.change,
+                is_back: back.is_some(),
+            };
+            self.count(&against);
+            if self.repeated > 1 {
+                remarks.push(Remark::Repeated { times: self.repeated });
+            }
+            if self.unchanged > 0 && !idle {
                 remarks.push(Remark::Unchanged { iterations: self.unchanged });
             }
             remarks.extend(back.map(|to| Remark::Returned { to, times: self.returns }));
             if let Some(best) = self.best.as_ref().filter(|_| self.worse > 0) {
                 remarks.push(Remark::Worse { than: best.label.clone(), iterations: self.worse });
             }
-            // Where nothing that was measured tells two contents apart, the newer one has more of the task in it.
-            let newer = |best: &Point| best.plant != point.plant && best.same_signature(&point);
-            if against_best == Compared::Better || self.best.as_ref().is_some_and(newer) {
-                self.best = Some(point.clone());
-            }
-        } else {
+        }
+        if takes_over(&point, self.best.as_ref()) {
             self.best = Some(point.clone());
         }
         self.points.push(point);
         if self.points.len() > REMEMBERED {
-            self.points.remove(0);
+            let forgotten = self.points.remove(0);
+            if takes_over(&forgotten, self.best_forgotten.as_ref()) {
+                self.best_forgotten = Some(forgotten);
+            }
         }
         remarks
     }
 
-    fn count(&mut self, against_best: Compared, stands: bool, is_back: bool) {
-        match against_best {
-            Compared::Better => (self.unchanged, self.returns, self.worse) = (0, 0, 0),
+    /// What is doubted is no progress, however green it is.
+    fn against_best(&self, point: &Point) -> Compared {
+        match (self.best.as_ref().map_or(Compared::Better, |best| compare(point, best)), point.standing) {
+            (Compared::Better, Standing::Doubted) => Compared::Same,
+            (compared, _) => compared,
+        }
+    }
+
+    fn count(&mut self, against: &Against) {
+        match against.best {
+            Compared::Better => self.made_progress(),
             Compared::Same => self.worse = 0,
             Compared::Worse => self.worse += 1,
         }
-        if against_best != Compared::Better {
-            self.unchanged = if stands { self.unchanged + 1 } else { 0 };
-            self.returns += u32::from(is_back);
+        if against.best != Compared::Better {
+            self.unchanged = if against.stands && against.figures { self.unchanged + 1 } else { 0 };
+            self.repeated = if against.stands && against.same_change { self.repeated.max(1) + 1 } else { 0 };
+            self.returns += u32::from(against.is_back);
         }
+    }
+
+    const fn made_progress(&mut self) {
+        (self.unchanged, self.repeated, self.returns, self.worse) = (0, 0, 0, 0);
+    }
+
+    /// What was found out about a content, or waived, after it was measured.
+    pub(crate) fn judge(&mut self, plant: &TreeId, standing: Standing) {
+        let mut other = false;
+        for point in self.points.iter_mut().filter(|point| point.plant == *plant) {
+            other |= point.standing != standing;
+            point.standing = standing;
+        }
+        if !other {
+            return;
+        }
+        let mut best = self.best_forgotten.as_ref();
+        for point in &self.points {
+            if takes_over(point, best) {
+                best = Some(point);
+            }
+        }
+        let best = best.cloned();
+        let is_best = |best: &Option<Point>| best.as_ref().is_some_and(|best| best.plant == *plant);
+        if is_best(&best) && !is_best(&self.best) {
+            self.made_progress();
+        }
+        self.best = best;
     }
 
     pub(crate) fn committed(&mut self, commit: &CommitId, label: &str, plant: &TreeId, commits: u32) {
@@ -216,8 +309,10 @@ impl Steadiness {
             Some(Stall::Oscillation)
         } else if self.worse >= limit {
             Some(Stall::Regression)
-        } else if self.unchanged >= limit {
+        } else if self.repeated >= limit.max(2) {
             Some(Stall::Stagnation)
+        } else if self.unchanged >= limit {
+            Some(Stall::Plateau)
         } else {
             None
         }
@@ -225,9 +320,11 @@ impl Steadiness {
 
     /// A person looked: what went on before is remembered and no longer counted.
     pub(crate) fn begin_counting_anew(&mut self) {
-        (self.unchanged, self.returns, self.worse, self.idle) = (0, 0, 0, 0);
+        self.made_progress();
+        self.idle = 0;
     }
 
+    /// Of the contents that nobody doubts.
     pub fn best(&self) -> Option<&Point> {
         self.best.as_ref()
     }

@@ -1,0 +1,123 @@
+//! Whether a control loop can begin on the checkout and the branches as they lie there, or go on. `control run`, `control check`
+//! and `resume` ask here, so that what one calls good the other does not refuse.
+
+use crate::context::{RunContext, git_commit};
+use crate::control::task_spec::no_commit_yet;
+use crate::effect_runner::{branch_back, kept_aside};
+use crate::fault::git_fault;
+use windlass_artifact_formats::control_loop::BRANCH_PREFIX;
+use windlass_control_api::{Code, Fault};
+use windlass_git_workspaces::{Commit, GitError, Overlay, Repository, SnapshotLimits, TreeId};
+use windlass_protocols::protocol::feedback_control::spec::Workplace;
+use windlass_protocols::protocol::feedback_control::state::State;
+
+/// Where worktrees of runs are; never a part of what a run looks at.
+pub(super) const RUNS: &str = ".orchestrator/";
+/// So many of the changed files are named; the rest is counted.
+const NAMED_CHANGES: usize = 5;
+
+/// What becomes of changes that belong to no commit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Uncommitted {
+    Refused,
+    TakenAlong,
+}
+
+/// Where the loop begins, and what the user has changed since and not committed.
+pub(super) fn base(
+    repository: &Repository,
+    uncommitted: Uncommitted,
+) -> Result<(Commit, Option<TreeId>), Fault> {
+    let head = repository.head().map_err(|error| match error {
+        GitError::UnknownRevision { .. } => no_commit_yet(),
+        error => git_fault(error),
+    })?;
+    repository.import(&head).map_err(git_fault)?;
+    let checkout = repository.checkout();
+    let key = format!("checkout-{}", checkout.repository_key());
+    let limits = SnapshotLimits::NONE;
+    let found = repository.snapshot(checkout.work_tree(), &key, &head.tree, limits).map_err(git_fault)?;
+    let changed = found.changes.iter().map(|change| change.path.to_string());
+    let changed: Vec<String> = changed.filter(|path| !path.starts_with(RUNS)).collect();
+    if changed.is_empty() {
+        return Ok((head, None));
+    }
+    if uncommitted == Uncommitted::Refused {
+        return Err(dirty(&changed));
+    }
+    let parts = Overlay { content: &found.tree, replaced: &[], removed: &[RUNS], files: &[] };
+    let tree = repository.overlay(&parts).map_err(git_fault)?;
+    Ok((head, Some(tree)))
+}
+
+fn dirty(changed: &[String]) -> Fault {
+    let shown: Vec<&str> = changed.iter().take(NAMED_CHANGES).map(String::as_str).collect();
+    let more = if changed.len() > shown.len() { ", …" } else { "" };
+    let count = match changed.len() {
+        1 => "1 uncommitted change".to_owned(),
+        several => format!("{several} uncommitted changes"),
+    };
+    Fault::new(Code::NotAllowedNow, format!("your checkout has {count}: {}{more}", shown.join(", ")))
+        .kept("nothing was begun")
+        .hint("commit or stash them")
+        .hint("or take them along as the first commit of the loop's branch with `--allow-dirty`")
+}
+
+/// Whether there is room for the run's directory, and for its branch: that one, or any of the usual names.
+pub(super) fn room(repository: &Repository, branch: Option<&str>) -> Result<(), Fault> {
+    let runs = repository.checkout().work_tree().join(RUNS.trim_end_matches('/'));
+    if runs.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
+        return Err(Fault::new(
+            Code::NotAllowedNow,
+            format!("{} is a file, and runs keep their directories there", runs.display()),
+        )
+        .kept("nothing was begun")
+        .hint("move it away, and commit that if it is committed"));
+    }
+    let usual = format!("{BRANCH_PREFIX}any");
+    let wanted = branch.unwrap_or(&usual);
+    let reference = format!("refs/heads/{wanted}");
+    let Some(by) = repository.in_the_way_of(&reference).map_err(git_fault)? else { return Ok(()) };
+    let by = by.trim_start_matches("refs/heads/");
+    let family = wanted.rsplit_once('/').map_or(wanted, |(family, _)| family);
+    Err(Fault::new(
+        Code::NotAllowedNow,
+        format!("the branch {by} leaves git no room for {}", branch.unwrap_or(&format!("{family}/…"))),
+    )
+    .kept("nothing was begun")
+    .hint("give the loop's branch another name with `--branch NAME`")
+    .hint(format!("or make room: `git branch -m {by} NEW-NAME`")))
+}
+
+/// In one sentence, for a list of problems.
+pub(super) fn in_words(fault: &Fault) -> String {
+    let mut words = vec![fault.message.clone()];
+    words.extend(fault.hints.iter().cloned());
+    words.join("; ")
+}
+
+/// Whether the loop's branch still stands where the loop left it. Looked at before anybody is asked: the next commit would be
+/// refused, and what was paid for it would wait for nothing.
+pub(crate) fn still_there(context: &RunContext, state: &State) -> Result<(), Fault> {
+    // A commit whose end nobody saw may have moved it.
+    let (Some(head), None) = (&state.head, &state.unseen_commit) else { return Ok(()) };
+    let branch = &state.spec.place.doer_branch;
+    let (reference, head) = (format!("refs/heads/{branch}"), git_commit(head)?);
+    let repository = &context.repository;
+    let refuse = |message: String| Fault::new(Code::NotAllowedNow, message).kept("nothing was asked or run");
+    let found = repository.read_reference(&reference).map_err(git_fault)?;
+    if found.as_ref() != Some(&head) {
+        return Err(match found {
+            None => refuse(format!("{branch} was deleted")).hint(branch_back(branch, None, head.as_str())),
+            Some(found) => refuse(format!("{branch} was moved to {found}"))
+                .hint(kept_aside(branch, found.as_str()))
+                .hint(branch_back(branch, Some(found.as_str()), head.as_str())),
+        });
+    }
+    let in_place = state.spec.workplace == Workplace::InPlace;
+    if in_place && repository.current_branch().map_err(git_fault)?.as_deref() != Some(reference.as_str()) {
+        return Err(refuse(format!("your checkout is no longer on {branch}"))
+            .hint(format!("switch back to it: `git switch {branch}`")));
+    }
+    Ok(())
+}
