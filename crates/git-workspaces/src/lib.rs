@@ -75,6 +75,7 @@ pub use references::ReferenceUpdate;
 pub use repo_path::RepoPath;
 pub use repository::Repository;
 pub use selection::{Difference, FileId, Part, Selected};
+pub use set_apart::{is_untouched_place, worktree_set_apart_in};
 pub use snapshot::{Change, ChangeKind, Snapshot};
 pub use worktree::{Head, NewWorktree, Worktree};
 pub use worktree_removal::{Keeping, Kept, Obstacle, Removal};

@@ -71,6 +71,7 @@ fn examples() -> Vec<Fact> {
     facts.extend(fenced());
     facts.extend(gate_facts::examples());
     facts.extend(roadmap_facts::since_rounds_are_taken_up());
+    facts.extend(roadmap_facts::since_handoffs_have_faults());
     facts
 }
 
