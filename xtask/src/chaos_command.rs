@@ -74,6 +74,11 @@ const CAMPAIGNS: &[Campaign] = &[
         "two rounds at once, one after the other merged",
         "killed_parallel::",
     ),
+    in_program(
+        "roadmap-loop-anew",
+        "all three of them killed, and another run begun instead of a resume",
+        "killed_and_run_anew::",
+    ),
     in_program("roadmap-setup", "a control plane killed while it is set up", "roadmap_setup::crashes::"),
     in_program("by-hand", "a task killed while a person takes it over or hands it back", "inbox::killed::"),
     in_program(

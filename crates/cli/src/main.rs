@@ -128,6 +128,10 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
             let host = if args.only_looks() { look()? } else { connect()? };
             commands::goal::run(args, &*host, output).await
         }
+        Command::Roadmap(args) if args.leaves_no_trace() => {
+            let (_gone_with_it, host) = wiring::passing_by(environment)?;
+            commands::roadmap::run(args, &*host, output).await
+        }
         Command::Roadmap(args) => {
             let host = if args.only_looks() { look()? } else { connect()? };
             commands::roadmap::run(args, &*host, output).await

@@ -1,6 +1,7 @@
 //! The one place where the program meets its surroundings: the environment, its own path, and the host behind
 //! `Control`. Commands get what they need from here and look nowhere else.
 
+use crate::commands::scratch_repository::temporary_directory;
 use crate::commands::story::{Usual, WhoArgs};
 use crate::stories::{ByTurns, Config, Desk, Local, Notices, Remote, Speaker};
 use std::collections::BTreeMap;
@@ -43,6 +44,20 @@ pub(crate) fn control(environment: &Environment) -> Result<Box<dyn Wired>, Fault
 /// The host in this process, for a command that only looks.
 pub(crate) fn looking(environment: &Environment) -> Result<Box<dyn Wired>, Fault> {
     open(environment, Access::Look)
+}
+
+/// The host for a look that leaves nothing behind: where nothing was ever run, its state directory is one that goes with it.
+pub(crate) fn passing_by(
+    environment: &Environment,
+) -> Result<(Option<tempfile::TempDir>, Box<dyn Wired>), Fault> {
+    let usual = text_of(environment).state_directory();
+    if usual.is_some_and(|path| path.symlink_metadata().is_ok()) {
+        return Ok((None, looking(environment)?));
+    }
+    let place = temporary_directory("windlass-look-")?;
+    let mut environment = environment.clone();
+    environment.insert("WINDLASS_STATE_DIR".into(), place.path().into());
+    Ok((Some(place), looking(&environment)?))
 }
 
 /// A place at the story queue: of the server that was named or is configured, else of this machine. The latter is left when

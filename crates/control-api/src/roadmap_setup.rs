@@ -95,6 +95,8 @@ pub struct RoadmapInspection {
     pub generation: Option<String>,
     /// Whether `windlass roadmap run` could begin.
     pub valid: bool,
+    /// Everything can be understood, but not as things stand: another branch, edits that are not committed, a later revision.
+    pub not_now: bool,
     /// Why it is what it is, in sentences: for everything but a plane that can be run.
     pub why: Vec<String>,
     pub problems: Vec<PlaneProblem>,
@@ -215,6 +217,8 @@ pub struct RoadmapMigration {
     pub not_carried_over: Vec<String>,
     /// What has to be settled by a person before it can be written.
     pub open: Vec<String>,
+    /// Files it would be made of that people changed and did not commit.
+    pub edits: Vec<String>,
     pub written: Vec<String>,
     pub unchanged: Vec<String>,
     pub commit: Option<String>,

@@ -77,7 +77,7 @@ pub use references::ReferenceUpdate;
 pub use repo_path::RepoPath;
 pub use repository::Repository;
 pub use selection::{Difference, FileId, Part, Selected};
-pub use set_apart::nothing_was_left_apart;
+pub use set_apart::{is_untouched_place, nothing_was_left_apart, worktree_set_apart_in};
 pub use snapshot::{Change, ChangeKind, Snapshot};
 pub use worktree::{Head, NewWorktree, Worktree};
 pub use worktree_removal::{Keeping, Kept, Obstacle, Removal};

@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::checkout::path_from_line;
 use crate::durable_file::{read_plain, replace_for_now};
 use crate::error::GitError;
 use crate::repository::Repository;
@@ -97,6 +98,22 @@ fn carry_over_standing(worktree: &Worktree, git_dir: &Path) -> Result<(), GitErr
         put_index(git_dir, &index, time_of(&file)?)?;
     }
     Ok(())
+}
+
+/// Whether nobody did anything with git in a place that was set apart: then it holds nothing that is only there.
+pub fn is_untouched_place(place: &Path) -> bool {
+    nothing_was_left_in(place)
+}
+
+/// The worktree of the repository with this common directory whose git works in a place below `folder`.
+pub fn worktree_set_apart_in(common_dir: &Path, folder: &Path) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    fs::read_dir(common_dir.join("worktrees")).ok()?.flatten().find_map(|entry| {
+        let line = |name: &str| read_plain(&entry.path().join(name)).ok().map(|line| path_from_line(&line));
+        let place = entry.path().join(line("commondir")?).canonicalize().ok()?;
+        let dot_git = line("gitdir")?;
+        place.starts_with(&folder).then(|| dot_git.parent().unwrap_or(&dot_git).to_owned())
+    })
 }
 
 /// The last place if nothing was left in it, else a new one; and those before it.

@@ -139,6 +139,8 @@ impl Repository {
         if mark.exists() {
             fs::remove_file(&mark).map_err(GitError::io("remove", &mark))?;
         }
+        // Last: until everything else is gone, the removal may have to be completed.
+        self.forget_index(key);
         Ok(Removal::Removed { kept })
     }
 

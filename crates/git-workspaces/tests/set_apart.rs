@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use support::{World, write};
-use windlass_git_workspaces::Repository;
+use windlass_git_workspaces::{Repository, is_untouched_place, worktree_set_apart_in};
 
 struct Apart {
     world: World,
@@ -209,4 +209,21 @@ fn a_branch_that_the_user_moved_is_seen_by_the_next_step() {
     apart.world.git(&apart.world.repo, &["branch", "-D", "more"]);
     assert_eq!(apart.step(), place);
     assert_eq!(apart.git(&["branch", "--list", "more"]), "");
+}
+
+#[test]
+fn whose_place_it_is_and_whether_anything_was_left_in_it_can_be_told() {
+    let apart = Apart::new();
+    let common = apart.world.repo.join(".git");
+    assert_eq!(worktree_set_apart_in(&common, &apart.folder), None, "nobody works there yet");
+    let place = apart.step();
+    assert_eq!(worktree_set_apart_in(&common, &apart.folder), Some(apart.doer.canonicalize().unwrap()));
+    assert_eq!(worktree_set_apart_in(&common, &apart.world.repo), None);
+    apart.git(&["status"]);
+    assert!(is_untouched_place(&place));
+    apart.commit("mine");
+    assert!(!is_untouched_place(&place), "a commit is nowhere else");
+    fs::remove_dir_all(&apart.doer).unwrap();
+    apart.world.git(&apart.world.repo, &["worktree", "prune"]);
+    assert_eq!(worktree_set_apart_in(&common, &apart.folder), None, "the worktree is gone");
 }

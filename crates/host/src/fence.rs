@@ -47,6 +47,8 @@ const BUILD_OUTPUT: [&str; 10] = [
     ".pytest_cache",
     ".mypy_cache",
 ];
+/// Where, in the private directory of a run, git directories of agents lie that may not write the user's.
+pub(crate) const SET_APART: &str = "git";
 /// No honest ignore file is larger.
 const IGNORE_FILE_BYTES: u64 = 64 * 1024;
 
@@ -184,7 +186,7 @@ fn set_git_apart(context: &RunContext, step: &Step<'_>) -> Result<Vec<PathBuf>, 
     }
     let worktree = context.repository.worktree_at(step.worktree).map_err(git_fault)?;
     let name = step.worktree.file_name().unwrap_or_default();
-    let folder = context.state.run(&context.run).join("git").join(name);
+    let folder = context.state.run(&context.run).join(SET_APART).join(name);
     make_private(&folder)?;
     context.repository.set_apart(&worktree, &folder).map_err(git_fault)
 }

@@ -9,7 +9,9 @@ use windlass_artifact_formats::roadmap_loop::plane::{
     ActiveBundle, BundleTexts, Generation, PlaneKind, STATE_FILE, StateFile, Verification, apply_closeout,
     blank_contract_sections, names,
 };
-use windlass_artifact_formats::roadmap_loop::round::{DirectEvidence, Review, ReviewDecision, RoundPlan};
+use windlass_artifact_formats::roadmap_loop::round::{
+    DirectEvidence, Review, ReviewDecision, RoundPlan, handoff_faults,
+};
 use windlass_artifact_formats::roadmap_loop::scaffold::{
     Family, Outline, QUESTIONS, ScaffoldFile, contract_files, family_files, ignores_worktrees,
 };
@@ -200,6 +202,7 @@ fn section_25_the_forms_shown_to_the_roles_are_the_forms_that_are_read() {
     let notes = format!("### Changes Made\n- a: b\n\n{direct}");
     let direct = DirectEvidence::parse(&notes, "measure").expect("the scaffold has it");
     assert_eq!(direct.closeout.status_changes[0].milestone_id, "measure");
+    assert_eq!(handoff_faults("a", &example(manifest, "handoff.md`\n\n")), None);
     let review =
         Review::from_markdown(&example(manifest, "## `review.md`"), "measure").expect("the scaffold has it");
     assert!(matches!(review.decision, ReviewDecision::Approved { .. }), "{review:?}");
@@ -276,4 +279,16 @@ proptest! {
             prop_assert_eq!(plane.texts().roadmap().expect("the scaffold has it").milestones.len(), 2);
         }
     }
+}
+
+#[test]
+fn the_posture_never_forbids_what_the_number_of_rounds_allows() {
+    let posture = |most: Option<u32>, given: &str| {
+        let outline =
+            Outline { max_parallel_rounds: most, concurrency_posture: given.to_owned(), ..outline() };
+        outline.settle().expect("the scaffold has it").ledger.concurrency_posture
+    };
+    assert_eq!(posture(None, ""), "One round at a time.");
+    assert!(posture(Some(2), "").contains("at the same time"), "{}", posture(Some(2), ""));
+    assert_eq!(posture(Some(2), "As we like it."), "As we like it.");
 }

@@ -30,7 +30,7 @@ mod outcome;
 pub(crate) mod resume;
 pub(crate) mod roadmap;
 pub(crate) mod run;
-mod scratch_repository;
+pub(crate) mod scratch_repository;
 pub(crate) mod serve;
 pub(crate) mod settings;
 pub(crate) mod show;

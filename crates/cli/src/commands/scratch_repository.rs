@@ -53,7 +53,7 @@ pub(super) fn empty_directory(path: &Path) -> Result<PathBuf, Fault> {
     Ok(path.to_owned())
 }
 
-pub(super) fn temporary_directory(prefix: &str) -> Result<tempfile::TempDir, Fault> {
+pub(crate) fn temporary_directory(prefix: &str) -> Result<tempfile::TempDir, Fault> {
     tempfile::Builder::new()
         .prefix(prefix)
         .tempdir()

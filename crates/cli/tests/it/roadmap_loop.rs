@@ -4,9 +4,11 @@
 mod cheats;
 mod cleaning;
 pub(crate) mod crashes;
+mod cut_off;
 mod fan_out;
 mod held_to;
 mod ignored;
+mod in_the_way;
 mod ladder;
 mod looking;
 mod overtaking;
@@ -21,4 +23,5 @@ mod superseded;
 mod taken_up;
 mod taken_up_shares;
 mod telling;
+mod unsafe_work;
 mod updates;

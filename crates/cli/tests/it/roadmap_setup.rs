@@ -2,6 +2,7 @@
 
 mod closeout;
 mod crashes;
+mod exit_codes;
 mod init;
 mod inspect;
 mod migrate;

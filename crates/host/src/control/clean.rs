@@ -17,13 +17,13 @@ use crate::fault::{git_fault, journal_fault};
 use crate::headline;
 use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
-use keeping::{Corner, branch_at_base, branch_once_kept, worktree_of};
-use std::path::Path;
+use keeping::{Corner, KEPT_IF_FEW, branch_at_base, branch_once_kept, worktree_of};
+use std::path::{Path, PathBuf};
 use windlass_control_api::commands::{Clean, CleanMode};
 use windlass_control_api::views::{CleanItem, CleanReport};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, RunHead, Stored};
-use windlass_git_workspaces::Checkout;
+use windlass_git_workspaces::{Checkout, worktree_set_apart_in};
 use windlass_protocols::kernel::person::Word;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::state::State as ControlState;
@@ -45,7 +45,13 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
         }
         // A repository that is gone took its worktrees along; what is left is ours alone.
         if Checkout::discover(Path::new(&protocol.place().repository)).is_err() {
-            scratch(host, &head, &stored, command.mode, &mut report)?;
+            scratch(
+                host,
+                (&head, &stored),
+                Path::new(&protocol.place().common_dir),
+                command.mode,
+                &mut report,
+            )?;
             continue;
         }
         let context = match find::context(host, &head.run, protocol) {
@@ -67,7 +73,7 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
                 });
                 let done = done.and_then(|()| checkouts::sweep(&context, &head, command.mode, &mut report));
                 repository.release(host, done).await?;
-                scratch(host, &head, &stored, command.mode, &mut report)?;
+                scratch(host, (&head, &stored), Path::new(common_dir), command.mode, &mut report)?;
             }
             Err(fault) if fault.code == Code::RepositoryHeld => {
                 report.kept.push(item(&head, "run", &protocol.place().run_dir, fault.message));
@@ -273,8 +279,8 @@ fn sweep_by_hand(
 /// What the steps left in the private directory. What is sealed evidence already goes.
 fn scratch(
     host: &Host,
-    head: &RunHead,
-    stored: &[Stored],
+    (head, stored): (&RunHead, &[Stored]),
+    common_dir: &Path,
     mode: CleanMode,
     report: &mut CleanReport,
 ) -> Result<(), Fault> {
@@ -282,7 +288,14 @@ fn scratch(
     if !directory.is_dir() {
         return Ok(());
     }
-    let scratch = Scratch::of(&directory, &head.run, stored, &host.evidence)?;
+    // A dry run decides as if the worktrees it tells of were gone.
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let going = report.items.iter().filter(|item| item.kind == "worktree");
+    let going: Vec<PathBuf> = going.map(|item| real(Path::new(&item.what))).collect();
+    let in_use = |folder: &Path| {
+        worktree_set_apart_in(common_dir, folder).is_some_and(|worktree| !going.contains(&real(&worktree)))
+    };
+    let scratch = Scratch::of(&directory, (&head.run, stored), &host.evidence, in_use)?;
     if mode == CleanMode::Remove {
         scratch.remove_what_is_sealed(&directory)?;
     }

@@ -4,10 +4,12 @@
 use crate::effect_runner::TOOLS;
 use crate::evidence::{EvidenceStore, file_digest};
 use crate::fault::{file_fault, journal_fault};
+use crate::fence::SET_APART;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use windlass_control_api::Fault;
 use windlass_engine::Stored;
+use windlass_git_workspaces::is_untouched_place;
 use windlass_protocols::{Fact, Outcome, RunId};
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -18,12 +20,13 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Looks at the private directory of a run that has ended; changes nothing.
+    /// Looks at the private directory of a run that has ended; changes nothing. `in_use` tells of a folder with git
+    /// directories that were set apart whether a worktree that stays works in one of them.
     pub(super) fn of(
         directory: &Path,
-        run: &RunId,
-        stored: &[Stored],
+        (run, stored): (&RunId, &[Stored]),
         evidence: &EvidenceStore,
+        in_use: impl Fn(&Path) -> bool,
     ) -> Result<Self, Fault> {
         let sealed = sealed_steps(run, stored)?;
         let mut scratch = Self::default();
@@ -44,12 +47,34 @@ impl Scratch {
             } else if path.ends_with(TOOLS) {
                 // Our own record of the programs on the search path, of use to the run alone.
                 scratch.sealed.push(path);
+            } else if path.ends_with(SET_APART) {
+                for folder in entries(&path)? {
+                    scratch.sort_git_directories(folder, &in_use)?;
+                }
             } else {
                 let why = "Windlass did not write it; it was moved here to be kept";
                 scratch.kept_nowhere_else.push((path, why));
             }
         }
         Ok(scratch)
+    }
+
+    /// What agents of one worktree did with git of their own. Where nobody did anything, it is our copy of the user's.
+    fn sort_git_directories(&mut self, folder: PathBuf, in_use: impl Fn(&Path) -> bool) -> Result<(), Fault> {
+        if in_use(&folder) {
+            self.kept_nowhere_else.push((folder, "git in its worktree, which stays, works in it"));
+            return Ok(());
+        }
+        for place in entries(&folder)? {
+            if is_untouched_place(&place) {
+                self.sealed.push(place);
+            } else {
+                let why =
+                    "an agent staged, committed or set something up in this git directory, and only there";
+                self.kept_nowhere_else.push((place, why));
+            }
+        }
+        Ok(())
     }
 
     /// Takes the sealed part away, and the directories above it that are empty then.
@@ -59,7 +84,10 @@ impl Scratch {
                 if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
             removed.map_err(|error| file_fault("remove", path, &error))?;
         }
-        for emptied in [directory.join("effects"), directory.to_owned()] {
+        let apart = directory.join(SET_APART);
+        let mut emptied = entries(&apart)?;
+        emptied.extend([apart, directory.join("effects"), directory.to_owned()]);
+        for emptied in emptied {
             // One that still holds something stays.
             let _ = std::fs::remove_dir(emptied);
         }

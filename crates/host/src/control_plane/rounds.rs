@@ -40,10 +40,9 @@ pub(super) fn spot(reading: &Reading<'_>, branch: &str, worktree: &str) -> Resul
         None => None,
     };
     let path = worktree_path(&reading.top, worktree);
-    let stands = match repository.linked_worktree(&path) {
-        Ok(found) => repository.stands(&found) && path.is_dir(),
-        Err(_) => false,
-    };
+    // Asked only where something is: the folder around a worktree that is not there would be made, and this only looks.
+    let stands =
+        path.is_dir() && repository.linked_worktree(&path).is_ok_and(|found| repository.stands(&found));
     Ok(Spot { head, fork, stands })
 }
 
@@ -94,8 +93,8 @@ pub(super) fn see(reading: &Reading<'_>, record: &RoundRecord) -> Result<Seen, F
     Ok(Seen { round: seen, artifacts, ignored })
 }
 
-/// What is about to be merged is what was taken down: a plan that somebody edited since and did not commit does not count.
-/// Comes back with a sentence about it.
+/// What is about to be merged is what was taken down: a plan that somebody edited since and did not commit does not count,
+/// nor do notes that are in no commit. Comes back with a sentence about it.
 fn plan_as_taken_down(
     reading: &Reading<'_>,
     record: &RoundRecord,
@@ -111,7 +110,7 @@ fn plan_as_taken_down(
         return Ok(None);
     }
     let mut edited = Vec::new();
-    for name in [files::PLAN, files::SELECTION_RECORD, files::PLAN_RECORD] {
+    for name in [files::PLAN, files::SELECTION_RECORD, files::PLAN_RECORD, files::NOTES] {
         let kept = stored.texts.get(name);
         let unusable = found.unusable.iter().any(|(other, _)| other == name);
         let there = found.texts.get(name).map(String::as_str);
@@ -177,19 +176,22 @@ fn committed(reading: &Reading<'_>, directory: &str, at: &Commit) -> Result<Text
     Ok(texts)
 }
 
+/// Where a worker works, and what of its handoff cannot even be read.
+struct Share {
+    worker: String,
+    place: Spot,
+    unusable: Vec<String>,
+}
+
 /// The artifacts of a round. Of work that was fanned out, each worker's own files are read where it works.
-fn artifacts(
-    reading: &Reading<'_>,
-    round: &str,
-    mut found: Texts,
-) -> Result<(Files, Vec<(String, Spot)>), Fault> {
+fn artifacts(reading: &Reading<'_>, round: &str, mut found: Texts) -> Result<(Files, Vec<Share>), Fault> {
     let form = words::form(reading.generation);
     let first = Files::read(round, form, &found.texts, |_| Workplace::Absent);
     let planned: Vec<Worker> = first.plan.iter().flat_map(|plan| plan.workers.clone()).collect();
     if planned.is_empty() {
         return Ok((first, Vec::new()));
     }
-    let mut spots = Vec::new();
+    let mut shares = Vec::new();
     for worker in &planned {
         let place = spot(reading, &worker.branch, &worker.worktree_path)?;
         let own = format!("{}/workers/{}", files::round_dir(round), worker.worker_id);
@@ -197,16 +199,17 @@ fn artifacts(
         for (name, text) in theirs.texts {
             found.texts.insert(files::of_worker(&worker.worker_id, &name), text);
         }
-        spots.push((worker.worker_id.clone(), place));
+        let unusable = theirs.unusable.into_iter().filter(|(name, _)| name == files::HANDOFF);
+        let unusable = unusable
+            .map(|(name, why)| format!("{}: {why}", files::of_worker(&worker.worker_id, &name)))
+            .collect();
+        shares.push(Share { worker: worker.worker_id.clone(), place, unusable });
     }
-    let workplace = |id: &str| {
-        let place = spots.iter().find(|(known, _)| known == id).map(|(_, place)| place);
-        match place {
-            Some(place) if place.head.is_some() => Workplace::Present,
-            _ => Workplace::Absent,
-        }
+    let workplace = |id: &str| match shares.iter().find(|share| share.worker == id) {
+        Some(share) if share.place.head.is_some() => Workplace::Present,
+        _ => Workplace::Absent,
     };
-    Ok((Files::read(round, form, &found.texts, workplace), spots))
+    Ok((Files::read(round, form, &found.texts, workplace), shares))
 }
 
 fn sentences(artifacts: &Files, found: &Texts, is_of: impl Fn(&str) -> bool) -> Vec<String> {
@@ -223,11 +226,7 @@ fn is_plan(name: &str) -> bool {
         || name.ends_with(files::ASSIGNMENT)
 }
 
-fn evidence(
-    reading: &Reading<'_>,
-    artifacts: &Files,
-    (found, workers): (&Texts, Vec<(String, Spot)>),
-) -> Evidence {
+fn evidence(reading: &Reading<'_>, artifacts: &Files, (found, workers): (&Texts, Vec<Share>)) -> Evidence {
     let is_review = |name: &str| matches!(name, files::REVIEW | files::REVIEW_RECORD);
     let mut notes_faults = sentences(artifacts, found, |name| name == files::NOTES);
     let simple = artifacts.plan.as_ref().is_some_and(RoundPlan::is_simple);
@@ -267,7 +266,7 @@ fn plan_seen(
     reading: &Reading<'_>,
     artifacts: &Files,
     (selection, plan): (&Selection, &RoundPlan),
-    (found, workers, notes_faults): (&Texts, Vec<(String, Spot)>, &[String]),
+    (found, workers, notes_faults): (&Texts, Vec<Share>, &[String]),
 ) -> PlanSeen {
     let lineage = &selection.lineage;
     let ours = lineage.roadmap_id == reading.bundle.roadmap_id
@@ -294,7 +293,7 @@ fn plan_seen(
     }
 }
 
-fn worker_seen(artifacts: &Files, worker: &Worker, spots: &[(String, Spot)]) -> WorkerSeen {
+fn worker_seen(artifacts: &Files, worker: &Worker, shares: &[Share]) -> WorkerSeen {
     let state = artifacts.workers.iter().find(|(id, _)| *id == worker.worker_id).map(|(_, state)| state);
     let state = match state {
         Some(FileWorker::Running) => WorkerState::Running,
@@ -304,9 +303,15 @@ fn worker_seen(artifacts: &Files, worker: &Worker, spots: &[(String, Spot)]) -> 
         Some(FileWorker::Pending) | None => WorkerState::Pending,
     };
     let over = matches!(state, WorkerState::Complete | WorkerState::Integrated);
-    let place = spots.iter().find(|(id, _)| *id == worker.worker_id).map(|(_, place)| place);
+    let share = shares.iter().find(|share| share.worker == worker.worker_id);
     // Without its worktree nobody can work: it is made, or brought back, as if it had never been.
-    let place = place.filter(|place| place.stands || over);
+    let place = share.map(|share| &share.place).filter(|place| place.stands || over);
+    let read = artifacts.handoff_faults.iter().filter(|(id, _)| *id == worker.worker_id);
+    let read = read.flat_map(|(_, faults)| {
+        faults.sentences().iter().map(move |sentence| format!("{}: {sentence}", faults.file()))
+    });
+    let unusable = share.into_iter().flat_map(|share| share.unusable.clone());
+    let faults = if over { Vec::new() } else { read.chain(unusable).collect() };
     WorkerSeen {
         id: worker.worker_id.clone(),
         branch: worker.branch.clone(),
@@ -316,6 +321,7 @@ fn worker_seen(artifacts: &Files, worker: &Worker, spots: &[(String, Spot)]) -> 
         head: place.and_then(|place| place.head.as_ref()).map(id),
         state,
         outside: false,
+        faults,
     }
 }
 

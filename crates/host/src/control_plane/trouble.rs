@@ -3,6 +3,7 @@
 use super::words;
 use windlass_artifact_formats::roadmap_loop::plane::{ActiveBundle, Generation, Problem, STATE_FILE};
 use windlass_artifact_formats::roadmap_loop::round::Faults;
+use windlass_control_api::Code;
 
 /// What kind of thing is wrong, for whoever treats them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,18 @@ pub(crate) struct Trouble {
     /// Each with its file and, where there is one, place and rule.
     pub(crate) sentences: Vec<String>,
     pub(crate) hint: String,
+}
+
+impl TroubleKind {
+    /// Files that cannot be understood, or a plane that is understood and may not be run as things stand.
+    pub(crate) const fn code(self) -> Code {
+        match self {
+            Self::Absent | Self::Foreign | Self::Unreadable | Self::Invalid => Code::PlaneUnusable,
+            Self::Legacy | Self::MigrationNeeded | Self::Uncommitted | Self::Outdated | Self::WrongBranch => {
+                Code::NotAllowedNow
+            }
+        }
+    }
 }
 
 impl Trouble {
@@ -97,8 +110,8 @@ impl Trouble {
         let sentence = |(path, source): &(String, String)| {
             format!("{source}: a rule in it keeps {path} out of git, so no round could be committed")
         };
-        let hint = "take the rule away, or let the plane in again: `!orchestrator` in a line below it; only \
-            `orchestrator/worktrees` is to be ignored";
+        let hint = "take the rule away, or let the plane in again by two lines below it: `!/orchestrator/` and \
+            `!/orchestrator/**`; only `orchestrator/worktrees` is to be ignored";
         Self::new(TroubleKind::Invalid, Some(generation), found.iter().map(sentence).collect(), hint)
     }
 
@@ -132,7 +145,7 @@ impl Trouble {
     pub(super) fn no_such_branch(base: &str) -> Self {
         let why = format!("{STATE_FILE}: rounds are merged into {base}, but there is no branch {base}");
         let hint = format!("name the branch you mean as `base_branch` in {STATE_FILE}");
-        Self::new(TroubleKind::WrongBranch, None, vec![why], &hint)
+        Self::new(TroubleKind::Invalid, None, vec![why], &hint)
     }
 
     /// All of it in one, for a refusal.

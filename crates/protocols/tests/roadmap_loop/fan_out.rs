@@ -86,6 +86,17 @@ fn a_share_without_a_handoff_goes_back_to_its_worker() {
 }
 
 #[test]
+fn a_handoff_that_cannot_be_read_goes_back_to_its_worker_with_what_is_wrong() {
+    let script = Script::on(fanned(1, vec![worker("w1")]));
+    let wrong = "workers/w1/handoff.md: line 2: Status: must be ready or blocked; found \"soon\"";
+    let script = script.leaves(&share("w1"), |desk| {
+        let plan = desk.round(ROUND).evidence.plan.as_mut().expect("a plan");
+        plan.workers[0].faults = vec![wrong.to_owned()];
+    });
+    assert_eq!(script.told(&share("w1")), [wrong]);
+}
+
+#[test]
 fn a_share_that_waits_for_nobody_there_is_a_blockage_with_a_reason() {
     let mut never = worker("w1");
     never.depends_on = vec!["w9".to_owned()];

@@ -16,4 +16,5 @@ mod script;
 mod simple_rounds;
 mod stages;
 mod stops;
+mod unsafe_work;
 mod updates;

@@ -5,7 +5,7 @@ use crate::desk::{approved, implemented, plane, planned, update, with_round, wit
 use crate::script::{Script, of};
 use windlass_protocols::protocol::roadmap_rounds::facts::Fact as RoadmapFact;
 use windlass_protocols::protocol::roadmap_rounds::plane::{
-    CloseoutMode, MilestoneStatus, RoundStage, UpdateStatus,
+    CloseoutMode, MilestoneStatus, RetryTarget, RoundStage, UpdateStatus,
 };
 use windlass_protocols::protocol::roadmap_rounds::steps::{Held, WorkKind};
 use windlass_protocols::{CommitId, Digest};
@@ -139,4 +139,27 @@ fn a_roadmap_that_somebody_finished_by_hand_ends_after_what_is_live() {
     });
     let script = script.reviews(ROUND, approved("r1", CloseoutMode::StatusOnly)).held(Held::BaseMoved);
     script.merges().ends(|end| end.word() == "complete");
+}
+
+#[test]
+fn what_a_person_answers_reaches_everybody_until_something_is_merged() {
+    let mut hopeless = with_round(RoundStage::Review, implemented());
+    hopeless.milestones.truncate(1);
+    let blocks = crate::desk::rejected(RetryTarget::Blocked);
+    let script = Script::on(hopeless).reviews(ROUND, blocks).blocked_by("no lawful retry");
+    let hears = |script: &Script, kind: WorkKind| {
+        script.told(&of(ROUND, kind)).iter().any(|words| words == "a person says: take the other door")
+    };
+    let script = script.answered("take the other door");
+    assert!(hears(&script, WorkKind::Plan));
+    let script = script.plans(ROUND, "D1");
+    assert!(hears(&script, WorkKind::Implement), "not only whoever is asked first");
+    let script = script.implements(ROUND);
+    assert!(hears(&script, WorkKind::Review), "nor only those who make something");
+    let script = script.reviews(ROUND, approved("r2", CloseoutMode::StatusOnly)).merges();
+    let next = of("round-002", WorkKind::Plan);
+    assert!(
+        !script.told(&next).iter().any(|words| words.contains("other door")),
+        "it was about what is over"
+    );
 }

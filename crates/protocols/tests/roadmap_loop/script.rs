@@ -44,6 +44,8 @@ pub(crate) struct Script {
     pub(crate) looks: bool,
     /// Every step of that name is refused with that reason.
     pub(crate) refusing: Option<(&'static str, &'static str)>,
+    /// What is found in whatever an agent left, so that nothing of it is committed.
+    pub(crate) hazard: Option<&'static str>,
 }
 
 pub(crate) fn spec() -> RoadmapSpec {
@@ -110,6 +112,7 @@ impl Script {
             sweeps: false,
             looks: false,
             refusing: None,
+            hazard: None,
         };
         let spec = Spec::RoadmapRounds(Box::new(spec));
         script.observe(Observation::Start { run: RunId::new("run-1"), spec }).expect("a good spec");
@@ -196,7 +199,8 @@ impl Script {
                 PlaneOutcome::WorktreeOpened { head: asked.from.clone() }
             }
             PlaneStep::CaptureWork(asked) => {
-                let commit = CommitId::new(format!("{}@{number}", asked.branch));
+                let made = CommitId::new(format!("{}@{number}", asked.branch));
+                let commit = if self.hazard.is_some() { asked.parent.clone() } else { made };
                 self.advance(&asked.branch, &commit);
                 let files_changed = self.files_changed;
                 PlaneOutcome::WorkCaptured(Box::new(WorkCaptured {
@@ -208,7 +212,7 @@ impl Script {
                     kept: None,
                     ignored: Vec::new(),
                     findings: Vec::new(),
-                    hazards: Vec::new(),
+                    hazards: self.hazard.iter().map(ToString::to_string).collect(),
                 }))
             }
             PlaneStep::SetAside(asked) => {
@@ -423,9 +427,18 @@ impl Script {
         self
     }
 
-    pub(crate) fn reopened(mut self, more_rounds: u32) -> Self {
+    pub(crate) fn reopened(self, more_rounds: u32) -> Self {
+        self.taken_up_again(more_rounds, None)
+    }
+
+    /// A person says something to whoever goes on.
+    pub(crate) fn answered(self, words: &str) -> Self {
+        self.taken_up_again(0, Some(words.to_owned()))
+    }
+
+    fn taken_up_again(mut self, more_rounds: u32, note: Option<String>) -> Self {
         let caps = CapChange { more_rounds, ..CapChange::default() };
-        let reopened = Observation::Reopened { caps, note: None, limits: NewLimits::default() };
+        let reopened = Observation::Reopened { caps, note, limits: NewLimits::default() };
         self.observe(reopened).expect("it can be taken up again");
         self.keep_house()
     }

@@ -83,6 +83,25 @@ fn success_is_not_claimed_while_a_round_is_live() {
 }
 
 #[test]
+fn a_state_that_says_done_beside_a_live_round_is_done_only_when_that_round_is_over() {
+    let live = done(with_round(RoundStage::Implement, planned()));
+    let script = Script::on(Plane { stage: ControllerStage::Done, ..live });
+    let script = script.asks(&[of(ROUND, WorkKind::Implement)]);
+    assert_eq!(script.desk.plane.stage, ControllerStage::DispatchRounds, "the claim is taken back at once");
+    let script = script.implements(ROUND).reviews(ROUND, approved("r1", CloseoutMode::None));
+    assert_eq!(script.desk.plane.stage, ControllerStage::DispatchRounds);
+    let script = script.merges().ends(|end| *end == End::Complete);
+    assert_eq!(script.desk.plane.stage, ControllerStage::Done);
+}
+
+#[test]
+fn a_state_that_says_done_beside_an_update_goes_on_with_the_update() {
+    let both = done(Plane { stage: ControllerStage::Done, ..with_update(update(UpdateStatus::Review)) });
+    let script = Script::on(both).asks(&[of(ROUND, WorkKind::ReviewUpdate)]);
+    assert_eq!(script.desk.plane.stage, ControllerStage::UpdateRoadmap);
+}
+
+#[test]
 fn a_merged_round_that_asks_for_it_brings_the_roadmap_update() {
     let script = merges(Script::on(plane()), CloseoutMode::SemanticUpdateRequired);
     assert_eq!(script.desk.plane.stage, ControllerStage::UpdateRoadmap);

@@ -101,6 +101,7 @@ fn evidences() -> Vec<Evidence> {
         head: Some(commit()),
         state,
         outside: false,
+        faults: Vec::new(),
     };
     let plan = |direct| PlanSeen {
         milestone: "M1".to_owned(),
@@ -136,6 +137,34 @@ fn evidences() -> Vec<Evidence> {
         ..Evidence::default()
     });
     evidences
+}
+
+/// With a share that was left without a handoff that can be read, and that the round does not hold.
+pub(crate) fn plane_with_an_unfinished_share() -> Plane {
+    let worker = WorkerSeen {
+        id: "w1".to_owned(),
+        branch: branch(),
+        worktree: worktree(),
+        depends_on: Vec::new(),
+        blocks_integration: true,
+        head: Some(commit()),
+        state: WorkerState::Running,
+        outside: true,
+        faults: lines(&["workers/w1/handoff.md: there is no line `Status:`"]),
+    };
+    let plan = PlanSeen {
+        milestone: "M1".to_owned(),
+        direction: "D1".to_owned(),
+        item: "item-1".to_owned(),
+        revision: "rev-001".to_owned(),
+        depends_on_rounds: Vec::new(),
+        merge_after_items: Vec::new(),
+        parallel_group: None,
+        workers: vec![worker],
+        direct: None,
+    };
+    let evidence = Evidence { plan: Some(plan), ..Evidence::default() };
+    Plane { rounds: vec![round_seen((evidence, RoundStage::Implement))], ..bare_plane() }
 }
 
 pub(crate) fn update_seen(review: UpdateReview) -> UpdateSeen {

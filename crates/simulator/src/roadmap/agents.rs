@@ -171,6 +171,7 @@ fn workers(choices: &mut Choices, branch: &str) -> Vec<WorkerSeen> {
             head: None,
             state: WorkerState::Pending,
             outside: false,
+            faults: Vec::new(),
         });
     }
     workers

@@ -2,9 +2,11 @@
 //! It knows names of files and what they give away; it opens none.
 
 use super::names::PLANE_DIR;
+use super::old_roadmap;
 use super::problem::{Problem, Severity};
 use super::roadmap::RoadmapText;
 use super::state::{ActiveBundle, STATE_FILE, StateFile};
+use crate::fault::excerpt;
 use crate::faults::Faults;
 use crate::recognised::Recognised;
 
@@ -72,8 +74,9 @@ impl PlaneKind {
             Recognised::Invalid(faults) => return Self::Unreadable(faults.clone()),
         };
         let present = Present { files };
-        let why = legacy_signs(state, &present);
+        let mut why = legacy_signs(state, &present);
         if !why.is_empty() {
+            why.extend(state.bundle().zip(roadmap).and_then(|(bundle, text)| old_milestone(&bundle, text)));
             return Self::Legacy { why };
         }
         let Some(bundle) = state.bundle() else {
@@ -144,11 +147,27 @@ fn legacy_signs(state: &StateFile, present: &Present<'_>) -> Vec<String> {
 fn no_machine_source(bundle: &ActiveBundle, roadmap: Option<&str>) -> Vec<String> {
     let dir = &bundle.dir;
     let mut why = vec![format!("{dir}/roadmap-view.json is missing")];
-    why.push(match roadmap {
-        Some(_) => format!("{dir}/roadmap.md has no milestones with a status and a `Milestone id:` label"),
-        None => format!("{dir}/roadmap.md is missing"),
-    });
+    match roadmap {
+        Some(text) => {
+            why.push(format!("{dir}/roadmap.md has no milestones with a status and a `Milestone id:` label"));
+            why.extend(old_milestone(bundle, text));
+        }
+        None => why.push(format!("{dir}/roadmap.md is missing")),
+    }
     why
+}
+
+/// The first milestone that is written as the older contract did: under a heading without labels, or in a numbered list.
+fn old_milestone(bundle: &ActiveBundle, roadmap: &str) -> Option<String> {
+    let old = old_roadmap::read(roadmap).milestones;
+    let first = old.iter().find(|milestone| !milestone.is_named)?;
+    let (dir, line, words) = (&bundle.dir, first.line, excerpt(&first.selector));
+    let all = old.len();
+    Some(format!(
+        "{dir}/roadmap.md:{line}: {words} is a milestone of the older contract, without a `Milestone id:` label ({all} \
+         {} in all)",
+        if all == 1 { "milestone" } else { "milestones" }
+    ))
 }
 
 fn missing(generation: Generation, bundle: &ActiveBundle, present: &Present<'_>) -> Vec<Problem> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::closeout_record::CloseoutRecord;
-use super::notes::{DirectEvidence, Notes, WorkerState, Workplace, worker_state};
+use super::notes::{DirectEvidence, Notes, WorkerState, Workplace, handoff_faults, worker_state};
 use super::plan::{RoundPlan, WorkerMode};
 use super::request::UpdateRequest;
 use super::review::{RetryTarget, Review, ReviewDecision};
@@ -40,6 +40,8 @@ pub struct Evidence {
     pub review: Option<Review>,
     pub closeout_record: Option<CloseoutRecord>,
     pub workers: Vec<(String, WorkerState)>,
+    /// Of workers that left a handoff and are not done by it, to be sent back to them.
+    pub handoff_faults: Vec<(String, Faults)>,
     /// One entry per malformed file, to be sent back to its author.
     pub faults: Vec<Faults>,
     /// Files of the contract before records; recognised, not read.
@@ -82,7 +84,8 @@ impl Evidence {
             );
             (worker.worker_id.clone(), state)
         });
-        let workers = workers.collect();
+        let workers: Vec<(String, WorkerState)> = workers.collect();
+        let handoff_faults = reader.handoff_faults(&workers);
         let retired = texts.keys().filter(|name| is_retired(name, form)).cloned().collect();
         let faults = reader.faults;
         Self {
@@ -95,6 +98,7 @@ impl Evidence {
             review,
             closeout_record,
             workers,
+            handoff_faults,
             faults,
             retired,
         }
@@ -182,6 +186,17 @@ impl<'a> Reader<'a> {
         if let Err(joined) = Faults::unless_empty(faults.file(), sentences, || None::<()>) {
             *seen = joined;
         }
+    }
+
+    /// Work that was taken or is blocked needs no other handoff.
+    fn handoff_faults(&self, workers: &[(String, WorkerState)]) -> Vec<(String, Faults)> {
+        let open =
+            workers.iter().filter(|(_, state)| matches!(state, WorkerState::Pending | WorkerState::Running));
+        open.filter_map(|(id, _)| {
+            let text = self.text(&files::of_worker(id, files::HANDOFF))?;
+            Some((id.clone(), handoff_faults(id, text)?))
+        })
+        .collect()
     }
 
     /// A file that must stand beside others of which one is there already.

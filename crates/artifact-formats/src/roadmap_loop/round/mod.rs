@@ -22,7 +22,9 @@ mod worker_rules;
 pub use closeout_record::{BaseRefresh, CloseoutRecord, CloseoutStatus, CloseoutVerification, sha256_hex};
 pub use evidence::{Evidence, ProvenStage, RoundTexts};
 pub use merge_notes::{FoundMerge, MergeNotes};
-pub use notes::{DirectCheck, DirectEvidence, Notes, WorkerState, Workplace, consumes, worker_state};
+pub use notes::{
+    DirectCheck, DirectEvidence, Notes, WorkerState, Workplace, consumes, handoff_faults, worker_state,
+};
 pub use plan::{
     Complexity, Integration, Profile, RoundPlan, VerificationProfile, Worker, WorkerMode, worker_branch,
     worker_worktree,

@@ -6,6 +6,7 @@ use super::closeout_fields::{closeout_of, mode_faults};
 use super::files;
 use super::labelled::{Label, Labelled, Section, is_none, labels, readable, unquoted};
 use super::plan::Worker;
+use crate::fault::excerpt;
 use crate::faults::Faults;
 use crate::one_line::one_line;
 use crate::roadmap_loop::closeout::{Closeout, CloseoutMode};
@@ -165,7 +166,7 @@ pub fn worker_state(
     match handoff.map(Handoff::read) {
         Some(Handoff::Ready) => return WorkerState::Complete,
         Some(Handoff::Blocked(why)) => return WorkerState::Blocked(why),
-        Some(Handoff::Unfinished) | None => {}
+        Some(Handoff::Unfinished(_)) | None => {}
     }
     if let Some(Handoff::Blocked(why)) = notes.map(Handoff::read) {
         return WorkerState::Blocked(why);
@@ -179,17 +180,30 @@ pub fn worker_state(
     }
 }
 
+/// What keeps a handoff that is there from being one: it says neither that the share is ready nor what blocks it.
+pub fn handoff_faults(worker_id: &str, text: &str) -> Option<Faults> {
+    let sentence = match Handoff::read(text) {
+        Handoff::Ready | Handoff::Blocked(_) => return None,
+        Handoff::Unfinished(why) => why,
+    };
+    Some(Faults::one(&files::of_worker(worker_id, files::HANDOFF), sentence))
+}
+
 /// What a handoff says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Handoff {
     Ready,
-    Unfinished,
+    /// With the place and what has to stand there.
+    Unfinished(String),
     Blocked(String),
 }
 
 impl Handoff {
     fn read(text: &str) -> Self {
-        let Ok(text) = readable(files::HANDOFF, text) else { return Self::Unfinished };
+        let text = match readable(files::HANDOFF, text) {
+            Ok(text) => text,
+            Err(faults) => return Self::Unfinished(faults.sentences().join("; ")),
+        };
         let document = Labelled::read(files::HANDOFF, &text);
         let lines: Vec<_> = text
             .lines()
@@ -205,10 +219,33 @@ impl Handoff {
         if let Some(why) = blocker {
             return Self::Blocked(one_line(&why, MAX_BLOCKER_CHARS));
         }
-        match get("Status").and_then(Label::word).as_deref() {
-            Some("ready" | "complete" | "completed" | "done") => Self::Ready,
-            Some("blocked") => Self::Blocked("the handoff says blocked and not by what".to_owned()),
-            _ => Self::Unfinished,
+        let stated: Vec<(&Label<'_>, Option<Self>)> = found
+            .iter()
+            .filter(|label| label.name == "Status")
+            .map(|label| (label, Self::stated(label)))
+            .collect();
+        let Some((first, status)) = stated.first() else {
+            return Self::Unfinished("there is no line `Status:`; it must say ready or blocked".to_owned());
+        };
+        // Either could be meant.
+        if let Some((other, _)) = stated.iter().find(|(_, other)| other != status) {
+            let (one, two) = (first.line, other.line);
+            return Self::Unfinished(format!(
+                "line {two}: Status: says something else than line {one}; keep one"
+            ));
+        }
+        status.clone().unwrap_or_else(|| {
+            let found = excerpt(&first.all_words());
+            Self::Unfinished(format!("line {}: Status: must be ready or blocked; found {found}", first.line))
+        })
+    }
+
+    /// Nothing where the word is none of those that were agreed on.
+    fn stated(status: &Label<'_>) -> Option<Self> {
+        match status.word().as_deref() {
+            Some("ready" | "complete" | "completed" | "done") => Some(Self::Ready),
+            Some("blocked") => Some(Self::Blocked("the handoff says blocked and not by what".to_owned())),
+            _ => None,
         }
     }
 }

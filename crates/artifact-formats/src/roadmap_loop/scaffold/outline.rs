@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use std::collections::HashSet;
 
-use super::questions::QUESTIONS;
+use super::questions::{BESIDE_EACH_OTHER, QUESTIONS};
 use crate::control_loop::slug;
 use crate::faults::Faults;
 use crate::roadmap_loop::closeout::MilestoneStatus;
@@ -179,7 +179,13 @@ impl Outline {
             compatibility_promises: plain_all(&self.compatibility_promises),
             verification_standard: or_recommended("verification-standard", &self.verification_standard),
             sequencing_strategy: or_recommended("sequencing-strategy", &self.sequencing_strategy),
-            concurrency_posture: or_recommended("concurrency-posture", &self.concurrency_posture),
+            concurrency_posture: match plain(&self.concurrency_posture) {
+                // Planners read both: the words must not forbid what the number allows.
+                given if given.is_empty() && self.max_parallel_rounds.is_some_and(|most| most > 1) => {
+                    BESIDE_EACH_OTHER.to_owned()
+                }
+                given => or_recommended("concurrency-posture", &given),
+            },
             risk_posture: or_recommended("risk-posture", &self.risk_posture),
             deferred_alternatives: plain_all(&self.deferred_alternatives),
         }

@@ -29,6 +29,10 @@ const fn open(key: &'static str, name: &'static str, words: &'static str, many: 
     Question { key, name, words, suggestions: &[], many }
 }
 
+/// The posture that goes with more than one round at once.
+pub(super) const BESIDE_EACH_OTHER: &str =
+    "Rounds of different lanes may work at the same time where their directions say so.";
+
 const fn posture(
     key: &'static str,
     name: &'static str,
@@ -116,7 +120,7 @@ pub const QUESTIONS: &[Question] = &[
             ),
             suggestion(
                 "Where lanes differ",
-                "Rounds of different lanes may work at the same time where their directions say so.",
+                BESIDE_EACH_OTHER,
                 "faster, and a round may be sent back when the base moved",
             ),
         ],

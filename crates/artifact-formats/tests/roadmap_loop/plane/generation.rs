@@ -110,6 +110,12 @@ fn rule_17_3_without_a_machine_source_a_migration_is_needed() {
     let prose = "## Milestones\n\n### Measure\nSoon.\n";
     let PlaneKind::MigrationNeeded { why } = kind(&state(&[]), &files(&[]), prose) else { panic!("prose") };
     assert!(why[0].contains("roadmap-view.json") && why[1].contains("Milestone id:"), "{why:?}");
+    let hint = format!("{DIR}/roadmap.md:3: \"### Measure\" is a milestone of the older contract");
+    assert!(why[2].starts_with(&hint) && why[2].ends_with("(1 milestone in all)"), "{why:?}");
+    let PlaneKind::Legacy { why } = kind(&state(&[("stage", json!("idle"))]), &files(&[]), prose) else {
+        panic!("legacy")
+    };
+    assert!(why[1].starts_with(&hint), "{why:?}");
     let found = runs(kind(&state(&[]), &files(&SCHEMAS), prose));
     assert_eq!(found.generation, Generation::Records);
     assert_eq!(

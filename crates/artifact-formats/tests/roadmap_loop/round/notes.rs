@@ -2,7 +2,7 @@
 
 use windlass_artifact_formats::roadmap_loop::closeout::CloseoutMode;
 use windlass_artifact_formats::roadmap_loop::round::{
-    DirectEvidence, Notes, RoundPlan, Worker, WorkerState, Workplace, consumes, worker_state,
+    DirectEvidence, Notes, RoundPlan, Worker, WorkerState, Workplace, consumes, handoff_faults, worker_state,
 };
 
 use super::{NUMBERED, fan_out_record, sentences};
@@ -115,4 +115,32 @@ fn a_worker_is_pending_running_complete_integrated_or_blocked() {
     ));
     assert!(matches!(state(Workplace::Unobservable, None, None, None), WorkerState::Blocked(_)));
     assert!(consumes(integrated, "parser") && !consumes(integrated, "pars") && !consumes(NOTES, "parser"));
+}
+
+#[test]
+fn rule_18_a_handoff_says_ready_or_blocked_once_and_else_where_it_goes_wrong() {
+    let said = |text: &str| handoff_faults("lexer", text).map(|faults| faults.to_string());
+    for fine in ["- Status: ready\n", "Status: `completed`\n", "- Status: blocked\n- Blocker: the grammar\n"]
+    {
+        assert_eq!(said(fine), None, "{fine}");
+    }
+    // Said twice and the same is said once.
+    assert_eq!(said("- Status: ready\n\nMore words.\n\n- Status: done\n"), None);
+    for (text, expected) in [
+        ("### Handoff\nAll done.\n", "there is no line `Status:`; it must say ready or blocked"),
+        ("", "there is no line `Status:`"),
+        (
+            "### Handoff\n- Status: nearly there\n",
+            "line 2: Status: must be ready or blocked; found \"nearly there\"",
+        ),
+        ("- Status:\n", "line 1: Status: must be ready or blocked; found \"\""),
+        (
+            "- Status: ready\n- Blocker: none\n- Status: blocked\n",
+            "line 3: Status: says something else than line 1",
+        ),
+        ("<!-- Status: ready\n", "line 1: a comment is opened and not closed"),
+    ] {
+        let found = said(text).unwrap_or_else(|| panic!("{text:?} is no handoff"));
+        assert!(found.starts_with("workers/lexer/handoff.md") && found.contains(expected), "{found}");
+    }
 }

@@ -11,7 +11,8 @@ use windlass_control_api::{Code, Control, Fault, exit_codes};
 /// Say what the control plane is, what is wrong with it, and what a run would do next
 ///
 /// Never writes into the repository. Exits with 0 when `windlass roadmap run` could begin or everything is done, with 14
-/// when a migration is needed first, and with 2 when something is wrong, or nothing is here that it could run.
+/// when it would be refused as things stand (a migration, a commit or another branch is needed first), and with 2 when
+/// something cannot be understood, or nothing is here that it could run.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -40,6 +41,7 @@ pub(super) async fn run(args: InspectArgs, control: &dyn Control, output: &mut O
     Ok(match found.kind {
         PlaneKindView::Runs if found.valid => exit_codes::ACCEPTED,
         PlaneKindView::Legacy | PlaneKindView::MigrationNeeded => exit_codes::REFUSED,
+        PlaneKindView::Runs if found.not_now => exit_codes::REFUSED,
         _ => exit_codes::USAGE,
     })
 }

@@ -35,7 +35,11 @@ pub(super) async fn run(args: MigrateArgs, control: &dyn Control, output: &mut O
     } else {
         show(&migration, output);
     }
-    Ok(if migration.open.is_empty() { exit_codes::ACCEPTED } else { exit_codes::USAGE })
+    Ok(match (migration.open.is_empty(), migration.edits.is_empty()) {
+        (false, _) => exit_codes::USAGE,
+        (true, false) => exit_codes::REFUSED,
+        (true, true) => exit_codes::ACCEPTED,
+    })
 }
 
 fn show(migration: &RoadmapMigration, output: &mut Output) {
@@ -65,7 +69,7 @@ fn show(migration: &RoadmapMigration, output: &mut Output) {
     for words in &migration.not_carried_over {
         output.line(format!("{} {}", look.mark(Tone::Attention), printable(words)));
     }
-    for words in &migration.open {
+    for words in migration.open.iter().chain(&migration.edits) {
         output.line(format!("{} to be settled first: {}", look.mark(Tone::Bad), printable(words)));
     }
     if let Some(commit) = &migration.commit {

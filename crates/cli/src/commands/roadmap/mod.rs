@@ -42,6 +42,11 @@ enum RoadmapCommand {
 }
 
 impl RoadmapArgs {
+    /// Whether it leaves nothing behind, not even a state directory where nothing was ever run.
+    pub(crate) fn leaves_no_trace(&self) -> bool {
+        matches!(self.command, RoadmapCommand::Inspect(_))
+    }
+
     /// Whether nothing is recorded, so that a state directory that cannot be written is good enough.
     pub(crate) fn only_looks(&self) -> bool {
         matches!(self.command, RoadmapCommand::Inspect(_) | RoadmapCommand::Status(_))

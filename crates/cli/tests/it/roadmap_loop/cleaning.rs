@@ -111,3 +111,75 @@ fn a_state_that_cannot_be_read_keeps_everything() {
     assert_eq!(listed(&report, "items"), Vec::<String>::new(), "{report:#}");
     assert_eq!((listed(&report, "kept"), worktrees(&scene)), (vec!["worktree round-001".to_owned()], 1));
 }
+
+/// Everything below the private directory of the newest run.
+fn private_files(scene: &Scene, run: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![scene.world.state_dir().join("runs").join(run)];
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
+            found.push(entry.path().display().to_string());
+            if entry.path().is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn private_git_directories_of_ended_runs_go_and_git_goes_on_in_the_worktrees_that_stay() {
+    let mut scene = Scene::of(Style::Records, &[milestone("m-1"), milestone("m-2")]);
+    scene.world.fence();
+    let (first, second) = (scene.cut("round-001", "m-1"), scene.cut("round-002", "m-2"));
+    // The second round cannot be merged over a file of the user's.
+    scene.repository.write("src/round-002.txt", "a draft of mine\n");
+    let play = Play::default().well(&first).well(&second);
+    let _ = scene.run(&play, &[]).exits_with(11);
+    let run = scene.run_id();
+    let apart = |round: &str| scene.world.state_dir().join("runs").join(&run).join("git").join(round);
+    assert!(apart("round-001").is_dir() && apart("round-002").is_dir(), "agents had git of their own");
+
+    let report = clean_twice(&scene);
+    assert_eq!(listed(&report, "kept"), ["worktree round-002"], "{report:#}");
+    assert!(!apart("round-001").exists() && !apart("round-002").exists(), "nobody did anything there");
+    let inside = "orchestrator/worktrees/round-002";
+    assert!(scene.repository.git_succeeds(&["-C", inside, "status"]), "git goes on working there");
+
+    std::fs::remove_file(scene.repository.path().join("src/round-002.txt")).unwrap();
+    let _ = scene.about("resume", &[]).exits_with(0);
+    scene.assert_complete();
+    let report = clean_twice(&scene);
+    assert_eq!(listed(&report, "kept"), Vec::<String>::new(), "{report:#}");
+    assert_eq!(private_files(&scene, &run), Vec::<String>::new());
+    let control =
+        std::fs::read_dir(scene.world.state_dir().join("control")).unwrap().next().unwrap().unwrap();
+    let names = |folder: &str| {
+        let entries = std::fs::read_dir(control.path().join(folder)).unwrap().flatten();
+        entries.map(|entry| entry.file_name().into_string().unwrap()).collect::<Vec<String>>()
+    };
+    assert_eq!(names("worktrees"), Vec::<String>::new());
+    let indexes = names("indexes");
+    assert!(indexes.iter().all(|name| name.starts_with("tree-")), "only what was seen of trees: {indexes:?}");
+}
+
+#[test]
+fn what_an_agent_committed_in_its_private_git_directory_stays_and_is_told() {
+    let mut scene = Scene::small(Style::Markdown);
+    scene.world.fence();
+    let cut = scene.cut("round-001", "m-1");
+    let done = super::play::Decision::Approved(super::play::Closeout::Done { from: "pending" });
+    let mut made = writes(&[
+        ("src/round-001.txt".to_owned(), "m-1 works\n".to_owned()),
+        (cut.file("implementation-notes.md"), super::play::NOTES.to_owned()),
+    ]);
+    made.push(shell("git add -A && git -c user.name=A -c user.email=a@localhost commit -qm mine"));
+    let play = Play::default().plans(&cut).step(Work("implement", 1, None), &made).reviews(&cut, None, &done);
+    scene.completes(&play);
+    let report = clean_twice(&scene);
+    assert_eq!(worktrees(&scene), 0, "{report:#}");
+    let kept = &report["kept"][0];
+    assert!(kept["why"].as_str().unwrap().contains("committed"), "{report:#}");
+    assert!(std::path::Path::new(kept["what"].as_str().unwrap()).join("objects").is_dir(), "{report:#}");
+    assert!(!report["kept"].to_string().contains("Windlass did not write it"), "{report:#}");
+}

@@ -153,10 +153,22 @@ impl Walk {
         match list[0]["status"].as_str() {
             None => self.give("run", |walk| walk.scene.run(&walk.play, &[])),
             Some("accepted") => return false,
-            Some(_) if self.anew => self.give("run", |walk| walk.scene.run(&walk.play, &[])),
+            Some(_) if self.anew && !self.is_half_merged() => {
+                self.give("run", |walk| walk.scene.run(&walk.play, &[]));
+            }
             Some(_) => self.give("resume", |walk| walk.scene.about("resume", &[])),
         }
         true
+    }
+
+    /// Files of a merge lie in the checkout and its branch has not moved: a new run is refused, and told what finishes it.
+    fn is_half_merged(&self) -> bool {
+        let words = ["roadmap", "inspect", self.scene.repository.text(), "--json"];
+        let found = self.scene.world.windlass(&words).json();
+        let half = found["not_now"] == true;
+        let next = found["next_steps"][0].as_str().unwrap_or_default();
+        assert!(!half || next.starts_with("windlass resume "), "{found:#}");
+        half
     }
 
     fn walked(mut self) -> Self {

@@ -96,3 +96,30 @@ fn a_worker_that_is_blocked_blocks_its_round_with_its_words() {
         scene.works()
     );
 }
+
+#[test]
+fn a_handoff_without_its_form_is_sent_back_with_file_line_and_what_is_wanted() {
+    let scene = Scene::small(Style::Records);
+    let cut = scene.cut("round-001", "m-1").with_workers(&WORKERS);
+    let own = |name: &str| cut.file(&format!("workers/lexer/{name}"));
+    let vague = HANDOFF.replace("Status: ready", "Status: almost");
+    let left = |handoff: &str| {
+        [
+            write("src/lexer/lexer.txt", "lexer was here\n"),
+            write(&own("implementation-notes.md"), NOTES),
+            write(&own("handoff.md"), handoff),
+        ]
+    };
+    let play = Play::default()
+        .plans(&cut)
+        .step(Work("lexer", 1, Some(1)), &left(&vague))
+        .step(Work("lexer", 1, None), &left(HANDOFF))
+        .shares(&cut, WORKERS[1])
+        .integrates(&cut)
+        .reviews(&cut, None, &DONE);
+    scene.completes(&play);
+    let told = scene.prompt("lexer-1-2");
+    let said = "workers/lexer/handoff.md: line 2: Status: must be ready or blocked; found \"almost\"";
+    assert!(told.contains(said), "{told}");
+    assert_eq!(scene.works().iter().filter(|work| work.starts_with("integrate")).count(), 1);
+}

@@ -243,3 +243,42 @@ fn what_a_blocked_update_was_last_rejected_for_stands_in_the_state() {
     assert_eq!(state["roadmap_update"]["last_rejection_summary"], "no good 3", "{state:#}");
     assert_eq!(state["roadmap_update"]["attempt"], 3);
 }
+
+#[test]
+fn a_planner_that_is_asked_again_is_not_handed_what_was_refused() {
+    for style in [Style::Records, Style::Markdown] {
+        let scene = Scene::of(style, &[milestone("m-1"), milestone("m-2").after("m-1")]);
+        let (early, first) = (scene.cut("round-001", "m-2"), scene.cut("round-001", "m-1"));
+        let play = Play::default()
+            .step(Work("plan", 1, Some(1)), &writes(&early.plan()))
+            .well(&first)
+            .well(&scene.cut("round-002", "m-2"));
+        scene.completes(&play);
+        let told = scene.prompt("plan-1-2");
+        assert!(told.contains("the milestone m-2 is done or waits for others"), "{told}");
+        assert!(
+            told.contains("m-1-a") && !told.contains("item-of-round-001"),
+            "the form is a lawful one: {told}"
+        );
+        let form = told.rsplit("xpected").next().unwrap();
+        assert!(!form.contains("m-2-a"), "{form}");
+    }
+}
+
+#[test]
+fn what_a_person_answers_is_in_the_prompt_that_asks_to_mend_an_answer() {
+    let scene = Scene::of(Style::Markdown, &[milestone("m-1"), milestone("m-2").after("m-1")]);
+    let early = scene.cut("round-001", "m-2");
+    let stubborn = Play::default()
+        .step(Work("plan", 1, None), &writes(&early.plan()))
+        .investigates("round-001", "same-mechanism");
+    let _ = scene.run(&stubborn, &[]).exits_with(11);
+    let asked = scene.works().len();
+    let _ = scene.about("answer", &["take the first one"]).exits_with(11);
+    let again: Vec<String> = scene.works()[asked..].to_vec();
+    assert!(again.iter().any(|work| work.starts_with("plan")), "{again:?}");
+    for work in again.iter().filter(|work| work.starts_with("plan")) {
+        let prompt = scene.prompt(&work.replace(' ', "-"));
+        assert!(prompt.contains("take the first one"), "{work}: {prompt}");
+    }
+}

@@ -267,3 +267,41 @@ fn a_round_without_its_branch_blocks_with_what_to_do_and_goes_when_it_is_taken_o
     let _ = scene.about("resume", &[]).exits_with(0);
     scene.assert_complete();
 }
+
+#[test]
+fn a_state_that_says_done_beside_a_live_round_is_not_reported_as_finished() {
+    let scene = Scene::of(Style::Records, &[milestone("m-1").with_status("done")]);
+    let cut = scene.cut("round-001", "m-1");
+    let (branch, worktree) = ("orchestrator/round-001-late", "orchestrator/worktrees/round-001");
+    scene.repository.git(&["worktree", "add", "-q", "-b", branch, worktree]);
+    for (path, text) in cut.plan() {
+        scene.repository.write(&format!("{worktree}/{path}"), &text);
+    }
+    scene.repository.git(&["-C", worktree, "add", "--all"]);
+    scene.repository.git(&["-C", worktree, "commit", "-q", "-m", "planned"]);
+    scene.edit_state(|state| {
+        state["controller_stage"] = "done".into();
+        state["active_rounds"] = json!([super::plane::round_record("round-001", "implement", branch)]);
+    });
+    let inspect = ["roadmap", "inspect", scene.repository.text(), "--json"];
+    let found = scene.world.windlass(&inspect).exits_with(0).json();
+    assert_eq!((&found["terminal"], &found["complete"]), (&true.into(), &false.into()), "{found:#}");
+    assert_eq!(found["problems"][0]["rule"], "3.3.5", "{found:#}");
+    assert!(
+        found["problems"][0]["message"].as_str().unwrap().contains("live rounds (round-001)"),
+        "{found:#}"
+    );
+    assert_eq!(found["next_steps"][0], "windlass roadmap run --agent claude", "not the next family");
+    let shown = scene.world.windlass(&inspect[..3]).exits_with(0).stdout;
+    assert!(!shown.contains("finished roadmap"), "{shown}");
+
+    // Stopped in the middle, it still is not done.
+    let nothing = Decision::Approved(Closeout::Nothing);
+    let play = Play::default().implements(&cut).reviews(&cut, None, &nothing);
+    let halfway = Play::default().implements(&cut);
+    let _ = scene.run(&halfway, &[]);
+    assert_ne!(scene.state()["controller_stage"], "done", "{:#}", scene.state());
+    scene.completes(&play);
+    assert_eq!(scene.merged_rounds(), ["round-001"]);
+    assert!(scene.world.windlass(&inspect[..3]).exits_with(0).stdout.contains("finished roadmap"));
+}

@@ -190,7 +190,7 @@ fn a_state_that_does_not_know_a_published_revision_is_refused_with_what_to_do() 
         assert!(refused.stdout.contains(words), "{words} in {}", refused.stdout);
     }
     let words = ["roadmap", "inspect", scene.repository.text(), "--json"];
-    let found = scene.world.windlass(&words).exits_with(2).json();
+    let found = scene.world.windlass(&words).exits_with(14).json();
     assert!(found["why"].to_string().contains("rev-002 is published on main"), "{found:#}");
     assert!(scene.works().is_empty());
 

@@ -144,3 +144,56 @@ fn a_review_that_lies_elsewhere_is_refused_with_the_place_it_belongs_in() {
     let refused = place.closeout(record.to_str().unwrap(), &[]).exits_with(2);
     assert_refused(&refused, "WL-USAGE-001", &["does not tell its round", "round_id"]);
 }
+
+#[test]
+fn rule_12_a_review_of_another_roadmap_edits_nothing() {
+    let place = Place::set_up(&["--records"]);
+    let active = place.state()["roadmap_id"].as_str().unwrap().to_owned();
+    let before = place.repository.git(&["status", "--porcelain"]);
+    for (key, value) in [
+        ("roadmap_id", "2020-01-01-00-another"),
+        ("roadmap_revision", "rev-007"),
+        ("roadmap_dir", "orchestrator/roadmaps/2020-01-01-00-another/rev-001"),
+    ] {
+        let review = place.write_record(&[(key, json!(value))]);
+        let refused = place.closeout(&review, &[]).exits_with(14);
+        let words =
+            ["review-record.json: ", &format!("/{key} it names \"{value}\""), "is active in", "(rule 12)"];
+        assert_refused(&refused, "WL-RUN-002", &words);
+        std::fs::remove_dir_all(place.repository.path().join("orchestrator/rounds")).unwrap();
+    }
+    assert_eq!(place.repository.git(&["status", "--porcelain"]), before);
+
+    // A family that is over is history, with all its files in place.
+    place.finish();
+    let old = place.write_record(&[]);
+    let _ = place.init(ANSWERS, &[]).exits_with(0);
+    assert_ne!(place.state()["roadmap_id"], active.as_str());
+    let refused = place.closeout(&old, &[]).exits_with(14);
+    assert_refused(&refused, "WL-RUN-002", &["/roadmap_id", &active, "earlier ones are history"]);
+}
+
+#[test]
+fn rule_12_a_milestone_that_is_not_ready_is_not_closed_by_a_round_about_another() {
+    let place = Place::set_up(&["--records"]);
+    let closeout = json!({
+        "mode": "status-only", "completion_pointers": [], "history_entries": [],
+        "semantic_update_required_reason": null,
+        "status_changes": [{"milestone_id": "lazy", "expected_current_status": "pending", "target_status": "done",
+            "roadmap_view_anchor": "lazy-status"}],
+    });
+    let review = place.write_record(&[("roadmap_closeout", closeout)]);
+    let refused = place.closeout(&review, &[]).exits_with(14);
+    let words = ["review-record.json: ", "lazy depends on measure, which is not done", "(rule 12)"];
+    assert_refused(&refused, "WL-RUN-002", &words);
+    assert_eq!(place.repository.git(&["status", "--porcelain", "orchestrator/roadmaps"]), "");
+}
+
+#[test]
+fn without_a_state_nobody_can_tell_which_roadmap_may_be_edited() {
+    let place = Place::set_up(&["--records"]);
+    let review = place.write_record(&[]);
+    std::fs::remove_file(place.repository.path().join(STATE)).unwrap();
+    let refused = place.closeout(&review, &[]).exits_with(2);
+    assert_refused(&refused, "WL-ROADMAP-001", &[STATE, "(rule 3.3.1)", "nothing was written"]);
+}

@@ -191,3 +191,28 @@ fn a_quiet_set_up_says_nothing_when_it_went_well() {
     let dry = Place::bare().init(ANSWERS, &["--quiet", "--dry-run"]).exits_with(0);
     assert!(dry.stdout.contains("would write"), "{}", dry.stdout);
 }
+
+#[test]
+fn the_lines_that_are_advised_against_an_ignore_rule_let_the_plane_in() {
+    for (more, rules) in [
+        (&[][..], "orchestrator\n"),
+        (&[][..], "orchestrator/\n"),
+        (&[][..], "rounds/\n"),
+        (&[][..], "*.md\n"),
+        (&["--records"][..], "*.json\n"),
+    ] {
+        let place = Place::bare();
+        place.repository.write(".gitignore", rules);
+        let hint = place.init(ANSWERS, more).exits_with(2).stderr;
+        let advised: Vec<&str> = hint.split('`').filter(|part| part.starts_with('!')).collect();
+        assert_eq!(advised, ["!/orchestrator/", "!/orchestrator/**"], "{hint}");
+        place
+            .repository
+            .write(".gitignore", &format!("{rules}{}\n", advised.join("\n")))
+            .commit("as advised");
+        let _ = place.init(ANSWERS, more).exits_with(0);
+        assert_eq!(place.inspect().exits_with(0).json()["valid"], true, "{rules}");
+        place.repository.write("orchestrator/worktrees/round-001/a", "b");
+        assert_eq!(place.repository.git(&["status", "--porcelain"]), "", "worktrees stay out");
+    }
+}

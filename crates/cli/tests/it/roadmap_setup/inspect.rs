@@ -119,7 +119,7 @@ fn edits_of_people_that_are_not_committed_are_told() {
     let place = Place::set_up(&[]);
     let roadmap = place.roadmap_file("roadmap.md");
     place.repository.write(&roadmap, &(place.repository.read(&roadmap) + "\nMore words.\n"));
-    let found = place.inspect().exits_with(2).json();
+    let found = place.inspect().exits_with(14).json();
     assert!(found["edits"][0].as_str().unwrap().starts_with(&roadmap), "{found:#}");
     place.repository.git(&["add", &roadmap]);
     place.repository.commit("said");
@@ -244,7 +244,7 @@ fn a_blocked_round_whose_branch_is_gone_is_not_said_to_go_on() {
 fn a_plane_that_lies_here_and_is_not_committed_is_no_old_one() {
     let place = Place::set_up(&[]);
     place.repository.git(&["reset", "-q", "HEAD~1"]);
-    let found = place.inspect().exits_with(2);
+    let found = place.inspect().exits_with(14);
     let text = &found.stdout;
     assert!(text.contains("is not committed on the base branch") && text.contains("run it again"), "{text}");
     assert!(!text.contains("migration needed") && !text.contains("migrate --dry-run"), "{text}");
@@ -257,7 +257,96 @@ fn in_a_rounds_worktree_the_way_to_the_plane_is_named() {
     let worktree = "orchestrator/worktrees/round-001";
     place.repository.git(&["worktree", "add", "-q", "-b", "orchestrator/round-001", worktree]);
     let inside = place.repository.path().join(worktree);
-    let found = place.world.windlass(&["roadmap", "inspect", inside.to_str().unwrap()]).exits_with(2).stdout;
+    let found = place.world.windlass(&["roadmap", "inspect", inside.to_str().unwrap()]).exits_with(14).stdout;
     assert!(found.contains("this is the worktree of a round"), "{found}");
     assert!(!found.contains("git switch"), "{found}");
+}
+
+#[test]
+fn a_look_before_anything_was_ever_run_leaves_nothing_behind_and_names_commands_that_work() {
+    let mut place = Place::bare();
+    let temporary = place.world.path().join("temporary");
+    fs::create_dir(&temporary).unwrap();
+    place.world.set("TMPDIR", temporary.clone());
+    let state = place.world.state_dir();
+    let leaves_nothing = |place: &Place| {
+        assert!(!state.exists(), "a state directory was made");
+        assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "something was left among temporary files");
+        assert_eq!(place.repository.git(&["status", "--porcelain"]), "");
+    };
+    let absent = place.inspect().exits_with(2).json();
+    assert_eq!(absent["next_steps"], json!(["windlass roadmap init"]));
+    leaves_nothing(&place);
+    let _ = place.init(ANSWERS, &[]).exits_with(0);
+
+    // A clone on another machine: there is a control plane, and nothing was ever run here.
+    fs::remove_dir_all(&state).unwrap();
+    let found = place.inspect().exits_with(0).json();
+    assert_eq!(found["next"], "open round-001 and ask its planner", "{found:#}");
+    assert_eq!(found["next_steps"], json!(["windlass roadmap run --agent claude"]));
+    leaves_nothing(&place);
+    let run = ["roadmap", "run", "--repo", place.repository.text(), "--agent", "shell:true", "--dry-run"];
+    let _ = place.world.windlass(&run).exits_with(0);
+    fs::remove_dir_all(&state).unwrap();
+
+    // Not even a home is needed to look.
+    place.world.unset("WINDLASS_STATE_DIR").unset("XDG_STATE_HOME").unset("HOME");
+    let _ = place.inspect().exits_with(0);
+    leaves_nothing(&place);
+}
+
+#[test]
+fn a_look_makes_no_folder_for_worktrees_that_are_gone() {
+    let place = Place::set_up(&[]);
+    let branch = "orchestrator/round-001";
+    place.repository.git(&["branch", branch]);
+    let round = json!({"round_id": "round-001", "stage": "plan", "branch": branch,
+        "worktree_path": "orchestrator/worktrees/round-001", "resume_error": null});
+    place.edit_state(&[("active_rounds", json!([round]))]);
+    let before = prints(place.repository.path());
+    let found = place.inspect().exits_with(0).json();
+    assert_eq!(found["rounds"][0]["worktree_stands"], false, "{found:#}");
+    assert_eq!(prints(place.repository.path()), before);
+}
+
+#[test]
+fn a_roadmap_that_is_done_and_not_yet_closed_is_run_once_more_before_the_next_one() {
+    let place = Place::set_up(&[]);
+    place.finish();
+    assert_eq!(place.inspect().exits_with(0).json()["next_steps"], json!(["windlass roadmap init"]));
+    place.edit_state(&[("controller_stage", json!("dispatch-rounds"))]);
+    let found = place.inspect().exits_with(0).json();
+    assert_eq!(found["next"], "note that every milestone is done, and stop", "{found:#}");
+    assert_eq!(
+        found["next_steps"],
+        json!(["windlass roadmap run --agent claude"]),
+        "`init` would be refused"
+    );
+    assert_refused(&place.init(ANSWERS, &[]).exits_with(14), "WL-RUN-002", &["not done"]);
+    let run = ["roadmap", "run", "--repo", place.repository.text(), "--agent", "shell:true"];
+    let _ = place.world.windlass(&run).exits_with(0);
+    let _ = place.init(ANSWERS, &[]).exits_with(0);
+}
+
+#[test]
+fn section_17_3_headings_and_lists_of_the_older_contract_are_pointed_at() {
+    let place = Place::set_up(&[]);
+    let roadmap = place.roadmap_file("roadmap.md");
+    for (text, said) in [
+        (
+            "# Roadmap\n\n## Milestones\n\n### [completed] 1. Measure\n\nTook a week.\n\n### 2. Load lazily\n",
+            "roadmap.md:5: \"### [completed] 1. Measure\" is a milestone of the older contract",
+        ),
+        (
+            "# Roadmap\n\n1. [completed] Measure\n2. [pending] Load lazily\n",
+            "roadmap.md:3: \"1. [completed] Measure\" is a milestone of the older contract",
+        ),
+    ] {
+        place.repository.write(&roadmap, text).commit("an older form");
+        let found = place.inspect().exits_with(14).json();
+        assert_eq!(found["kind"], "migration-needed", "{found:#}");
+        let why = found["why"].to_string().replace("\\\"", "\"");
+        assert!(why.contains(said) && why.contains("(2 milestones in all)"), "{said} in {why}");
+        assert_eq!(found["next_steps"], json!(["windlass roadmap migrate --dry-run"]));
+    }
 }

@@ -143,10 +143,11 @@ fn section_17_3_edits_that_are_not_committed_are_refused_by_name() {
     let place = legacy(LISTED);
     let roadmap = format!("{DIR}/roadmap.md");
     place.repository.write(&roadmap, &LISTED.replace("pending", "completed"));
-    let refused = place.migrate(&[]).exits_with(2);
-    assert_refused(&refused, "WL-ROADMAP-001", &[&roadmap, "not what is committed", "commit or undo"]);
-    let dry = place.migrate(&["--dry-run", "--json"]).exits_with(2).json();
-    assert!(dry["open"].to_string().contains(&roadmap), "{dry:#}");
+    let refused = place.migrate(&[]).exits_with(14);
+    assert_refused(&refused, "WL-RUN-002", &[&roadmap, "not what is committed", "commit or undo"]);
+    let dry = place.migrate(&["--dry-run", "--json"]).exits_with(14).json();
+    assert!(dry["edits"].to_string().contains(&roadmap), "{dry:#}");
+    assert_eq!((&dry["open"], &dry["next_steps"]), (&json!([]), &json!([])), "{dry:#}");
     assert_eq!(place.commits(), 2);
     place.repository.commit("meant");
     let _ = place.migrate(&[]).exits_with(0);

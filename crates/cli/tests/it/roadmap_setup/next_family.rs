@@ -67,6 +67,6 @@ fn section_21_a_missing_bundle_contract_is_a_migration_and_not_written_by_init()
     let place = Place::set_up(&[]);
     place.finish();
     std::fs::remove_file(place.repository.path().join("orchestrator/active-roadmap-bundle.md")).unwrap();
-    let refused = place.init(ANSWERS, &[]).exits_with(2);
-    assert_refused(&refused, "WL-ROADMAP-001", &["needs a migration", "windlass roadmap migrate --dry-run"]);
+    let refused = place.init(ANSWERS, &[]).exits_with(14);
+    assert_refused(&refused, "WL-RUN-002", &["needs a migration", "windlass roadmap migrate --dry-run"]);
 }

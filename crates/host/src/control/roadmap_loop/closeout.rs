@@ -6,15 +6,19 @@ use super::unusable;
 use crate::control::goal_loop::put;
 use crate::fault::git_fault;
 use std::path::Path;
+use windlass_artifact_formats::goal_loop::Recognised;
 use windlass_artifact_formats::roadmap_loop::closeout::{Closeout, CloseoutMode};
 use windlass_artifact_formats::roadmap_loop::lineage::Lineage;
-use windlass_artifact_formats::roadmap_loop::plane::{ActiveBundle, Generation, apply_closeout};
+use windlass_artifact_formats::roadmap_loop::plane::{
+    ActiveBundle, Generation, STATE_FILE, apply_closeout, closeout_faults,
+};
 use windlass_artifact_formats::roadmap_loop::round::{Review, ReviewDecision, Selection, files, sha256_hex};
 use windlass_control_api::roadmap_setup::{AppliedCloseout, CloseoutRoadmap};
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::Checkout;
 
 const NOTHING: &str = "nothing was written";
+const TO_REVIEWER: &str = "a closeout that no longer fits goes back to its reviewer";
 
 pub(crate) fn closeout(command: &CloseoutRoadmap) -> Result<AppliedCloseout, Fault> {
     let refused = |why: String| unusable(why).kept(NOTHING);
@@ -27,18 +31,22 @@ pub(crate) fn closeout(command: &CloseoutRoadmap) -> Result<AppliedCloseout, Fau
         Fault::new(Code::BadArgument, message).kept(NOTHING)
     })?;
     let (generation, lineage, closeout) = approved(&command.review, &text)?;
-    let bundle = ActiveBundle {
-        roadmap_id: lineage.roadmap_id,
-        revision: lineage.roadmap_revision,
-        dir: lineage.roadmap_dir.trim_end_matches('/').to_owned(),
-    };
-    let texts = OnDisk::look(top).bundle(generation, &bundle).map_err(refused)?;
+    let disk = OnDisk::look(top);
+    let active = active(&disk)?;
+    is_of_active(&command.review, generation, (&lineage, &active))?;
+    let texts = disk.bundle(generation, &active).map_err(refused)?;
+    let roadmap = texts.texts().roadmap().map_err(|problems| refused(problems.to_string()))?;
+    let beyond = closeout_faults(&roadmap, &closeout, &lineage.milestone_id);
+    if !beyond.is_empty() {
+        let why = format!("{}: {}", command.review.display(), beyond.join("; "));
+        return Err(Fault::new(Code::NotAllowedNow, why).kept(NOTHING).hint(TO_REVIEWER));
+    }
     let applied = apply_closeout(&texts.texts(), &closeout).map_err(|problems| {
         let fault = Fault::new(
             if problems.is_recoverable() { Code::NotAllowedNow } else { Code::PlaneUnusable },
             problems.to_string(),
         );
-        fault.kept(NOTHING).hint("a closeout that no longer fits goes back to its reviewer")
+        fault.kept(NOTHING).hint(TO_REVIEWER)
     })?;
     if !command.dry_run {
         for (path, text) in &applied.files {
@@ -54,6 +62,48 @@ pub(crate) fn closeout(command: &CloseoutRoadmap) -> Result<AppliedCloseout, Fau
         files: applied.files.into_iter().map(|(path, _)| path).collect(),
         applied_edit_summary: applied.summary,
     })
+}
+
+/// The roadmap that the state of this work tree names.
+fn active(disk: &OnDisk) -> Result<ActiveBundle, Fault> {
+    let refused = |why: String| unusable(why).kept(NOTHING);
+    let state = disk.state().map_err(refused)?;
+    let bundle = match state {
+        Some(Recognised::Ours(state)) => state.bundle(),
+        Some(Recognised::Foreign(_) | Recognised::Invalid(_)) | None => None,
+    };
+    bundle.ok_or_else(|| {
+        refused(format!("{STATE_FILE}: nothing in it says which roadmap is active (rule 3.3.1)"))
+    })
+}
+
+/// Other families and revisions are history, and nothing in them is edited any more.
+fn is_of_active(
+    review: &Path,
+    generation: Generation,
+    (lineage, active): (&Lineage, &ActiveBundle),
+) -> Result<(), Fault> {
+    let named = [
+        ("roadmap_id", "Roadmap id", lineage.roadmap_id.as_str(), &active.roadmap_id),
+        ("roadmap_revision", "Roadmap revision", &lineage.roadmap_revision, &active.revision),
+        ("roadmap_dir", "Roadmap dir", lineage.roadmap_dir.trim_end_matches('/'), &active.dir),
+    ];
+    let Some((key, label, found, wanted)) = named.into_iter().find(|(_, _, found, wanted)| found != wanted)
+    else {
+        return Ok(());
+    };
+    let (file, place) = match generation {
+        Generation::Records => (review.to_owned(), format!("/{key}")),
+        // Its lineage stands in the plan.
+        Generation::StructuredMarkdown => (review.with_file_name(files::PLAN), format!("{label}:")),
+    };
+    let why = format!(
+        "{}: {place} it names \"{found}\", and \"{wanted}\" is active in {STATE_FILE} (rule 12)",
+        file.display()
+    );
+    Err(Fault::new(Code::NotAllowedNow, why)
+        .kept(NOTHING)
+        .hint("only the active roadmap is edited in place; earlier ones are history"))
 }
 
 /// What was approved, for which roadmap; only a status-only approval has edits to apply.

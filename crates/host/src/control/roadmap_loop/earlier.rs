@@ -11,6 +11,7 @@ use windlass_control_api::Fault;
 use windlass_control_api::views::{LoopKind, Status};
 use windlass_engine::Journal;
 use windlass_protocols::kernel::budget::CapChange;
+use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::roadmap_rounds::outlook::{outlook, outlook_of_run};
 use windlass_protocols::protocol::roadmap_rounds::plane::Plane;
@@ -20,11 +21,33 @@ pub(super) struct Earlier {
     /// What to do next.
     pub(super) command: String,
     run: Option<Run>,
+    cut_off: Option<CutOff>,
+}
+
+/// A run that nobody drives and that has not ended.
+struct CutOff {
+    run: String,
+    /// What it was about to bring to the base branch.
+    merging: Option<String>,
 }
 
 impl Earlier {
     pub(super) fn none(command: &str) -> Self {
-        Self { command: command.to_owned(), run: None }
+        Self { command: command.to_owned(), run: None, cut_off: None }
+    }
+
+    /// What to say of files that are not what is committed, where a run was cut off that may have left them.
+    pub(super) fn of_uncommitted(&self) -> Option<String> {
+        let CutOff { run, merging } = self.cut_off.as_ref()?;
+        Some(match merging {
+            Some(what) => format!(
+                "{run} was cut off while it merged {what}: these are its files and not your edits; `windlass resume {run}` \
+                 finishes the merge, before anything is committed or undone by hand"
+            ),
+            None => format!(
+                "{run} was cut off; if these are not your edits, `windlass resume {run}` goes on with it"
+            ),
+        })
     }
 
     pub(super) fn outlook(&self, plane: &Plane) -> String {
@@ -47,11 +70,25 @@ pub(super) async fn newest(host: &Host, top: &Path) -> Result<Option<Earlier>, F
     let run = &head.run;
     Ok(match line.status {
         Status::Running => Some(Earlier::none(&format!("windlass log {run} -f"))),
-        Status::Interrupted => Some(Earlier::none(&format!("windlass resume {run}"))),
+        Status::Interrupted => {
+            let merging = merging(&replayed(host, head).await?);
+            let cut_off = Some(CutOff { run: run.to_string(), merging });
+            Some(Earlier { cut_off, ..Earlier::none(&format!("windlass resume {run}")) })
+        }
         _ if line.waits => {
             let command = format!("windlass resume {run}");
-            Some(Earlier { command, run: Some(replayed(host, head).await?) })
+            Some(Earlier { command, run: Some(replayed(host, head).await?), cut_off: None })
         }
         _ => None,
     })
+}
+
+/// The merge that was asked for and that nobody saw the end of.
+fn merging(run: &Run) -> Option<String> {
+    let Some(Protocol::RoadmapRounds(state)) = run.started.as_ref().map(|started| &started.protocol) else {
+        return None;
+    };
+    let round = state.book.rounds.iter().find(|(_, book)| book.finalizing.is_some());
+    let update = state.book.update.as_ref().and_then(|(_, book)| book.publishing.as_ref());
+    round.map(|(id, _)| id.clone()).or_else(|| Some(format!("the roadmap's {}", update?.revision)))
 }

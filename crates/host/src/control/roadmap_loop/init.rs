@@ -189,7 +189,8 @@ fn mode(disk: &OnDisk) -> Result<Mode, Fault> {
         }
         PlaneKind::Unreadable(faults) => return Err(unusable(faults.to_string()).kept(NOTHING)),
         PlaneKind::Legacy { why } | PlaneKind::MigrationNeeded { why } => {
-            return Err(unusable(format!("this control plane needs a migration: {}", why.join("; ")))
+            let why = format!("this control plane needs a migration: {}", why.join("; "));
+            return Err(Fault::new(Code::NotAllowedNow, why)
                 .kept(NOTHING)
                 .hint("`windlass roadmap migrate --dry-run` shows what would be written"));
         }
@@ -208,7 +209,7 @@ fn mode(disk: &OnDisk) -> Result<Mode, Fault> {
 }
 
 /// Everything that keeps the next family from beginning.
-fn unfinished(
+pub(super) fn unfinished(
     disk: &OnDisk,
     state: &StateFile,
     generation: Generation,

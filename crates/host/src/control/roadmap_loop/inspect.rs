@@ -2,7 +2,7 @@
 //! first. Nothing of the repository is written, not even a lock.
 
 use super::earlier::{self, Earlier};
-use super::init::word;
+use super::init::{unfinished, word};
 use super::last_good;
 use super::on_disk::OnDisk;
 use crate::control_plane::{self, Looked, Trouble, TroubleKind, kept_out};
@@ -15,10 +15,10 @@ use windlass_artifact_formats::roadmap_loop::plane::{
     ControllerStage, PlaneFiles, PlaneKind, Problem, Roadmap, STATE_FILE, Severity, StateFile, Verification,
     blank_contract_sections,
 };
-use windlass_control_api::Fault;
 use windlass_control_api::roadmap_setup::{
     LiveRound, LiveUpdate, MilestoneView, PlaneKindView, PlaneProblem, RoadmapHead, RoadmapInspection,
 };
+use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::Role;
 use windlass_protocols::protocol::roadmap_rounds::book::proven;
@@ -66,9 +66,10 @@ pub(crate) async fn inspect(host: &Host, directory: &Path) -> Result<RoadmapInsp
     };
     // Whether it can be run is what a run finds, which reads more of the base branch than of the checkout.
     let top = checkout.work_tree().to_owned();
-    let next = match earlier::newest(host, &top).await? {
-        Some(earlier) => earlier,
-        None => Earlier::none(run_command(host, &top)?),
+    let next = match (earlier::newest(host, &top).await?, begins_next_family(&disk, &state, &kind)) {
+        (_, true) => Earlier::none("windlass roadmap init"),
+        (Some(earlier), false) => earlier,
+        (None, false) => Earlier::none(run_command(host, &top)?),
     };
     let repository = host.repository(checkout)?;
     let looked = match control_plane::look(&repository)? {
@@ -93,6 +94,12 @@ pub(crate) async fn inspect(host: &Host, directory: &Path) -> Result<RoadmapInsp
         (kind, _) => refused(&mut view, kind),
     }
     Ok(view)
+}
+
+/// Whether everything is over, the stage included: only then does `init` begin the next roadmap.
+fn begins_next_family(disk: &OnDisk, state: &StateFile, kind: &PlaneKind) -> bool {
+    let PlaneKind::Runs(files) = kind else { return false };
+    unfinished(disk, state, files.generation, &files.bundle).is_empty()
 }
 
 /// The command that runs it as it is typed here: without agents in the settings it would be refused.
@@ -134,12 +141,15 @@ fn refused(view: &mut RoadmapInspection, kind: PlaneKind) {
 
 /// What is wrong with the checkout alone does not keep a run from going on.
 fn only_here(view: &mut RoadmapInspection) {
-    let is_fatal = |problem: &PlaneProblem| problem.severity == Severity::Fatal.as_str();
     let (here, problems): (Vec<PlaneProblem>, Vec<PlaneProblem>) =
         std::mem::take(&mut view.problems).into_iter().partition(is_fatal);
     view.problems = problems;
     let words = |problem: PlaneProblem| in_checkout(&format!("{}: {}", problem.file, problem.message));
     view.oddities.extend(here.into_iter().map(words));
+}
+
+fn is_fatal(problem: &PlaneProblem) -> bool {
+    problem.severity == Severity::Fatal.as_str()
 }
 
 fn in_checkout(what: &str) -> String {
@@ -250,13 +260,14 @@ fn add_what_was_seen(
             view.next = Some(earlier.outlook(&plane));
             view.rounds = plane.rounds.iter().map(|round| seen(top, round)).collect();
             add_oddities(view, &plane);
-            let next = if view.complete { "windlass roadmap init" } else { &earlier.command };
-            view.next_steps.push(next.to_owned());
+            view.next_steps.push(earlier.command.clone());
         }
         Err(trouble) => {
             if trouble.kind == TroubleKind::Uncommitted {
                 view.edits.clone_from(&trouble.sentences);
             }
+            let fatal = view.problems.iter().any(is_fatal);
+            view.not_now = trouble.kind.code() == Code::NotAllowedNow && !fatal;
             // What stands among the problems, with its place, is not said twice.
             let known = |sentence: &String| {
                 view.problems
@@ -266,8 +277,14 @@ fn add_what_was_seen(
             let new: Vec<String> =
                 trouble.sentences.into_iter().filter(|sentence| !known(sentence)).collect();
             if !new.is_empty() {
+                let uncommitted = trouble.kind == TroubleKind::Uncommitted;
+                let cut_off = uncommitted.then(|| earlier.of_uncommitted()).flatten();
                 view.why.extend(new);
-                view.why.push(trouble.hint);
+                // Whoever is told to commit or undo what a run was about to merge would lose that merge.
+                if cut_off.is_some() {
+                    view.next_steps.push(earlier.command.clone());
+                }
+                view.why.push(cut_off.unwrap_or(trouble.hint));
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::fault::journal_fault;
 use crate::headline;
 use crate::host::Host;
 use std::path::Path;
+use windlass_agent_drivers::quote_words;
 use windlass_artifact_formats::roadmap_loop::plane::STATE_FILE;
 use windlass_control_api::Fault;
 use windlass_control_api::views::LoopKind;
@@ -18,6 +19,6 @@ pub(super) async fn command(host: &Host, top: &Path) -> Result<Option<String>, F
     let kept = of_here.map(|line| Path::new(&line.run_dir).join(LAST_GOOD_STATE)).find(|path| path.is_file());
     Ok(kept.map(|path| {
         let shown = path.strip_prefix(top).unwrap_or(&path);
-        format!("cp {} {STATE_FILE}", shown.display())
+        format!("cp {} {STATE_FILE}", quote_words([shown.to_string_lossy().as_ref()]))
     }))
 }

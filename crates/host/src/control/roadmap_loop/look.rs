@@ -6,6 +6,7 @@ use crate::fault::{git_fault, journal_fault};
 use crate::headline;
 use crate::host::Host;
 use std::path::Path;
+use windlass_artifact_formats::roadmap_loop::plane::STATE_FILE;
 use windlass_control_api::roadmap_loop::RoadmapStatus;
 use windlass_control_api::views::LoopKind;
 use windlass_control_api::{Code, Fault};
@@ -46,7 +47,11 @@ async fn newest(host: &Host, repository: &Path) -> Result<String, Fault> {
             && headline::line(head, false).kind == LoopKind::Roadmap
     });
     of_here.map(|head| head.run.to_string()).ok_or_else(|| {
-        Fault::new(Code::UnknownRun, "no roadmap loop was ever run in this repository")
-            .hint("`windlass roadmap run --agent claude` runs one; `windlass roadmap inspect` looks at the control plane")
+        let hint = if checkout.work_tree().join(STATE_FILE).is_file() {
+            "`windlass roadmap inspect` looks at the control plane and names what to do next"
+        } else {
+            "`windlass roadmap init` sets a control plane up; there is none yet"
+        };
+        Fault::new(Code::UnknownRun, "no roadmap loop was ever run in this repository").hint(hint)
     })
 }

@@ -43,7 +43,7 @@ pub(crate) async fn migrate(host: &Host, command: &MigrateRoadmap) -> Result<Roa
     if command.dry_run {
         let disk = OnDisk::look(&top);
         let mut proposal = Proposal::of(&disk)?;
-        proposal.open.extend(uncommitted(&repository, &disk, &proposal.read)?);
+        proposal.edits = uncommitted(&repository, &disk, &proposal.read)?;
         return Ok(proposal.report(shown, None));
     }
     hold_briefly(host, &repository, "windlass roadmap migrate", || {
@@ -61,7 +61,7 @@ pub(crate) async fn migrate(host: &Host, command: &MigrateRoadmap) -> Result<Roa
         let proposal = Proposal::of(&disk)?;
         let edited = uncommitted(&repository, &disk, &proposal.read)?;
         if !edited.is_empty() {
-            return Err(unusable(edited.join("\n"))
+            return Err(Fault::new(Code::NotAllowedNow, edited.join("\n"))
                 .kept(NOTHING)
                 .hint("commit or undo these edits: what is migrated is what is committed"));
         }
@@ -88,6 +88,8 @@ struct Proposal {
     not_carried_over: Vec<String>,
     /// What a person has to settle before anything is written.
     open: Vec<String>,
+    /// What people changed and did not commit.
+    edits: Vec<String>,
     files: Vec<(String, String)>,
     unchanged: Vec<String>,
     /// The old files it is made of.
@@ -140,6 +142,7 @@ impl Proposal {
             view: None,
             not_carried_over: Vec::new(),
             open: Vec::new(),
+            edits: Vec::new(),
             files: Vec::new(),
             unchanged: Vec::new(),
             read: read_from(state, &old_dir(disk, state)),
@@ -165,6 +168,7 @@ impl Proposal {
             view: None,
             not_carried_over,
             open,
+            edits: Vec::new(),
             files: Vec::new(),
             unchanged: Vec::new(),
             read: read_from(state, old),
@@ -261,7 +265,7 @@ impl Proposal {
         let mut next_steps = Vec::new();
         if commit.is_some() {
             next_steps.push("windlass roadmap inspect".to_owned());
-        } else if self.open.is_empty() {
+        } else if self.open.is_empty() && self.edits.is_empty() {
             next_steps.push("windlass roadmap migrate".to_owned());
         }
         RoadmapMigration {
@@ -272,6 +276,7 @@ impl Proposal {
             view: self.view,
             not_carried_over: self.not_carried_over,
             open: self.open,
+            edits: self.edits,
             written: self.files.into_iter().map(|(path, _)| path).collect(),
             unchanged: self.unchanged,
             commit,

@@ -1,7 +1,7 @@
 //! Starts a roadmap loop: control plane, trust and agents are looked at before the first fact, so that a refusal leaves
 //! nothing behind.
 
-use super::{last_good, overtake};
+use super::{earlier, last_good, overtake};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
 use crate::control::task_spec::{Agents, caps, chosen_agents, fence, patience};
@@ -89,7 +89,13 @@ impl Wanted<'_> {
     async fn first_look(&self) -> Result<Looked, Fault> {
         let looked = match control_plane::look(self.repository)? {
             Ok(looked) => looked,
-            Err(trouble) => {
+            Err(mut trouble) => {
+                if trouble.kind == TroubleKind::Uncommitted
+                    && let Some(earlier) = earlier::newest(self.host, self.checkout.work_tree()).await?
+                    && let Some(words) = earlier.of_uncommitted()
+                {
+                    trouble.hint = words;
+                }
                 let fault = refusal(&trouble);
                 let unreadable = trouble.kind == TroubleKind::Unreadable;
                 let top = self.checkout.work_tree();
@@ -197,7 +203,7 @@ impl Wanted<'_> {
 }
 
 fn refusal(trouble: &Trouble) -> Fault {
-    let fault = Fault::new(Code::PlaneUnusable, trouble.sentences.join("\n"))
+    let fault = Fault::new(trouble.kind.code(), trouble.sentences.join("\n"))
         .kept("nothing was begun and nothing was written")
         .hint(trouble.hint.clone());
     match trouble.kind {

@@ -55,7 +55,7 @@ pub(super) fn run(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane) -> Step
 
 fn squash(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, ground: &Ground) -> Step<Commit> {
     if site.tip(&asked.branch)?.is_some_and(|tip| tip != ground.head.id) {
-        return stale("its branch moved since it was approved");
+        return stale(format!("{} moved since it was approved (rule 11)", asked.branch));
     }
     is_what_was_judged(site, asked, plane, &ground.head)?;
     let approved = approved(site, asked, plane, &ground.head)?;
@@ -89,7 +89,7 @@ fn is_what_was_judged(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, hea
     let own = written_by_reviewer(&work, form(plane.generation));
     let changed = site.repository.differing_paths(&judged.tree, &head.tree, Part::Everything)?;
     match changed.iter().find(|path| !own.iter().any(|wanted| wanted.as_bytes() == path.as_bytes())) {
-        Some(path) => stale(format!("{path} is not as its reviewer was shown it")),
+        Some(path) => stale(format!("{path}: it is not as its reviewer was shown it (rule 11)")),
         None => Ok(()),
     }
 }
@@ -109,42 +109,44 @@ fn approved(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, head: &Commit
     let digest = |name: &str| texts.get(name).map(|text| sha256_hex(text.as_bytes()));
     let agreed = |name: &str| digest(name).as_deref() == Some(asked.approval.as_str());
     let read = Evidence::read(&asked.round, form, &texts, |_| Workplace::Present);
+    let (review_file, lineage_file) = match form {
+        RoundForm::Records => (files::REVIEW_RECORD, files::SELECTION_RECORD),
+        RoundForm::StructuredMarkdown => (files::REVIEW, files::PLAN),
+    };
+    let in_file = |name: &str, why: &str, rule: &str| stale(format!("{folder}/{name}: {why} (rule {rule})"));
     // A record of an earlier closeout is written anew.
     if let Some(faults) = read.faults.iter().find(|faults| faults.file() != files::CLOSEOUT_RECORD) {
-        return stale(faults.to_string());
+        return in_file(faults.file(), &faults.sentences().join("; "), "10");
     }
     let (Some(selection), Some(plan)) = (read.selection, read.plan) else {
-        return stale("its plan is not there any more");
+        return in_file(lineage_file, "it is not in what would be merged", "10");
     };
     if read.notes.is_none() && !plan.is_simple() {
-        return stale(format!("{} is not in what would be merged", files::NOTES));
+        return in_file(files::NOTES, "it is not in what would be merged", "10");
     }
     let lineage = &selection.lineage;
     let active = revision(plane, &plane.revision);
     if (&lineage.roadmap_id, &lineage.roadmap_revision, &lineage.roadmap_dir)
         != (&active.roadmap_id, &active.revision, &active.dir)
     {
-        return stale(format!("its lineage names {}, and {} is active", lineage.roadmap_dir, active.dir));
+        let why = format!("its lineage names {}, and {} is active", lineage.roadmap_dir, active.dir);
+        return in_file(lineage_file, &why, "11");
     }
-    let review_file = match form {
-        RoundForm::Records => files::REVIEW_RECORD,
-        RoundForm::StructuredMarkdown => files::REVIEW,
-    };
     match (read.review, read.direct) {
         (Some(review), _) if agreed(review_file) => match review.decision {
             ReviewDecision::Approved { closeout } => {
                 let checks = vec![review.evidence_summary];
                 Ok(Approved { selection, closeout, form, decision: "approved", checks })
             }
-            ReviewDecision::Rejected { .. } => stale("its review rejects it"),
-            ReviewDecision::Unclassified { why } => stale(why),
+            ReviewDecision::Rejected { .. } => in_file(review_file, "it rejects the round", "11"),
+            ReviewDecision::Unclassified { why } => in_file(review_file, &why, "10"),
         },
         (_, Some(direct)) if agreed(files::NOTES) => {
             let checks = direct.checks.iter().map(|check| format!("{}: {}", check.command, check.result));
             let (checks, closeout) = (checks.collect(), direct.closeout);
             Ok(Approved { selection, closeout, form, decision: "direct evidence", checks })
         }
-        _ => stale("what approved it is not there any more, or is another"),
+        _ => in_file(review_file, "what approved the round is not there any more, or is another", "11"),
     }
 }
 
@@ -161,7 +163,10 @@ fn is_still_asked_for(
         Err(problems) => return stale(problems.to_string()),
     };
     if roadmap.direction(direction_id).is_none_or(|found| found.milestone != *milestone_id) {
-        return stale(format!("the roadmap has no milestone {milestone_id} with a direction {direction_id}"));
+        let file = bundle.texts().roadmap_path();
+        return stale(format!(
+            "{file}: it has no milestone {milestone_id} with a direction {direction_id} (rule 11)"
+        ));
     }
     let faults = closeout_faults(&roadmap, &approved.closeout, milestone_id);
     if !faults.is_empty() {
@@ -189,7 +194,7 @@ fn content(
     // The state is the controller's and never part of a round, whoever committed it.
     let left: Vec<&String> = left.iter().filter(|path| *path != STATE_FILE).collect();
     if let Some(path) = left.iter().find(|path| !bundle.holds(path)) {
-        return stale(format!("it changes {path}, which belongs to the control plane"));
+        return stale(format!("{path}: the round changes it, and it belongs to the control plane (rule 12)"));
     }
     if !left.is_empty() {
         edited_as_approved(site, ground, approved, plane)?;

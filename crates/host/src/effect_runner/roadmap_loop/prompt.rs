@@ -21,8 +21,9 @@ use windlass_artifact_formats::roadmap_loop::round::{
 use windlass_control_api::{Code, Fault};
 use windlass_protocols::effect::{Ask, AskedWork, RunAgent};
 use windlass_protocols::protocol::Protocol;
+use windlass_protocols::protocol::roadmap_rounds::opening;
 use windlass_protocols::protocol::roadmap_rounds::plane::{
-    RoundSeen, UpdateSeen, UpdateStatus, UpdateTrigger,
+    PlanSeen, RoundSeen, UpdateSeen, UpdateStatus, UpdateTrigger,
 };
 use windlass_protocols::protocol::roadmap_rounds::state::{SET_ASIDE, State};
 use windlass_protocols::protocol::roadmap_rounds::steps::WorkKind;
@@ -44,7 +45,7 @@ pub(in super::super) fn render(
     let looked = control_plane::look_again(&context.repository, &context.planes)?
         .map_err(|trouble| Fault::new(Code::NotAllowedNow, trouble.sentence()))?;
     let role_text = role_text(context, &looked, asked.role)?;
-    let (feedback, notes) = said(&asked.ask);
+    let (feedback, notes) = said(&asked.ask, &state.notes);
     let told = Told {
         context,
         state,
@@ -78,9 +79,11 @@ pub(in super::super) fn render(
     Ok(text)
 }
 
-/// What the loop has to say, and what a person has.
-fn said(ask: &Ask) -> (String, Vec<String>) {
-    let Ask::Fresh { feedback, .. } = ask else { return (String::new(), Vec::new()) };
+/// What the loop has to say, and what a person has. Whoever is to mend an answer hears the person as well.
+fn said(ask: &Ask, notes: &[String]) -> (String, Vec<String>) {
+    let Ask::Fresh { feedback, .. } = ask else {
+        return (String::new(), notes.iter().map(|note| format!("{OF_A_PERSON}{note}")).collect());
+    };
     let (notes, own): (Vec<&String>, Vec<&String>) =
         feedback.iter().partition(|line| line.starts_with(OF_A_PERSON));
     let own: Vec<&str> = own.into_iter().map(String::as_str).filter(|line| *line != SET_ASIDE).collect();
@@ -187,12 +190,24 @@ impl Told<'_> {
         }
     }
 
-    /// What a planner is to name: the active bundle, and what it chose before where the roadmap still has that.
+    /// Whether what its planner chose before may be chosen: what was refused is no form to fill in again.
+    fn may_keep(&self, round: &RoundSeen) -> bool {
+        let plane = &self.looked.plane;
+        let faults = |plan: &PlanSeen| {
+            // A revision that was published since is only named anew.
+            let named = PlanSeen { revision: plane.revision.clone(), ..plan.clone() };
+            opening::faults_of_selection(self.state, plane, round, &named)
+        };
+        round.evidence.plan.as_ref().is_none_or(|plan| faults(plan).is_empty())
+    }
+
+    /// What a planner is to name: the active bundle, and what it chose before where the roadmap still allows that.
     fn lineage_to_plan(&self) -> Result<Lineage, Fault> {
-        let (_, evidence) = self.round()?;
+        let (round, evidence) = self.round()?;
         let (bundle, roadmap) = (&self.looked.bundle, &self.looked.roadmap);
+        let kept = self.may_keep(round);
         let chosen = evidence.selection.as_ref().map(|selection| &selection.lineage).filter(|chosen| {
-            roadmap
+            kept && roadmap
                 .direction(&chosen.direction_id)
                 .is_some_and(|found| found.milestone == chosen.milestone_id)
         });
@@ -204,13 +219,19 @@ impl Told<'_> {
                 ..chosen.clone()
             });
         }
-        let first = self.looked.roadmap.candidate_directions().next();
+        let free = opening::open_to(&self.looked.plane, self.round_id()).next();
+        let first = free.map(|(_, direction)| (direction.milestone.as_str(), direction.id.as_str()));
+        let first = first.or_else(|| {
+            let found = roadmap.candidate_directions().next()?;
+            Some((found.milestone.as_str(), found.id.as_str()))
+        });
+        let (milestone_id, direction_id) = first.unwrap_or(("the milestone's id", "the direction's id"));
         Ok(Lineage {
             roadmap_id: bundle.roadmap_id.clone(),
             roadmap_revision: bundle.revision.clone(),
             roadmap_dir: bundle.dir.clone(),
-            milestone_id: first.map_or("the milestone's id", |found| found.milestone.as_str()).to_owned(),
-            direction_id: first.map_or("the direction's id", |found| found.id.as_str()).to_owned(),
+            milestone_id: milestone_id.to_owned(),
+            direction_id: direction_id.to_owned(),
             extracted_item_id: "a-new-id-for-the-slice".to_owned(),
         })
     }
@@ -236,8 +257,12 @@ impl Told<'_> {
 
     fn planner(&self) -> Result<String, Fault> {
         let roadmap = &self.looked.roadmap;
+        let others = self.looked.plane.rounds.iter().filter(|other| other.id != self.round_id());
+        let taken: Vec<&str> =
+            others.filter_map(|other| Some(other.evidence.plan.as_ref()?.direction.as_str())).collect();
         let ready: Vec<ReadyDirection<'_>> = roadmap
             .candidate_directions()
+            .filter(|direction| !taken.contains(&direction.id.as_str()))
             .filter_map(|direction| {
                 let milestone = roadmap.milestone(&direction.milestone)?;
                 Some(ReadyDirection {

@@ -6,6 +6,7 @@ use crate::context::RunContext;
 use crate::control_plane::{self, Trouble, TroubleKind, folder};
 use crate::durable_file::ensure;
 use std::path::PathBuf;
+use windlass_agent_drivers::quote_words;
 use windlass_artifact_formats::roadmap_loop::plane::STATE_FILE;
 use windlass_artifact_formats::roadmap_loop::round::sha256_hex;
 use windlass_control_api::Fault;
@@ -66,10 +67,9 @@ fn way_back(context: &RunContext) -> String {
     if !good.is_file() {
         return String::new();
     }
-    format!(
-        "; the last state that could be read is {0}: `cp {0} {STATE_FILE}` goes back to it",
-        good.display()
-    )
+    let typed = quote_words([good.to_string_lossy().as_ref()]);
+    let good = good.display();
+    format!("; the last state that could be read is {good}: `cp {typed} {STATE_FILE}` goes back to it")
 }
 
 /// Where it is kept, if there is anything to keep.

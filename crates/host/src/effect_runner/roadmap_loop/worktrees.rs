@@ -2,6 +2,7 @@
 //! stands in a worktree is never touched here.
 
 use super::site::{Site, Step, refused};
+use std::path::Path;
 use windlass_artifact_formats::roadmap_loop::round::files;
 use windlass_git_workspaces::{Commit, NewWorktree, Overlay};
 use windlass_protocols::CommitId;
@@ -23,12 +24,37 @@ pub(super) fn open(site: &Site<'_>, asked: &OpenWorktree, plane: &Plane) -> Step
         },
     };
     let (path, key) = (site.place(&asked.worktree), Site::key(&asked.worktree));
+    has_room(site, asked)?;
     let wanted = NewWorktree { path: &path, branch: &asked.branch, key: &key };
     site.repository.open_worktree(&wanted, &at)?;
     match site.tip(&asked.branch)? {
         Some(head) => Ok(PlaneOutcome::WorktreeOpened { head: CommitId::new(head.as_str()) }),
         None => refused(format!("the branch {} was deleted while its worktree was made", asked.branch)),
     }
+}
+
+/// Whatever people keep where a folder has to be made is theirs: it is named and left as it is.
+fn has_room(site: &Site<'_>, asked: &OpenWorktree) -> Step<()> {
+    let (top, path) = (site.repository.checkout().work_tree(), site.place(&asked.worktree));
+    let inside = path.strip_prefix(top).unwrap_or(&path);
+    let around = inside.ancestors().skip(1).filter(|part| !part.as_os_str().is_empty()).collect::<Vec<_>>();
+    let around = around.into_iter().rev().map(|part| top.join(part));
+    let is_file = |place: &Path| place.symlink_metadata().is_ok() && !place.is_dir();
+    let filled = |place: &Path| {
+        let holds = std::fs::read_dir(place).is_ok_and(|mut entries| entries.next().is_some());
+        holds && !site.repository.knows_worktree(place)
+    };
+    let (found, what) = match around.into_iter().find(|place| is_file(place)) {
+        Some(place) => (place, "it is no folder"),
+        None if is_file(&path) || path.is_symlink() => (path.clone(), "it is no folder"),
+        None if filled(&path) => (path.clone(), "it holds files and is no worktree that git knows"),
+        None => return Ok(()),
+    };
+    let found = found.strip_prefix(top).unwrap_or(&found).display().to_string();
+    refused(format!(
+        "{found} is in the way of the worktree {}: {what}; it is left as it is, move it somewhere else and go on",
+        asked.worktree
+    ))
 }
 
 /// A worktree inside the checkout that nothing keeps out would be committed by whoever adds everything.

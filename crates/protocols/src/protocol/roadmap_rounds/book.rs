@@ -129,7 +129,10 @@ pub(super) fn speaks_for(evidence: &Evidence, stage: RoundStage) -> bool {
 /// The stage that artifacts lawfully prove, whatever the state file says.
 pub fn proven(evidence: &Evidence) -> RoundStage {
     match (&evidence.review, &evidence.plan) {
-        (Some(ReviewSeen::Approved { .. }), Some(_)) => RoundStage::FinalizeRound,
+        (Some(ReviewSeen::Approved { .. }), Some(plan)) if evidence.notes || plan.direct.is_some() => {
+            RoundStage::FinalizeRound
+        }
+        (Some(ReviewSeen::Approved { .. }), Some(_)) => RoundStage::Implement,
         (Some(ReviewSeen::Rejected { target: RetryTarget::Plan | RetryTarget::Blocked, .. }), _)
         | (_, None) => RoundStage::Plan,
         (Some(ReviewSeen::Rejected { target: RetryTarget::Implement, .. }), Some(_)) => RoundStage::Implement,
@@ -187,6 +190,8 @@ pub struct Work {
     pub about: Option<CommitId>,
     /// Of a review: what lay there was set aside, so that whatever lies there from now on is new.
     pub cleared: bool,
+    /// What it left could not be taken down, so that nothing of it counts: it is looked at again before anybody else is asked.
+    pub untaken: bool,
     /// It was asked for a stage that is over, or for a round that is gone: nothing of it counts when it comes back.
     pub outdated: bool,
     pub attempts: Attempts,
@@ -228,15 +233,25 @@ impl Work {
     /// A new stage is entered: what was tried before is over, the conversation is kept.
     pub(super) fn begin_anew(&mut self) {
         let (asked, session, shown) = (self.asked, self.session.take(), self.shown.take());
-        let outdated = self.is_under_way();
+        let (outdated, untaken) = (self.is_under_way(), self.untaken);
         let phase = if outdated { core::mem::take(&mut self.phase) } else { Phase::Idle };
-        *self = Self { asked, phase, shown, outdated, session, ..Self::default() };
+        *self = Self { asked, phase, shown, outdated, untaken, session, ..Self::default() };
     }
 
     /// What lay in its place is history, and whoever is asked is told so.
     pub(super) fn clear(&mut self, told: &str) {
         (self.cleared, self.shown) = (true, None);
         self.told.push(told.into());
+    }
+
+    /// What could not be taken down before is being taken down now.
+    pub(super) const fn is_taken_down_again(&self) -> bool {
+        self.untaken && matches!(self.phase, Phase::Left { .. } | Phase::Capturing { .. })
+    }
+
+    /// The run is taken up again: somebody may have mended what kept it from being taken down.
+    pub(super) fn is_left_again(&mut self) {
+        self.phase = Phase::Left { failed: None };
     }
 
     /// Nobody is at it any more.

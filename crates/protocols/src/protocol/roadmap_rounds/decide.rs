@@ -11,6 +11,7 @@ use super::steps::{
     CombineWork, FinalizeRound, Held, OpenWorktree, PlaneOutcome, PlaneStep, PublishUpdate, RoundWork,
     WorkCaptured, WorkKind, WorktreePurpose,
 };
+use super::taking_down::unsafe_words;
 use crate::draft::Draft;
 use crate::effect::{Effect, RunAgent};
 use crate::fact::Fact;
@@ -318,9 +319,16 @@ fn taken(draft: &mut Draft, captured: &WorkCaptured) {
     let work = captured.work.clone();
     let hazards: Vec<String> = captured.hazards.clone();
     record(draft, RoadmapFact::WorkTaken { captured: Box::new(captured.clone()) });
-    if !hazards.is_empty() {
-        give_up(draft, &work, format!("what was left cannot be looked at safely: {}", hazards.join("; ")));
+    if hazards.is_empty() {
+        return;
     }
+    // Whoever left it may take it away, once; after that a person has to look.
+    let known = state(draft).book.works.get(&work);
+    if known.is_some_and(|known| known.untaken && known.attempts.may_repair()) {
+        let faults = hazards.iter().map(|hazard| unsafe_words(hazard)).collect();
+        return record(draft, RoadmapFact::RepairAsked { work, faults });
+    }
+    give_up(draft, &work, format!("what was left cannot be looked at safely: {}", hazards.join("; ")));
 }
 
 fn combined(draft: &mut Draft, asked: &CombineWork, head: &CommitId, conflicts: &[String]) {

@@ -3,6 +3,7 @@
 use super::end::End;
 use super::explain::resume_command;
 use super::outlook::without_branch;
+use super::plane::RoundStage;
 use super::state::State;
 use crate::inbox::{Question, Waiting, room};
 use crate::run::Run;
@@ -51,10 +52,21 @@ fn suggestion(state: &State) -> String {
         Some(round) if round.head.is_none() && !round.evidence.merged => {
             format!("{}; then retry", without_branch(&round))
         }
+        // What keeps it is said, and is not in its worktree.
+        Some(round) if was_to_be_merged(state, &round.id) => format!(
+            "make room in your checkout as is said (move, commit or unstage what is named), then retry; {} is merged as it was \
+             approved",
+            round.id
+        ),
         Some(round) => format!(
             "look at {} and its artifacts, mend what keeps it, then retry; it goes on from there",
             round.worktree
         ),
         None => "mend what is said, then retry; the state file says the same".to_string(),
     }
+}
+
+fn was_to_be_merged(state: &State, round: &str) -> bool {
+    let book = state.book.rounds.get(round);
+    book.is_some_and(|book| book.blocked_at == Some(RoundStage::FinalizeRound) && book.approval.is_some())
 }

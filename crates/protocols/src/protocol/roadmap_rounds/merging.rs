@@ -33,6 +33,10 @@ pub(super) fn finalize(
     let Some(plan) = &round.evidence.plan else {
         return Some(to_stage(round, HERE, RoundStage::Plan, Why::Proven));
     };
+    if !round.evidence.notes && plan.direct.is_none() {
+        let why = "its implementation notes are not in what would be merged".to_string();
+        return Some(to_stage(round, HERE, RoundStage::Implement, Why::Unproven { why }));
+    }
     if let Some(why) = missing_shares(plan) {
         return Some(to_stage(round, HERE, RoundStage::Implement, Why::Unproven { why }));
     }

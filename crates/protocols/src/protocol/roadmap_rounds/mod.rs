@@ -24,6 +24,7 @@ mod rounds;
 pub mod spec;
 pub mod state;
 pub mod steps;
+mod taking_down;
 mod taking_up;
 mod updates;
 

@@ -139,6 +139,10 @@ fn decide(draft: &Draft, plane: &Plane) -> Next {
         }
         return decided(RoadmapFact::Concluded { end: End::Blocked { why: why.clone() } });
     }
+    // Whose round it is goes on from what comes of that.
+    if state.book.works.values().any(super::book::Work::is_taken_down_again) {
+        return Next::Nothing;
+    }
     if let Some(fact) = recovery(state, plane) {
         return decided(fact);
     }

@@ -57,6 +57,19 @@ pub fn beside(plane: &Plane) -> impl Iterator<Item = (&Milestone, &Direction)> {
     })
 }
 
+/// Directions that are free for this round: ready, and not to be kept apart from what other rounds were planned for.
+pub fn open_to<'p>(plane: &'p Plane, round: &str) -> impl Iterator<Item = (&'p Milestone, &'p Direction)> {
+    let others: Vec<&PlanSeen> = plane
+        .rounds
+        .iter()
+        .filter(|other| other.id != round)
+        .filter_map(|other| other.evidence.plan.as_ref())
+        .collect();
+    plane.candidates().filter(move |(milestone, direction)| {
+        others.iter().all(|other| clash(plane, (milestone, direction, None), other, false).is_none())
+    })
+}
+
 /// Why two selections must not be worked on at once.
 fn clash(
     plane: &Plane,
@@ -86,12 +99,7 @@ fn clash(
 }
 
 /// What is wrong with what a planner chose: it has to be there, belong together, be ready, and not clash with a live round.
-pub(super) fn faults_of_selection(
-    state: &State,
-    plane: &Plane,
-    round: &RoundSeen,
-    plan: &PlanSeen,
-) -> Vec<String> {
+pub fn faults_of_selection(state: &State, plane: &Plane, round: &RoundSeen, plan: &PlanSeen) -> Vec<String> {
     let mut faults = Vec::new();
     if plan.revision != plane.revision {
         faults.push(format!("the lineage names {}, and {} is active", plan.revision, plane.revision));

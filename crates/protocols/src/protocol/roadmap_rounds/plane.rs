@@ -228,6 +228,9 @@ pub struct WorkerSeen {
     /// Its branch holds something that the round's does not.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub outside: bool,
+    /// What keeps the handoff that it left from being one, in sentences with file and line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

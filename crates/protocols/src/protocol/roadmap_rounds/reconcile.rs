@@ -158,7 +158,9 @@ pub(super) fn speak_for_themselves(state: &mut State, round: &str) {
             kind => alloc::vec![kind],
         };
         for kind in kinds {
-            state.book.work(&RoundWork { round: round.to_string(), kind }).came_back = true;
+            let known = state.book.work(&RoundWork { round: round.to_string(), kind });
+            // What could not be taken down lies there and is in no commit.
+            known.came_back = !known.untaken;
         }
     }
 }

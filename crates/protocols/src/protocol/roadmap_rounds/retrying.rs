@@ -60,9 +60,13 @@ impl State {
                     let known = self.book.work(work);
                     known.attempts.retried(*kind);
                     match &known.phase {
-                        // Only a capture that failed for good is not tried again.
+                        // Only a capture that failed for good is not tried again, before the run is taken up anew.
                         Phase::Capturing { failed } if *kind != RetryKind::Failed => {
                             known.phase = Phase::Left { failed: failed.clone() };
+                        }
+                        Phase::Capturing { failed: None } if !known.outdated => {
+                            known.untaken = true;
+                            known.is_over();
                         }
                         _ => known.is_over(),
                     }

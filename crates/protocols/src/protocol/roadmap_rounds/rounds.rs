@@ -279,8 +279,9 @@ fn fan_out(
                 (Err(next), _) => return Some(next),
                 (Ok(()), WorkerState::Blocked { why }) => return Some(failed(draft, &share, why, &[])),
                 (Ok(()), _) => {
-                    let faults = vec!["the share was left without a finished handoff".to_string()];
-                    return Some(failed(draft, &share, "the worker did not finish its share", &faults));
+                    let missing = vec!["the share was left without a finished handoff".to_string()];
+                    let faults = if worker.faults.is_empty() { &missing } else { &worker.faults };
+                    return Some(failed(draft, &share, "the worker did not finish its share", faults));
                 }
             },
         }

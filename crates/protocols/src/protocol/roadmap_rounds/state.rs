@@ -7,9 +7,7 @@ use super::facts::{Fact as RoadmapFact, UpdateStep, Why};
 use super::plane::{CloseoutMode, ControllerStage, Plane, RoundStage, UpdateStatus};
 use super::reconcile;
 use super::spec::{RoadmapSpec, RoundLimits};
-use super::steps::{
-    PlaneOutcome, PlaneStep, RoundWork, StateEdit, UpdateOpened, WorkCaptured, WorkKind, WorktreePurpose,
-};
+use super::steps::{PlaneOutcome, PlaneStep, RoundWork, StateEdit, UpdateOpened, WorkKind, WorktreePurpose};
 use crate::effect::Effect;
 use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
@@ -352,6 +350,7 @@ impl State {
     fn reopen(&mut self, note: Option<&str>) {
         self.end = None;
         self.stuck = None;
+        self.look_into_given_up();
         self.given_up.clear();
         self.attempts = Attempts::default();
         (self.outrun, self.shut_out) = (0, false);
@@ -370,6 +369,9 @@ impl State {
             work.begin_anew();
             work.came_back = came_back;
             work.told = told;
+            if work.untaken {
+                work.is_left_again();
+            }
         }
     }
 
@@ -429,6 +431,7 @@ impl State {
                 self.known_base = Some(commit.clone());
                 self.own_roadmap_change = true;
                 self.revisions.push((revision.clone(), commit.clone()));
+                self.notes.clear();
                 if let Some((_, book)) = &mut self.book.update {
                     book.merged = true;
                 }
@@ -450,6 +453,8 @@ impl State {
     }
 
     fn has_merged(&mut self, round: &str, commit: &CommitId, (closeout, at): (CloseoutMode, Millis)) {
+        // What a person said was about what did not get on; that something is merged ends it.
+        self.notes.clear();
         self.known_base = Some(commit.clone());
         self.own_roadmap_change = true;
         let mut ignored = Vec::new();
@@ -522,30 +527,6 @@ impl State {
     pub(super) fn is_untouched(&self, round: &str) -> bool {
         let found = self.book.rounds.get(round).is_some_and(|book| book.found);
         found && !self.book.works.iter().any(|(work, known)| work.round == round && known.asked > 0)
-    }
-
-    /// A sound agent's word counts from now on; a failed one's is looked at by the ladder.
-    fn take_work(&mut self, captured: &WorkCaptured) {
-        self.plane_is_old = true;
-        self.book.note_ignored(captured);
-        let known = self.book.work(&captured.work);
-        known.about = known.shown.take();
-        known.taken = Some(captured.commit.clone());
-        if known.outdated {
-            known.is_over();
-            return;
-        }
-        let failed = match &known.phase {
-            Phase::Capturing { failed } | Phase::Left { failed } => failed.clone(),
-            Phase::Idle | Phase::Asked | Phase::Failed { .. } => None,
-        };
-        known.repairing = None;
-        known.came_back = failed.is_none();
-        if known.came_back {
-            known.told.clear();
-        }
-        known.phase = failed.map_or(Phase::Idle, |why| Phase::Failed { why });
-        self.notes.clear();
     }
 
     fn decide_update(&mut self, round: &str, decided: &UpdateStep) {

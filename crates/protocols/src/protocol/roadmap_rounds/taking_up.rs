@@ -19,8 +19,7 @@ pub(super) const UNJUDGED: &str = "files lay uncommitted in its worktree beside 
 
 /// Its worktree stands, and so far nobody of this run has looked at what lies in it.
 pub(super) fn of_round(draft: &Draft, plane: &Plane, round: &RoundSeen) -> Option<Next> {
-    let book = state(draft).book.rounds.get(&round.id).filter(|book| !book.taken_up)?;
-    debug_assert!(book.found, "a round of this run's own is taken down step by step");
+    state(draft).book.rounds.get(&round.id).filter(|book| !book.taken_up)?;
     let mut places = Vec::new();
     places.extend(place(plane, &round.id, None));
     let workers = round.evidence.plan.iter().flat_map(|plan| &plan.workers);
@@ -79,6 +78,19 @@ impl State {
         let review = RoundWork { round: round.to_string(), kind: WorkKind::Review };
         self.book.work(&review).about = Some(own.before.clone());
         reconcile::speak_for_themselves(self, round);
+    }
+
+    /// A person may have worked in the worktree of a round that was given up: that is committed before anything of it counts.
+    pub(super) fn look_into_given_up(&mut self) {
+        for round in self.given_up.keys().flatten() {
+            let mut works = self.book.works.iter().filter(|(work, _)| work.round == *round);
+            // What an agent left there is still to be taken down as its own.
+            let agents =
+                works.any(|(_, known)| known.is_under_way() || known.untaken || known.shown.is_some());
+            if let Some(book) = self.book.rounds.get_mut(round).filter(|book| !agents && !book.merged) {
+                book.taken_up = false;
+            }
+        }
     }
 
     fn take_update_up(&mut self, own: &PlaceTaken) {

@@ -5,6 +5,7 @@ mod combining;
 mod finalizing;
 mod opening;
 mod publishing;
+mod refusing;
 mod setting_aside;
 mod texts;
 mod world;

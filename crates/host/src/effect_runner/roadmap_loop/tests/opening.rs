@@ -87,3 +87,25 @@ fn an_update_after_a_merged_round_begins_at_the_base_and_one_without_a_request_i
     let opened = world.open(World::update_opened(UpdateTrigger::MergedRound)).unwrap();
     assert_eq!(opened, world.at("main"));
 }
+
+#[test]
+fn what_people_keep_where_a_worktree_has_to_be_is_named_and_left_as_it_is() {
+    for (place, what) in [("orchestrator/worktrees", "no folder"), (WORKTREE, "no folder")] {
+        let world = World::new(MARKDOWN);
+        world.write(place, "mine\n");
+        let why = world.open(round()).unwrap_err();
+        assert!(why.starts_with(&format!("{place} is in the way of the worktree {WORKTREE}")), "{why}");
+        assert!(why.contains(what) && why.contains("move it somewhere else"), "{why}");
+        assert_eq!(world.read(place), "mine\n");
+        assert_eq!(world.git(&["branch", "--list", "orchestrator/*"]), "", "nothing was begun");
+        fs::remove_file(world.repo.join(place)).unwrap();
+        world.open(round()).unwrap();
+        world.is_settled(WORKTREE, BRANCH);
+    }
+    let world = World::new(MARKDOWN);
+    let note = format!("{WORKTREE}/note.txt");
+    world.write(&note, "mine\n");
+    let why = world.open(round()).unwrap_err();
+    assert!(why.contains("holds files and is no worktree that git knows"), "{why}");
+    assert_eq!(world.read(&note), "mine\n");
+}
