@@ -17,7 +17,7 @@ use crate::fault::{git_fault, journal_fault};
 use crate::headline;
 use crate::holder::{IfHeld, Owner, hold_repository};
 use crate::host::Host;
-use keeping::{Corner, KEPT_IF_FEW, branch_at_base, branch_once_kept, worktree_of};
+use keeping::{Corner, branch_at_base, branch_once_kept, worktree_of};
 use std::path::{Path, PathBuf};
 use windlass_control_api::commands::{Clean, CleanMode};
 use windlass_control_api::views::{CleanItem, CleanReport};
