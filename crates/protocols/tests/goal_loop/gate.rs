@@ -62,6 +62,7 @@ fn inspected(script: Script, kinds: &[FindingName]) -> Script {
     };
     let report = GateReport {
         tree: asked.tree.clone(),
+        ran_with_base: asked.commands.clone(),
         findings: kinds.iter().map(|kind| finding(*kind)).collect(),
         new_tests: Vec::new(),
         evidence: vec![artifact("gate.json")],

@@ -205,6 +205,7 @@ fn fitting(request: &Effect, how: u8, tree: u8, files: &Queue) -> Outcome {
         }),
         Effect::InspectGate(asked) => Outcome::GateInspected(Box::new(GateReport {
             tree: asked.tree.clone(),
+            ran_with_base: asked.commands.clone(),
             findings: if how.is_multiple_of(3) { vec![gate_finding()] } else { Vec::new() },
             new_tests: Vec::new(),
             evidence: Vec::new(),

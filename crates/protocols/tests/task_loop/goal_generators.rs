@@ -294,6 +294,7 @@ pub(crate) fn fact() -> BoxedStrategy<GoalFact> {
         tree().prop_map(|tree| GoalFact::GateInspected {
             report: GateReport {
                 tree,
+                ran_with_base: Vec::new(),
                 findings: vec![finding(FindingName::TestSkipped)],
                 new_tests: Vec::new(),
                 evidence: Vec::new(),

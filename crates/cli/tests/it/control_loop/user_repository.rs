@@ -91,7 +91,7 @@ fn a_commit_of_somebodys_own_on_the_branch_is_spoken_of_with_the_commands() {
 fn check_and_run_see_the_same_things_in_the_way() {
     let see = |spoil: fn(&Plant), words: &str| {
         let plant = Plant::flat(1);
-        plant.world.windlass(&["trust", "--repo", plant.repository.text()]).exits_with(0);
+        let _ = plant.world.windlass(&["trust", "--repo", plant.repository.text()]).exits_with(0);
         let check = ["control", "check", "--repo", plant.repository.text()];
         let _ = plant.world.windlass(&check).exits_with(0);
         spoil(&plant);
@@ -102,11 +102,14 @@ fn check_and_run_see_the_same_things_in_the_way() {
         assert_eq!(plant.world.windlass(&["ls", "--json"]).exits_with(0).json().as_array().unwrap().len(), 0);
         plant
     };
-    see(|plant| drop(plant.repository.write("value", "7\n")), "1 uncommitted change: value");
-    see(
-        |plant| drop(plant.repository.write(".orchestrator", "x\n").commit("a file in the way")),
-        "is a file, and runs keep their directories there",
-    );
+    let edited = |plant: &Plant| {
+        plant.repository.write("value", "7\n");
+    };
+    see(edited, "1 uncommitted change: value");
+    let in_the_way = |plant: &Plant| {
+        let _ = plant.repository.write(".orchestrator", "x\n").commit("a file in the way");
+    };
+    see(in_the_way, "is a file, and runs keep their directories there");
     let blocked = see(
         |plant| drop(plant.repository.git(&["branch", "ai-loop"])),
         "the branch ai-loop leaves git no room for ai-loop/",
