@@ -102,6 +102,7 @@ fn the_control_demo_converges_once_and_is_stopped_once_with_the_best_commit_name
     let best =
         story.stdout.lines().filter(|line| line.trim_start().starts_with("best     iteration")).count();
     assert_eq!(best, 2, "each loop's best commit is named: {}", story.stdout);
+    assert!(!story.stdout.contains("found about the gate"), "the work is no finding: {}", story.stdout);
 
     let cache = place.join("cache").join("cache.conf");
     assert_eq!(std::fs::read_to_string(cache).unwrap(), "size=50\n", "the checkout itself is left alone");

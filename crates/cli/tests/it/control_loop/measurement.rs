@@ -45,5 +45,5 @@ fn a_second_block_is_not_left_out_without_a_word() {
     assert!(checked.stdout.contains("has 2 blocks of code"), "{}", checked.stdout);
     assert!(!checked.stdout.contains("windlass control init"), "{}", checked.stdout);
     let ran = plant.run(CLAIMS, "true", &[]).exits_with(2);
-    assert!(ran.stderr.contains("has 2 blocks of code"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("has 2 blocks of code"), "{} {}", ran.stdout, ran.stderr);
 }

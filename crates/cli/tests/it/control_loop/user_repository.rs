@@ -15,11 +15,22 @@ fn everyday_git_works(plant: &Plant) {
     }
 }
 
-#[test]
-fn a_sensor_and_an_actuator_that_commit_leave_the_users_git_in_order() {
+/// Agents and sensors are held to their own places, and git knows who they are.
+fn committing() -> Plant {
     let mut plant = Plant::flat(2);
     plant.world.fence();
-    plant.sensor("high", "git commit -q --allow-empty -m 'from a test'; test \"$(cat value)\" -ge 2");
+    plant.repository.git(&["config", "user.name", "Ada"]);
+    plant.repository.git(&["config", "user.email", "ada@example.com"]);
+    plant
+}
+
+#[test]
+fn a_sensor_and_an_actuator_that_commit_leave_the_users_git_in_order() {
+    let plant = committing();
+    plant.sensor(
+        "high",
+        "git commit -q --allow-empty -m 'from a test' || exit 3; test \"$(cat value)\" -ge 2",
+    );
     plant.repository.commit("a sensor that commits");
     let during = plant.repository.text();
     let commits = format!(
@@ -34,9 +45,9 @@ fn a_sensor_and_an_actuator_that_commit_leave_the_users_git_in_order() {
 
 #[test]
 fn an_actuator_that_commits_and_ends_on_a_hazard_leaves_the_users_git_in_order() {
-    let mut plant = Plant::flat(2);
-    plant.world.fence();
-    let commits = format!("ln -s /etc/passwd link; git add -A; git commit -q -m mine\n{ADDING_ACTUATOR}");
+    let plant = committing();
+    let commits =
+        format!("ln -s /etc/passwd link; git add -A; git commit -q -m mine || exit 3\n{ADDING_ACTUATOR}");
     let ended = outcome(&plant.run(&counting_controller(2), &commits, &[]).exits_with(11));
     everyday_git_works(&plant);
     let because = ended["explanation"]["because"].to_string();
