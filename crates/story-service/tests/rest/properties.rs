@@ -26,17 +26,17 @@ pub(crate) struct Side {
 const NUMBERS: [&str; 3] = ["3.1", "3.2", "3.3"];
 
 impl Side {
-    async fn of(world: &World, word: &'static str) -> Self {
-        let team = world.team(word).await;
+    async fn of(world: &World, name: &'static str) -> Self {
+        let team = world.team(name).await;
         let stories: Vec<Value> = NUMBERS
             .iter()
             .map(|number| {
-                let criteria = json!([{ "id": "AC-1", "description": format!("it works {word}") }]);
-                json!({ "number": number, "title": format!("Story {word}"), "acceptance_criteria": criteria })
+                let criteria = json!([{ "id": "AC-1", "description": format!("it works {name}") }]);
+                json!({ "number": number, "title": format!("Story {name}"), "acceptance_criteria": criteria })
             })
             .collect();
         let plan = json!({
-            "epics": [{ "number": 3, "title": format!("Epic {word}"), "stories": stories }],
+            "epics": [{ "number": 3, "title": format!("Epic {name}"), "stories": stories }],
             "story_dependencies": [{ "story": "3.2", "depends_on": "3.1" }],
         });
         world.import(&team, plan).await;
@@ -45,9 +45,9 @@ impl Side {
         let tenant = world.get(&team.user, "/tenants/me").await["tenant"]["id"].as_str().unwrap().to_owned();
         let keys = [&team.user, &team.implementer, &team.reporter, &team.reviewer, &team.verifier];
         let keys: Vec<String> = keys.into_iter().cloned().chain(["lc_nobody".to_owned()]).collect();
-        let mut side = Self { word, tenant, team, keys, ids: BTreeMap::new(), shown: BTreeSet::new() };
+        let mut side = Self { word: name, tenant, team, keys, ids: BTreeMap::new(), shown: BTreeSet::new() };
         let user = side.team.user.clone();
-        let bound = json!({ "name": word, "role": "user", "agent_id": "implementer" });
+        let bound = json!({ "name": name, "role": "user", "agent_id": "implementer" });
         let sent = json!({ "role": "orchestrator", "agent_id": "verifier" });
         for (path, body) in [("/api_keys", bound), ("/dispatches", sent)] {
             let made = world.post(&user, path, body).await;

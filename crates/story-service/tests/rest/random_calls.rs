@@ -100,7 +100,7 @@ fn value_of(field: &Field, own: &Side, other: &Side, chance: &mut Chance) -> Val
         Kind::Text => json!(text_of(field.name, &words, own, other, chance)),
         Kind::Integer if field.name == "epic_number" => json!(3 + number % 2),
         Kind::Integer | Kind::Number => json!(1 + number),
-        Kind::Boolean => json!(number % 2 == 0),
+        Kind::Boolean => json!(number.is_multiple_of(2)),
         Kind::Object => object_of(field.name, &words, chance),
         Kind::List => list_of(field.name, &words, own, other, chance),
         Kind::Any if field.name == "number" => json!(format!("{}.{number}", 3 + number % 2)),

@@ -120,127 +120,54 @@ fn list(name: &'static str, path: &str, words: &str, tool: &'static str) -> Row 
 }
 
 pub(super) fn all() -> Vec<Row> {
-    [importing(), waiting(), checkpoints(), custody(), errors()].into_iter().flatten().collect()
+    let sections = [importing(), rings(), brought_as_done(), waiting(), checkpoints(), custody()];
+    sections.into_iter().flatten().chain(errors()).chain(around_custody()).collect()
 }
 
-/// Section 7.
+/// What an import of this shape is refused with.
+fn flawed(name: &'static str, plan: Value, tells: &'static str) -> Row {
+    import(name, User, false, plan, Refused(422, "import_invalid")).tells(tells)
+}
+
+fn with_edges(mut plan: Value, kind: &str, edges: Value) -> Value {
+    plan[kind] = edges;
+    plan
+}
+
+/// Section 7: what comes in, and what does not.
 fn importing() -> Vec<Row> {
     let untitled = json!({ "epics": [{ "number": 9, "title": "E", "stories": [{ "number": "9.1" }] }] });
     let sentence = json!({ "epics": [{ "number": 9, "title": "E", "stories": [
         { "number": "9.1", "title": "S", "acceptance_criteria": ["a sentence"] }] }] });
-    let done = |verified: bool, reason: bool| {
-        let mut story = json!({ "number": "9.1", "title": "S", "initial_agent_status": "reported_done" });
-        if verified {
-            story["initial_verified_status"] = json!("verified");
-        }
-        let mut plan = json!({ "epics": [{ "number": 9, "title": "E", "stories": [story] }] });
-        if reason {
-            plan["reason"] = json!("moved here");
-        }
-        plan
-    };
-    let edges = |mut plan: Value, kind: &str, edges: Value| {
-        plan[kind] = edges;
-        plan
-    };
-    let ring = json!([{ "story": "9.1", "depends_on": "9.2" }, { "story": "9.2", "depends_on": "9.1" }]);
-    let epic_ring = json!([{ "epic": 9, "depends_on": 10 }, { "epic": 10, "depends_on": 9 }]);
     let nowhere = json!([{ "story": "9.1", "depends_on": "77.7" }]);
     let nine = plan(&[epic(9, &["9.1", "9.2"])]);
-    let (two, ten) = (plan(&[epic(9, &[]), epic(10, &[])]), plan(&[epic(2, &["2.1", "2.2"])]));
+    let (fresh, known) =
+        (plan(&[epic(2, &["2.1", "2.2"]), epic(3, &["3.1"])]), plan(&[epic(2, &["2.1", "2.2"])]));
     vec![
-        import(
-            "7: a fresh plan comes in",
-            User,
-            false,
-            plan(&[epic(2, &["2.1", "2.2"]), epic(3, &["3.1"])]),
-            Done,
-        )
-        .tells("stories_created"),
+        import("7: a fresh plan comes in", User, false, fresh, Done).tells("stories_created"),
         import("7: an agent imports nothing", Ann, false, nine.clone(), Status(403)),
         import(
             "7: numbers that exist are named",
             User,
             false,
-            ten.clone(),
+            known.clone(),
             Refused(409, "import_duplicates"),
         )
         .tells("2 stories (2.1, 2.2)"),
-        import(
-            "7: three parts are no number",
-            User,
-            false,
-            plan(&[epic(7, &["7.4.2", "7.4.3"])]),
-            Refused(422, "import_invalid"),
-        )
-        .tells("7.4.3 is no number"),
-        import(
+        flawed("7: three parts are no number", plan(&[epic(7, &["7.4.2", "7.4.3"])]), "7.4.3 is no number"),
+        flawed(
             "7: one number twice",
-            User,
-            false,
             plan(&[epic(7, &["7.1", "7.1"])]),
-            Refused(422, "import_invalid"),
-        )
-        .tells("7.1 is also at epics[0].stories[0]"),
-        import(
-            "7: what is missing is told by its place",
-            User,
-            false,
-            untitled,
-            Refused(422, "import_invalid"),
-        )
-        .tells("epics[0].stories[0].title"),
-        import("7: criteria are objects", User, false, sentence, Refused(422, "import_invalid"))
-            .tells("acceptance_criteria[0]"),
-        import(
-            "7: a dependency on nothing",
-            User,
-            false,
-            edges(nine.clone(), "story_dependencies", nowhere),
-            Refused(422, "import_invalid"),
-        )
-        .tells("there is no story 77.7"),
-        import(
-            "7: a cycle is told by numbers",
-            User,
-            false,
-            edges(nine, "story_dependencies", ring),
-            Refused(422, "dependency_cycle"),
-        )
-        .tells("9.1 → 9.2 → 9.1"),
-        import(
-            "7: a cycle of epics too",
-            User,
-            false,
-            edges(two.clone(), "epic_dependencies", epic_ring.clone()),
-            Refused(422, "dependency_cycle"),
-        )
-        .tells("9 → 10 → 9"),
-        import(
-            "7: also in a merge",
-            User,
-            true,
-            edges(two, "epic_dependencies", epic_ring),
-            Refused(422, "dependency_cycle"),
+            "7.1 is also at epics[0].stories[0]",
         ),
-        import(
-            "7: an orchestrator brings nothing in as verified",
-            Verifier,
-            false,
-            done(true, true),
-            Refused(422, "import_invalid"),
-        )
-        .tells("initial_verified_status"),
-        import(
-            "7: nor a user without a reason",
-            User,
-            false,
-            done(true, false),
-            Refused(422, "import_invalid"),
-        )
-        .tells("needs a reason"),
-        import("7: a merge updates by number", User, true, ten, Done).tells("stories_updated"),
-        import("7: what is done comes in unverified", Verifier, false, done(false, false), Done),
+        flawed("7: what is missing is told by its place", untitled, "epics[0].stories[0].title"),
+        flawed("7: criteria are objects", sentence, "acceptance_criteria[0]"),
+        flawed(
+            "7: a dependency on nothing",
+            with_edges(nine, "story_dependencies", nowhere),
+            "there is no story 77.7",
+        ),
+        import("7: a merge updates by number", User, true, known, Done).tells("stories_updated"),
         row(
             "7: the plan goes out again",
             Ann,
@@ -250,29 +177,41 @@ fn importing() -> Vec<Row> {
             Done,
         )
         .tells("\"2.2\""),
-        // Trap 10: whoever brought it as done neither reviews nor verifies it alone.
-        step(
-            "5: who brought it in does not review it",
-            Verifier,
-            "review-complete",
-            "9.1",
-            Refused(409, "shared_principal_blocked"),
-        ),
+    ]
+}
+
+/// Section 7: rings are told by the numbers that people wrote, in fresh plans and in merges.
+fn rings() -> Vec<Row> {
+    let ring = json!([{ "story": "9.1", "depends_on": "9.2" }, { "story": "9.2", "depends_on": "9.1" }]);
+    let stories = with_edges(plan(&[epic(9, &["9.1", "9.2"])]), "story_dependencies", ring);
+    let ring = json!([{ "epic": 9, "depends_on": 10 }, { "epic": 10, "depends_on": 9 }]);
+    let epics = with_edges(plan(&[epic(9, &[]), epic(10, &[])]), "epic_dependencies", ring);
+    let refused = Refused(422, "dependency_cycle");
+    vec![
+        import("7: a cycle is told by numbers", User, false, stories, refused).tells("9.1 → 9.2 → 9.1"),
+        import("7: a cycle of epics too", User, false, epics.clone(), refused).tells("9 → 10 → 9"),
+        import("7: also in a merge", User, true, epics, refused),
+    ]
+}
+
+/// Section 7 and trap 10: what comes in as done is not verified by that, and not by whoever brought it.
+fn brought_as_done() -> Vec<Row> {
+    let story = json!({ "number": "9.1", "title": "S", "initial_agent_status": "reported_done" });
+    let done = json!({ "epics": [{ "number": 9, "title": "E", "stories": [story] }] });
+    let mut verified = done.clone();
+    verified["epics"][0]["stories"][0]["initial_verified_status"] = json!("verified");
+    let mut moved = verified.clone();
+    moved["reason"] = json!("moved here");
+    let (invalid, shared) = (Refused(422, "import_invalid"), Refused(409, "shared_principal_blocked"));
+    vec![
+        import("7: an orchestrator brings nothing in as verified", Verifier, false, moved, invalid)
+            .tells("initial_verified_status"),
+        flawed("7: nor a user without a reason", verified, "needs a reason"),
+        import("7: what is done comes in unverified", Verifier, false, done, Done),
+        step("5: who brought it in does not review it", Verifier, "review-complete", "9.1", shared),
         step("5: somebody else does", Reviewer, "review-complete", "9.1", Done),
-        step(
-            "5: and does not verify it too",
-            Reviewer,
-            "verify",
-            "9.1",
-            Refused(409, "shared_principal_blocked"),
-        ),
-        step(
-            "5: nor does who brought it",
-            Verifier,
-            "verify",
-            "9.1",
-            Refused(409, "shared_principal_blocked"),
-        ),
+        step("5: and does not verify it too", Reviewer, "verify", "9.1", shared),
+        step("5: nor does who brought it", Verifier, "verify", "9.1", shared),
     ]
 }
 
@@ -471,6 +410,12 @@ fn errors() -> Vec<Row> {
             Some(("create_epic", json!({ "project_id": "rows", "number": 5, "title": " " }))),
             Status(422),
         ),
+    ]
+}
+
+/// Traps 3 and 13: no way around by publishing at once or by bulk.
+fn around_custody() -> Vec<Row> {
+    vec![
         row(
             "5: an agent publishes nothing",
             Ann,
