@@ -12,7 +12,7 @@ use crate::checkout::path_from_line;
 use crate::durable_file::{read_plain, replace_for_now};
 use crate::error::GitError;
 use crate::repository::Repository;
-use crate::worktree::{Head, Worktree, put_index, time_of};
+use crate::worktree::{APART, Head, Worktree, put_index, time_of};
 
 /// Nobody has directories of references inside each other so deep; a loop of links has.
 const DEEPEST: usize = 24;
@@ -110,7 +110,7 @@ pub fn worktree_set_apart_in(common_dir: &Path, folder: &Path) -> Option<PathBuf
     let folder = folder.canonicalize().ok()?;
     fs::read_dir(common_dir.join("worktrees")).ok()?.flatten().find_map(|entry| {
         let line = |name: &str| read_plain(&entry.path().join(name)).ok().map(|line| path_from_line(&line));
-        let place = entry.path().join(line("commondir")?).canonicalize().ok()?;
+        let place = entry.path().join(line(APART)?).canonicalize().ok()?;
         let dot_git = line("gitdir")?;
         place.starts_with(&folder).then(|| dot_git.parent().unwrap_or(&dot_git).to_owned())
     })

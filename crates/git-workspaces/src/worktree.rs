@@ -19,7 +19,7 @@ use crate::repository::Repository;
 
 const COMPLETE: &str = "windlass-complete";
 /// Names the git directory that git inside the worktree has instead of the registered one, while it is set apart.
-const APART: &str = "windlass-apart";
+pub(crate) const APART: &str = "windlass-apart";
 
 /// A linked worktree of ours. All of it follows from the repository and the path, so it can be named again after a
 /// crash with [`Repository::worktree_at`].

@@ -57,6 +57,8 @@ fn everything_in(directory: &Path) -> Vec<(PathBuf, u64)> {
         }
         found.push((entry.path(), about.ino()));
     }
+    // Git notes in the index what it saw of the files.
+    found.retain(|(path, _)| !path.ends_with("index"));
     found.sort();
     found
 }

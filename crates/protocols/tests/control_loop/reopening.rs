@@ -1,8 +1,9 @@
 //! The ways back into an ended loop, and that a person's words are heard.
 
 use crate::script::{Script, reopen};
-use crate::words::{NO_MORE, ONE_MORE, flat, malformed, nested};
+use crate::words::{NO_MORE, ONE_MORE, figure, flat, malformed, nested, reading};
 use windlass_protocols::explain::explain;
+use windlass_protocols::outcome::{Better, Reading, ReadingStatus};
 use windlass_protocols::protocol::feedback_control::end::End;
 use windlass_protocols::protocol::feedback_control::facts::NewLimits;
 use windlass_protocols::protocol::feedback_control::spec::{ControlSpec, Keep};
@@ -91,8 +92,13 @@ fn a_claim_about_a_content_that_was_put_back_is_measured_first() {
 
 #[test]
 fn patience_can_be_given_to_a_loop_that_was_stopped_early() {
-    let script = Script::at_controller(ControlSpec { steady_limit: 1, ..flat(9) });
-    let stalled = script.fails_on("tree-1").plans().committed().closed();
+    let standing = |name: &str| {
+        let metrics = vec![figure("errors", 3, Better::Lower)];
+        Reading { metrics, ..reading(name, ReadingStatus::Fail, true) }
+    };
+    let script = Script::start(ControlSpec { steady_limit: 1, ..flat(9) }).prepared();
+    let script = script.measured_by(standing).committed().moves_to("tree-1").measured_by(standing);
+    let stalled = script.committed().plans().committed().closed();
     assert!(matches!(stalled.state().end, Some(End::Stalled { .. })), "{:?}", stalled.state().end);
     let limits = NewLimits { steady_limit: Some(0), ..NewLimits::default() };
     let script = stalled.reopened_with(NO_MORE, limits);

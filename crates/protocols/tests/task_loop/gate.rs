@@ -56,7 +56,7 @@ fn a_touched_test_lets_the_checks_run_once_more_on_exactly_that_change() {
 }
 
 #[test]
-fn a_new_test_alone_is_run_on_the_base_unless_only_findings_are_wanted() {
+fn a_new_test_alone_is_held_to_the_base_as_well() {
     let mut added = touching(1, "tree-1");
     added.protected[0].how = windlass_protocols::kernel::gate::Touch::Added;
     let to_judge =
@@ -64,7 +64,7 @@ fn a_new_test_alone_is_run_on_the_base_unless_only_findings_are_wanted() {
     to_judge(gated(full_spec())).waits_in(Stage::Inspecting);
     let mut findings = full_spec();
     findings.place.gate.integrity = Integrity::Findings;
-    to_judge(findings).waits_in(Stage::Judging);
+    to_judge(findings).waits_in(Stage::Inspecting);
     to_judge(full_spec()).waits_in(Stage::Judging);
 }
 

@@ -68,24 +68,3 @@ fn without_mending_nothing_is_called_implemented_and_no_reviewer_is_paid() {
     scene.completes(&self::play(&scene, "true", 1));
     assert_eq!(scene.merged("src/round-001.txt"), "m-1 works");
 }
-
-#[test]
-fn what_a_person_made_in_the_worktree_of_a_blocked_round_is_committed_and_reviewed() {
-    let scene = Scene::small(Style::Markdown);
-    let cut = scene.cut("round-001", "m-1");
-    let lazy = Play::default()
-        .plans(&cut)
-        .step(Work("implement", 1, None), &[])
-        .investigates("round-001", "same-mechanism")
-        .reviews(&cut, None, &DONE);
-    let _ = scene.run(&lazy, &[]).exits_with(BLOCKED);
-    let inside = |path: &str| format!("orchestrator/worktrees/round-001/{path}");
-    scene.repository.write(&inside("src/round-001.txt"), "by hand\n");
-    scene.repository.write(&inside(&cut.file("implementation-notes.md")), NOTES);
-    let asked = scene.works().len();
-    let _ = scene.about("resume", &[]).exits_with(0);
-    scene.assert_complete();
-    assert_eq!(scene.works()[asked..], ["review 1 1"], "nobody makes it again");
-    assert_eq!(scene.merged("src/round-001.txt"), "by hand");
-    assert!(!scene.log().contains("put back"), "{}", scene.log());
-}

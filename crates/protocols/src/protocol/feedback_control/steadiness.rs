@@ -208,7 +208,9 @@ impl Steadiness {
             let back = earlier.clone().find(|one| {
                 one.plant == point.plant || (one.same_signature(&point) && !before.same_signature(&point))
             });
-            let back = back.filter(|_| !idle).map(|one| one.label.clone());
+            // Whoever leaves a state that was found out undoes no work.
+            let leaves_work = !idle && before.standing == Standing::Sound;
+            let back = back.filter(|_| leaves_work).map(|one| one.label.clone());
             let against = Against {
                 best: self.against_best(&point),
                 stands: before.failing().eq(point.failing()) && moved_figures(&point, before).0 == 0,
