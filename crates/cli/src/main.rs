@@ -112,13 +112,7 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
             let control = wiring::control(stage.environment())?;
             demo::run(&args, &stage, &*control, output).await
         }
-        Command::Compat(args) => match compat::prepare(args, output) {
-            Ok(prepared) => {
-                let host = connect()?;
-                Ok(compat::run(prepared, &*host, &*host, output).await)
-            }
-            Err(code) => Ok(code),
-        },
+        Command::Compat(args) => compat(args, environment, output).await,
         Command::Run(args) => commands::run::run(*args, &*connect()?, output).await,
         Command::Control(args) => {
             let host = if args.only_looks() { look()? } else { connect()? };
@@ -181,6 +175,20 @@ async fn dispatch(command: Command, environment: &Environment, output: &mut Outp
         Command::Doctor(args) => doctor(args, environment, output).await,
         Command::Notify(args) => commands::notify::run(args, &*connect()?, output).await,
         Command::Settings(args) => commands::settings::run(args, &*look()?, output).await,
+    }
+}
+
+async fn compat(
+    args: compat::CompatArgs,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<u8, Fault> {
+    match compat::prepare(args, output) {
+        Ok(prepared) => {
+            let host = wiring::control(environment)?;
+            Ok(compat::run(prepared, &*host, &*host, output).await)
+        }
+        Err(code) => Ok(code),
     }
 }
 

@@ -67,8 +67,8 @@ impl Repository {
         put(&place.join(REFERENCES), lines(&references).as_bytes())?;
         let git_dir = place.join(linked);
         carry_over_standing(worktree, &git_dir)?;
-        let gitdir = [worktree.path().join(".git").as_os_str().as_bytes(), b"\n"].concat();
-        put(&git_dir.join("gitdir"), &gitdir)?;
+        let back = [worktree.path().join(".git").as_os_str().as_bytes(), b"\n"].concat();
+        put(&git_dir.join("gitdir"), &back)?;
         put(&git_dir.join("commondir"), b"../..\n")?;
         worktree.turn_to(&git_dir)?;
         Ok(vec![place])

@@ -333,7 +333,7 @@ fn what_is_ignored_is_no_part_of_a_change_that_is_too_large() {
 fn a_tracked_file_that_became_gigabytes_is_not_read() {
     let world = World::new();
     let (repository, base, doer) = world.with_doer();
-    std::fs::OpenOptions::new()
+    fs::OpenOptions::new()
         .write(true)
         .open(doer.join("readme.txt"))
         .and_then(|file| file.set_len(4 << 30))

@@ -92,8 +92,8 @@ pub(crate) fn note(place: &str, what: &str, hit: bool, survived: bool) {
 
 /// Why a case failed, for whoever looks while the campaign goes on.
 pub(crate) fn tell(why: &str) {
-    let lines: String = why.lines().map(|line| format!("# {line}\n")).collect();
-    report(&lines);
+    let lines: Vec<String> = why.lines().map(|line| format!("# {line}\n")).collect();
+    report(&lines.concat());
 }
 
 fn report(lines: &str) {

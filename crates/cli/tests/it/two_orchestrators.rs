@@ -158,7 +158,7 @@ fn half_way(told: &mut Told, expected: &Expected, dice: &mut Dice) -> (Backgroun
     });
     let passed = expected.length * dice.part() / 2000;
     let_pass(passed);
-    (first, words, expected.length - passed)
+    (first, words, expected.length.saturating_sub(passed))
 }
 
 fn told_of(outputs: &[Output]) -> String {

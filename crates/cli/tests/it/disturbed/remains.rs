@@ -57,10 +57,10 @@ fn name(world: &Path, file: &Path, books: &Books) -> String {
     let name = file.strip_prefix(world).expect("found there").to_string_lossy().into_owned();
     let name = books.runs().fold(name, |name, run| name.replace(run, "RUN"));
     let mut parts: Vec<&str> = name.split('/').collect();
-    if let Some(effects) = parts.iter().position(|part| *part == "effects") {
-        if let Some(number) = parts.get_mut(effects + 1) {
-            *number = "*";
-        }
+    if let Some(effects) = parts.iter().position(|part| *part == "effects")
+        && let Some(number) = parts.get_mut(effects + 1)
+    {
+        *number = "*";
     }
     let name = parts.join("/");
     match name.rsplit_once('-') {
@@ -90,7 +90,9 @@ mod tests {
 
     fn remains(names: &[&str]) -> Remains {
         let mut counts = BTreeMap::new();
-        names.iter().for_each(|name| *counts.entry((*name).to_owned()).or_default() += 1);
+        for name in names {
+            *counts.entry((*name).to_owned()).or_default() += 1;
+        }
         Remains(counts)
     }
 

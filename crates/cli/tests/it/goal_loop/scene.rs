@@ -135,9 +135,9 @@ impl Play {
         let waiver = |finding: &&str| json!({ "finding": finding, "reason": "as asked" });
         let waivers = Value::Array(findings.iter().map(waiver).collect());
         let graded = grade(id, "PASS", [5, 5, 5, 5, 5], ["none", "", ""]);
-        let waived = graded.replace("\"fix\":\"\"", &format!("\"fix\":\"\",\"waivers\":{waivers}"));
-        assert_ne!(waived, graded, "the answer has a place for waivers");
-        self.step("evaluator", round, &[&waived])
+        let answer = graded.replace("\"fix\":\"\"", &format!("\"fix\":\"\",\"waivers\":{waivers}"));
+        assert_ne!(answer, graded, "the answer has a place for waivers");
+        self.step("evaluator", round, &[&answer])
     }
 
     /// An evaluator that fails the item: category, location and sentence of the cause.

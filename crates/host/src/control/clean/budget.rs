@@ -64,7 +64,7 @@ async fn take_from(
     head: &RunHead,
     (used, budget): (&[Used], u64),
     mode: CleanMode,
-    held: &mut Held,
+    so_far: &mut Held,
 ) -> Result<(), Fault> {
     let (head, _, run) = find::run(host, head.run.as_str()).await?;
     if !is_over(&run) || must_stay(host, &head, &run).await?.is_some() {
@@ -77,7 +77,7 @@ async fn take_from(
     let owner = Owner::this_process(head.run.as_str(), "windlass: room for worktrees")?;
     let common_dir = &protocol.place().common_dir;
     let repository = hold_repository(host, common_dir, &owner, IfHeld::GiveUp, &Silence).await?;
-    let done = take(host, (&head, protocol), (used, budget), mode, held);
+    let done = take(host, (&head, protocol), (used, budget), mode, so_far);
     repository.release(host, done).await
 }
 
@@ -86,20 +86,20 @@ fn take(
     (head, protocol): (&RunHead, &Protocol),
     (used, budget): (&[Used], u64),
     mode: CleanMode,
-    held: &mut Held,
+    so_far: &mut Held,
 ) -> Result<(), Fault> {
     let context = find::context(host, &head.run, protocol)?;
     for (corner, base) in caches::of(&context, protocol)? {
-        if held.used <= budget {
+        if so_far.used <= budget {
             return Ok(());
         }
         let shown = corner.path.display().to_string();
         // One that cannot be kept stays; `windlass clean` says why.
         let Ok(why) = worktree_of(&context, &corner, &base, mode)? else { continue };
         let bytes = used.iter().find(|one| one.path == corner.path).map_or(0, |one| one.bytes);
-        held.items.push(item(head, "worktree", &shown, format!("it can be made again; {why}")));
-        held.bytes += bytes;
-        held.used = held.used.saturating_sub(bytes);
+        so_far.items.push(item(head, "worktree", &shown, format!("it can be made again; {why}")));
+        so_far.bytes += bytes;
+        so_far.used = so_far.used.saturating_sub(bytes);
         if mode == CleanMode::Remove {
             forget_private_git(host, head, &corner.path)?;
         }

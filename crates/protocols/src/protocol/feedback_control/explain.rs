@@ -127,22 +127,32 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
         because.extend(open.map(|words| format!("found about the gate, and nobody waived it: {words}")));
     }
     if state.commits > 0 {
-        let (branch, base) = (&state.spec.place.doer_branch, &state.spec.base_branch);
-        because
-            .push(format!("{} on {branch}, made from {base}", counted(state.commits_on_branch(), "commit")));
-        commands.push(format!("git log --oneline {base}..{branch}"));
-        if state.spec.taken_along {
-            because.push(
-                "your uncommitted changes are the first of them, and lie in your checkout too: stash them before you merge"
-                    .to_string(),
-            );
-            commands.push("git stash --include-untracked".to_string());
-        }
-        if *end == End::Complete || state.open_findings().is_empty() {
-            commands.push(format!("git merge {branch}"));
-        }
+        let offers_merge = *end == End::Complete || state.open_findings().is_empty();
+        tell_of_the_branch(state, offers_merge, &mut because, &mut commands);
     }
     Explanation { now, because, commands }
+}
+
+/// What was committed, and what a person does with it.
+fn tell_of_the_branch(
+    state: &State,
+    offers_merge: bool,
+    because: &mut Vec<String>,
+    commands: &mut Vec<String>,
+) {
+    let (branch, base) = (&state.spec.place.doer_branch, &state.spec.base_branch);
+    because.push(format!("{} on {branch}, made from {base}", counted(state.commits_on_branch(), "commit")));
+    commands.push(format!("git log --oneline {base}..{branch}"));
+    if state.spec.taken_along {
+        because.push(
+            "your uncommitted changes are the first of them, and lie in your checkout too: stash them before you merge"
+                .to_string(),
+        );
+        commands.push("git stash --include-untracked".to_string());
+    }
+    if offers_merge {
+        commands.push(format!("git merge {branch}"));
+    }
 }
 
 /// A person may have waived some of what the run waits with.

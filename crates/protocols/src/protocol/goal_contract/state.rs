@@ -239,17 +239,19 @@ impl State {
                 self.items.entry(item.clone()).or_default().parked = Some(why.clone());
                 self.same_item_next = None;
             }
-            GoalFact::Concluded { end } => {
-                if matches!(end, End::Escalated { cause: Cause::GateFindings { .. } }) {
-                    self.in_open(|open| open.asked_about_gate = true);
-                }
-                self.end = Some(end.clone());
-            }
+            GoalFact::Concluded { end } => self.conclude(end),
             GoalFact::SummaryCommitted { commit, .. } => self.sum_up(commit.as_ref()),
             GoalFact::RepairAsked { .. } | GoalFact::StepRetried { .. } | GoalFact::AgentOut { .. } => {
                 self.step_came_to_nothing(fact);
             }
         }
+    }
+
+    fn conclude(&mut self, end: &End) {
+        if matches!(end, End::Escalated { cause: Cause::GateFindings { .. } }) {
+            self.in_open(|open| open.asked_about_gate = true);
+        }
+        self.end = Some(end.clone());
     }
 
     fn sum_up(&mut self, commit: Option<&CommitId>) {

@@ -132,10 +132,12 @@ pub fn proven(evidence: &Evidence) -> RoundStage {
         (Some(ReviewSeen::Approved { .. }), Some(plan)) if evidence.notes || plan.direct.is_some() => {
             RoundStage::FinalizeRound
         }
-        (Some(ReviewSeen::Approved { .. }), Some(_)) => RoundStage::Implement,
         (Some(ReviewSeen::Rejected { target: RetryTarget::Plan | RetryTarget::Blocked, .. }), _)
         | (_, None) => RoundStage::Plan,
-        (Some(ReviewSeen::Rejected { target: RetryTarget::Implement, .. }), Some(_)) => RoundStage::Implement,
+        (
+            Some(ReviewSeen::Approved { .. } | ReviewSeen::Rejected { target: RetryTarget::Implement, .. }),
+            Some(_),
+        ) => RoundStage::Implement,
         (_, Some(plan)) if matches!(plan.direct, Some(DirectSeen::Proven { .. })) => {
             RoundStage::FinalizeRound
         }
@@ -235,7 +237,7 @@ impl Work {
         let (asked, session, shown) = (self.asked, self.session.take(), self.shown.take());
         let (outdated, untaken) = (self.is_under_way(), self.untaken);
         let phase = if outdated { core::mem::take(&mut self.phase) } else { Phase::Idle };
-        *self = Self { asked, phase, shown, outdated, untaken, session, ..Self::default() };
+        *self = Self { asked, phase, shown, untaken, outdated, session, ..Self::default() };
     }
 
     /// What lay in its place is history, and whoever is asked is told so.
