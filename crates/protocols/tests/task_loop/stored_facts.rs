@@ -73,8 +73,8 @@ fn examples() -> Vec<Fact> {
     facts.extend(gate_facts::examples());
     facts.extend(roadmap_facts::since_rounds_are_taken_up());
     facts.extend(goal_gate_facts::examples());
-    facts.extend(control_facts::since_what_is_doubted_is_not_the_best());
     facts.extend(roadmap_facts::since_handoffs_have_faults());
+    facts.extend(control_facts::since_what_is_doubted_is_not_the_best());
     facts
 }
 

@@ -24,7 +24,7 @@ impl Moving {
             (3, Self::Closer),
             (1, Self::Away),
             (1, Self::Sideways),
-            (2, Self::Back),
+            (6, Self::Back),
             (1, Self::NotAtAll),
         ])
     }
