@@ -98,7 +98,8 @@ pub(crate) async fn hold(
     while let LeaseAnswer::Held(holder) = &answer {
         match Owner::of(holder) {
             Some(gone) if !gone.lives() => {
-                notice = Some(taken_over(&gone, owner));
+                let known = is_recorded(journal, &gone.run).await?;
+                notice = Some(taken_over(&gone, owner, known));
                 answer = journal.take_over(holder, &text, now()).await.map_err(journal_fault)?;
             }
             _ => break,
@@ -110,11 +111,19 @@ pub(crate) async fn hold(
     })
 }
 
+/// A holder that was killed before its first fact left no run that anybody could ask for.
+async fn is_recorded(journal: &SqliteJournal, run: &str) -> Result<bool, Fault> {
+    let runs = journal.runs().await.map_err(journal_fault)?;
+    Ok(runs.iter().any(|head| head.run.as_str() == run))
+}
+
 /// Names the run that was cut off, unless it is the one that goes on now.
-fn taken_over(gone: &Owner, by: &Owner) -> String {
+fn taken_over(gone: &Owner, by: &Owner, recorded: bool) -> String {
     let Owner { process, run, doing } = gone;
     let its_run = if run.is_empty() || *run == by.run {
         String::new()
+    } else if !recorded {
+        format!("; its run {run} had not begun")
     } else {
         format!("; its run {run} was cut off: `windlass explain {run}` says how it can go on")
     };

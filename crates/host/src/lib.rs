@@ -30,6 +30,7 @@ pub mod settings;
 mod shutdown;
 mod spending;
 mod state_dir;
+mod submodules;
 
 pub use control::diagnose::without_state as diagnose_without_state;
 pub use host::{Access, Host};

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use super::command_words::{Behind, SHELLS, Seen, Simple, behind, simple_commands};
+use super::module_names::is_of_an_interpreter;
 use crate::goal_loop::is_test_path;
 
 /// Scripts that call scripts are followed so far.
@@ -20,11 +22,6 @@ const CHECK_WORDS: &[&str] =
 /// Fewer than for what is run: `lib` and `common` are what a product is made of.
 const SOURCED_WORDS: &[&str] =
     &["check", "checks", "test", "tests", "testing", "lint", "verify", "ci", "spec"];
-/// Words before the program proper.
-const LEADS: &[&str] = &[
-    "if", "then", "else", "elif", "do", "while", "until", "!", "time", "exec", "command", "env", "nohup",
-    "sudo", "nice", "timeout", "xargs", "eval",
-];
 const PACKAGE_MANAGERS: &[&str] = &["npm", "yarn", "pnpm", "bun"];
 const MAKES: &[(&str, &[&str])] = &[
     ("make", &["GNUmakefile", "makefile", "Makefile"]),
@@ -47,6 +44,8 @@ pub struct Instruments {
     pub package_scripts: BTreeSet<(String, String)>,
     /// Those of the files that no command names: they are taken for a part of a check by their names.
     pub guessed: BTreeSet<String>,
+    /// Folders in which Python looks before its own modules.
+    module_folders: BTreeSet<String>,
     /// What scripts read into themselves, whether it is taken for a part of them or not.
     sourced: BTreeSet<String>,
 }
@@ -90,64 +89,148 @@ impl Instruments {
         )
     }
 
+    /// Whether Python would take a file there for one of the modules that every check needs.
+    pub fn stands_before_a_module(&self, path: &str) -> bool {
+        self.module_folders.iter().any(|folder| {
+            let inner = match folder.as_str() {
+                "" => Some(path),
+                folder => path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')),
+            };
+            inner.is_some_and(|inner| {
+                let name =
+                    inner.split_once('/').map_or_else(|| inner.strip_suffix(".py"), |(name, _)| Some(name));
+                name.is_some_and(is_of_an_interpreter)
+            })
+        })
+    }
+
     fn line(&mut self, line: &str, from: Origin) {
-        let mut folder = String::new();
-        for (simple, seen) in simple_commands(line) {
-            self.simple(&simple, (seen, from), &mut folder);
+        self.line_in(line, from, &mut String::new());
+    }
+
+    /// `folder` is where the line begins, and afterwards where it ends.
+    fn line_in(&mut self, line: &str, from: Origin, folder: &mut String) {
+        let commands = simple_commands(line);
+        for (at, simple) in commands.iter().enumerate() {
+            let before = at.checked_sub(1).and_then(|before| commands.get(before));
+            let last = at + 1 == commands.len();
+            self.simple(simple, (from, before, last), folder);
         }
     }
 
-    fn simple(&mut self, command: &str, at: (Seen, Origin), folder: &mut String) {
-        let mut words = command.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
-        let program = words.find(|word| {
-            let assignment = word.split_once('=').is_some_and(|(name, _)| is_name(name));
-            let lead = LEADS.contains(word)
-                || word.starts_with('-')
-                || word.starts_with(|one: char| one.is_ascii_digit());
-            !word.is_empty() && !assignment && !lead
-        });
-        let Some(program) = program else { return };
-        let rest: Vec<&str> = words.collect();
+    fn simple(
+        &mut self,
+        command: &Simple,
+        (from, before, last): (Origin, Option<&Simple>, bool),
+        folder: &mut String,
+    ) {
+        let (program, rest) = (command.program.as_str(), command.rest.as_slice());
         if program == "cd" {
             *folder = rest.first().map_or_else(String::new, |to| joined(folder, to));
             return;
         }
+        let mut here = command.folder.as_ref().map_or_else(|| folder.clone(), |to| joined(folder, to));
+        let at = (command.seen, from);
         if program.contains('/') {
-            self.run(folder, program, at);
+            self.run(&here, program, at);
             return;
         }
-        let base = program.trim_end_matches(|one: char| one.is_ascii_digit() || one == '.');
-        let script = rest.iter().find(|word| !word.starts_with('-'));
-        match script {
-            Some(script) if SOURCING.contains(&program) => self.source(folder, script),
-            // A file whose syntax alone is looked at is what is checked, not what checks.
-            Some(_)
-                if rest
-                    .iter()
-                    .take_while(|word| word.starts_with('-'))
-                    .any(|option| only_parses(base, option)) => {}
-            Some(script) if INTERPRETERS.contains(&program) || INTERPRETERS.contains(&base) => {
-                self.run(folder, script, at);
-            }
-            _ => {}
+        for entry in &command.search_path {
+            self.run(&joined(&here, entry), program, at);
         }
+        let base = program.trim_end_matches(|one: char| one.is_ascii_digit() || one == '.');
+        if SOURCING.contains(&program) {
+            if let Some(script) = rest.first() {
+                // With nothing behind it, what is read in is the check.
+                if last && from == Origin::Command {
+                    self.file(&here, script)
+                } else {
+                    self.source(&here, script)
+                }
+            }
+        } else if let (true, Behind::Words(line)) = (SHELLS.contains(&base), behind(base, rest)) {
+            // The line may have been taken apart in its middle, and go on after this.
+            if command.seen == Seen::ByItsExit {
+                self.line_in(&line, from, &mut here);
+                *folder = here.clone();
+            }
+        } else if INTERPRETERS.contains(&base) {
+            self.interpreted((base, rest), (command, before), &here, from);
+        }
+        self.recipes(program, rest, &here);
+        if program != "." && program.chars().all(|one| one.is_ascii_alphanumeric() || "._-+".contains(one)) {
+            self.programs.insert(program.to_owned());
+        }
+    }
+
+    /// What an interpreter runs: a script, a module, a line, or what it is fed with.
+    fn interpreted(
+        &mut self,
+        (interpreter, rest): (&str, &[String]),
+        (command, before): (&Simple, Option<&Simple>),
+        folder: &str,
+        from: Origin,
+    ) {
+        let mut options = rest.iter().take_while(|word| word.starts_with('-'));
+        // A file whose syntax alone is looked at is what is checked, not what checks.
+        if options.any(|option| only_parses(interpreter, option)) {
+            return;
+        }
+        let at = (command.seen, from);
+        match behind(interpreter, rest) {
+            Behind::Script(script) => {
+                self.run(folder, script, at);
+                if interpreter == "python" && command.seen == Seen::ByItsExit {
+                    let script = joined(folder, script);
+                    let beside = script.rsplit_once('/').map_or("", |(beside, _)| beside);
+                    self.module_folders.insert(beside.to_owned());
+                }
+            }
+            Behind::Module(module) => self.module(folder, module, at),
+            Behind::Words(_) | Behind::Text => {}
+            Behind::Nothing => {
+                let typed =
+                    before.filter(|before| before.seen == Seen::ByItsOutput && before.program == "cat");
+                let typed = typed.iter().flat_map(|before| &before.rest);
+                for script in command.fed_from.iter().chain(typed) {
+                    self.run(folder, script, at);
+                }
+            }
+        }
+    }
+
+    /// The files that Python looks for first, whether they are there or not.
+    fn module(&mut self, folder: &str, module: &str, (seen, from): (Seen, Origin)) {
+        if seen != Seen::ByItsExit {
+            return;
+        }
+        self.module_folders.insert(folder.to_owned());
+        let path = module.replace('.', "/");
+        let mut files = vec![format!("{path}.py"), format!("{path}/__main__.py")];
+        if !module.contains('.') {
+            files.push(format!("{path}/__init__.py"));
+        }
+        for file in files {
+            self.run(folder, &file, (seen, from));
+        }
+    }
+
+    /// The recipes of make and its like, and the scripts of a package's manifest.
+    fn recipes(&mut self, program: &str, rest: &[String], folder: &str) {
         if let Some((_, files)) = MAKES.iter().find(|(name, _)| *name == program) {
-            let given = rest.iter().position(|word| *word == "-f").and_then(|at| rest.get(at + 1));
-            let inner = rest.iter().position(|word| *word == "-C").and_then(|at| rest.get(at + 1));
-            let inner = inner.map_or_else(|| folder.clone(), |to| joined(folder, to));
-            for file in files.iter().chain(given) {
+            let behind =
+                |option: &str| rest.iter().position(|word| word == option).and_then(|at| rest.get(at + 1));
+            let inner = behind("-C").map_or_else(|| folder.to_owned(), |to| joined(folder, to));
+            for file in files.iter().copied().chain(behind("-f").map(String::as_str)) {
                 self.file(&inner, file);
             }
         }
         if PACKAGE_MANAGERS.contains(&program) {
             let word =
-                rest.iter().find(|word| !word.starts_with('-') && **word != "run" && **word != "run-script");
+                rest.iter().find(|word| !word.starts_with('-') && *word != "run" && *word != "run-script");
             if let Some(script) = word {
-                self.package_scripts.insert((joined(folder, "package.json"), script.to_string()));
+                self.package_scripts.insert((joined(folder, "package.json"), script.clone()));
             }
-        }
-        if program != "." && program.chars().all(|one| one.is_ascii_alphanumeric() || "._-+".contains(one)) {
-            self.programs.insert(program.to_owned());
         }
     }
 
@@ -207,44 +290,6 @@ enum Origin {
     Script,
 }
 
-/// What becomes of a simple command.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
-    ByItsExit,
-    /// Piped on or put into another command.
-    ByItsOutput,
-}
-
-fn simple_commands(line: &str) -> Vec<(String, Seen)> {
-    let mut found = Vec::new();
-    let mut current = String::new();
-    let (mut inside, mut quoted) = (0_usize, false);
-    let mut letters = line.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let piped = letter == '|' && letters.peek() != Some(&'|');
-        let seen = if piped || inside > 0 || quoted { Seen::ByItsOutput } else { Seen::ByItsExit };
-        match letter {
-            '$' if letters.peek() == Some(&'(') => {
-                letters.next();
-                found.push((std::mem::take(&mut current), seen));
-                inside += 1;
-            }
-            ')' => {
-                found.push((std::mem::take(&mut current), seen));
-                inside = inside.saturating_sub(1);
-            }
-            '`' => {
-                found.push((std::mem::take(&mut current), seen));
-                quoted = !quoted;
-            }
-            ';' | '&' | '|' | '(' | '\n' | '{' | '}' => found.push((std::mem::take(&mut current), seen)),
-            letter => current.push(letter),
-        }
-    }
-    found.push((current, if inside > 0 || quoted { Seen::ByItsOutput } else { Seen::ByItsExit }));
-    found
-}
-
 /// Options with which an interpreter reads its file and runs nothing of it.
 fn only_parses(program: &str, option: &str) -> bool {
     match program {
@@ -268,10 +313,6 @@ fn is_shell(path: &str, text: &str) -> bool {
     let shebang = first.starts_with("#!") && first.contains("sh");
     let plain = !first.starts_with("#!") && [".sh", ".bash"].iter().any(|end| path.ends_with(end));
     shebang || plain
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|one| one.is_ascii_alphanumeric() || one == '_')
 }
 
 /// A path from a folder, without `.` and `..`; what leads out of the tree stays as it is and names nothing.
@@ -318,6 +359,52 @@ mod tests {
         assert_eq!(files("./greet.sh | grep hello"), Vec::<String>::new());
         assert_eq!(files("[ \"$(./greet.sh ada)\" = hello ]"), Vec::<String>::new());
         assert_eq!(files("./check.sh || exit 1"), ["check.sh"]);
+    }
+
+    #[test]
+    fn a_script_is_found_in_every_spelling_of_its_command() {
+        for command in [
+            "bash -euo pipefail scripts/go",
+            "python3 -W error scripts/go",
+            "\"$PWD/scripts/go\"",
+            "\"$PWD\"/scripts/go",
+            "sh \"$(git rev-parse --show-toplevel)/scripts/go\"",
+            "D=./scripts; $D/go",
+            "PATH=scripts:$PATH go",
+            "export PATH=\"$PWD/scripts:$PATH\"; go",
+            "bash -c \"source scripts/go\"",
+            ". ./scripts/go",
+            "env -u FOO -C . sh scripts/go",
+            "env -C scripts ./go",
+            "sh < scripts/go",
+            "sh <scripts/go",
+            "cat scripts/go | sh",
+            "sh -c 'cd scripts && ./go'",
+            "cd scripts && bash -c ./go",
+        ] {
+            assert_eq!(files(command), ["scripts/go"], "{command}");
+        }
+        assert_eq!(files("python3 tools/lint.py src/product.py"), ["tools/lint.py"]);
+        assert_eq!(files(". ./lib.sh && [ \"$(greet)\" = hello ]"), Vec::<String>::new());
+        assert_eq!(files("cat notes.txt | grep hello"), Vec::<String>::new());
+        assert!(files("python3 -m scripts.ci").contains(&"scripts/ci.py".to_owned()));
+    }
+
+    #[test]
+    fn what_python_would_find_before_the_runner_is_a_part_of_the_check() {
+        assert_eq!(
+            files("python3 -m unittest discover -s tests"),
+            ["unittest.py", "unittest/__init__.py", "unittest/__main__.py"]
+        );
+        let found = of("cd app && python3 -m pytest -q");
+        for path in ["app/difflib.py", "app/re/__init__.py", "app/_pytest/main.py", "app/pluggy.py"] {
+            assert!(found.stands_before_a_module(path), "{path}");
+        }
+        for path in ["difflib.py", "app/product.py", "app/src/re.py", "app/re.txt", "apple/re.py"] {
+            assert!(!found.stands_before_a_module(path), "{path}");
+        }
+        assert!(of("python3 tools/lint.py").stands_before_a_module("tools/ast.py"));
+        assert!(!of("pytest -q").stands_before_a_module("ast.py"), "its own folder comes first");
     }
 
     #[test]

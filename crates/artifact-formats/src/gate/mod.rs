@@ -2,9 +2,11 @@
 //! It knows names and texts; what a finding leads to is decided elsewhere.
 
 mod assertions;
+mod command_words;
 mod commands;
 mod evidence;
 mod languages;
+mod module_names;
 mod paths;
 mod test_texts;
 mod waiver;

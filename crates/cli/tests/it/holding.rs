@@ -4,6 +4,7 @@ mod crowd;
 mod elsewhere;
 
 use crate::played_run::{PlayedRun, TASK, waiting_doer};
+use crate::reviewed_control::{killed_at, places};
 use windlass_test_support::{Background, Output, Script, Signal, tree_hash, wait_until};
 
 /// A run whose doer is at work and waits for the file `go`.
@@ -109,6 +110,16 @@ fn a_killed_holder_is_recognised_and_said() {
     let _ = played.world.windlass(&["resume", "--all"]).exits_with(0);
     assert!(played.repository.git_succeeds(&["rev-parse", "--verify", &format!("windlass/{TASK}")]));
     played.world.assert_no_processes();
+}
+
+/// Whoever is killed between the taking of the repository and the first fact leaves a name that nobody can ask for.
+#[test]
+fn a_holder_that_was_killed_before_its_run_was_recorded_is_not_said_to_have_one() {
+    let first = places(&[]).iter().position(|place| place == "append.before").expect("a run is recorded") + 1;
+    let played = killed_at(first, &[]);
+    let output = run_in(&played, played.repository.text(), &[]).exits_with(0);
+    assert!(output.stderr.contains("had not begun"), "{}", output.stderr);
+    assert!(!output.stderr.contains("was cut off"), "{}", output.stderr);
 }
 
 #[test]

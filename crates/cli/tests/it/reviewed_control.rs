@@ -8,7 +8,7 @@ use crate::played_run::{PlayedRun, waiting_doer};
 use windlass_test_support::{Background, Script, wait_until};
 
 /// The places an undisturbed run with these flags comes through, by name.
-fn places(flags: &[&str]) -> Vec<String> {
+pub(crate) fn places(flags: &[&str]) -> Vec<String> {
     let mut played = PlayedRun::of(&Script::that_passes());
     let log = played.world.shared("places.txt");
     played.world.set("WINDLASS_CRASH_LOG", &log);
@@ -26,7 +26,7 @@ fn after_the_last_agent(flags: &[&str], name: &str) -> Vec<usize> {
 }
 
 /// A run that was killed at this place.
-fn killed_at(place: usize, flags: &[&str]) -> PlayedRun {
+pub(crate) fn killed_at(place: usize, flags: &[&str]) -> PlayedRun {
     let mut played = PlayedRun::of(&Script::that_passes());
     played.world.set("WINDLASS_CRASH_AT", place.to_string());
     let killed = played.run(flags);

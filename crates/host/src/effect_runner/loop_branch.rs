@@ -30,7 +30,8 @@ pub(super) fn place(
             FastForward::Done => Ok(Ok(())),
             FastForward::Refused(reason @ NotFastForwarded::InTheWay { .. }) => {
                 let way = super::land::in_the_way(&reason);
-                Ok(Err(format!("{way}; commit or stash what you changed, then resume")))
+                // A commit of one's own would stand on the loop's branch.
+                Ok(Err(format!("{way}; stash what you changed (`git stash`), then resume")))
             }
             FastForward::Refused(reason) => Ok(Err(super::land::in_the_way(&reason))),
         };

@@ -38,7 +38,8 @@ impl ControllerOutput {
             );
         }
         let part = |title: &str| filled(section(body, |heading| is_second_level(heading, title), is_known));
-        let waivers = listed_waivers(&part(WAIVERS).unwrap_or_default(), &mut keys.faults);
+        let waivers = filled(section(body, opens_waivers, is_known));
+        let waivers = listed_waivers(&waivers.unwrap_or_default(), &mut keys.faults);
         let output = || {
             Some(Self {
                 target_met: target_met?,
@@ -103,7 +104,13 @@ fn opens_plan(heading: &Heading<'_>) -> bool {
 
 /// Other headings of the second level belong to the plan: a plan for a child loop has sections of its own.
 fn ends_plan(heading: &Heading<'_>) -> bool {
-    ["Hints", "Stagnation Notes", "Context", WAIVERS].iter().any(|title| is_second_level(heading, title))
+    opens_waivers(heading)
+        || ["Hints", "Stagnation Notes", "Context"].iter().any(|title| is_second_level(heading, title))
+}
+
+/// On whatever level: a waiver that is overlooked is asked for again and again.
+fn opens_waivers(heading: &Heading<'_>) -> bool {
+    heading.is(WAIVERS)
 }
 
 fn is_known(heading: &Heading<'_>) -> bool {

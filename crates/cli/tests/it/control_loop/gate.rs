@@ -117,6 +117,51 @@ fn an_actuator_that_edits_the_script_of_the_sensor_is_found_out() {
     );
 }
 
+/// However the command spells it.
+#[test]
+fn the_script_of_a_sensor_is_known_behind_options_variables_and_search_paths() {
+    let green = "echo 'echo \"test result: ok. 2 passed; 0 failed; 0 ignored\"' > run-tests.sh";
+    for command in [
+        "bash -euo pipefail run-tests.sh",
+        "D=$PWD; sh \"$D/run-tests.sh\"",
+        "sh < run-tests.sh",
+        "PATH=.:$PATH run-tests.sh",
+    ] {
+        let plant = plant();
+        plant.sensor("high", command);
+        plant.repository.commit("another spelling");
+        plant.repository.git(&["update-index", "--chmod=+x", "run-tests.sh"]);
+        plant.repository.git(&["commit", "--quiet", "--allow-empty", "--message=it can be run"]);
+        plant.repository.git(&["checkout", "--force", "--quiet"]);
+        let _ = plant.run(&controller(&[]), &actuator(green), &[]).exits_with(11);
+        assert!(found(&plant).contains(&"check-changed".to_owned()), "{command}: {:?}", found(&plant));
+    }
+}
+
+/// Python looks beside what it runs before it looks among its own modules.
+#[test]
+fn a_file_that_python_would_load_in_the_place_of_its_runner_is_found_out() {
+    let quiet = "import sys; sys.stderr.write(\"Ran 1 test in 0s\\n\\nOK\\n\"); sys.stderr.flush(); import os; os._exit(0)";
+    for place in ["unittest.py", "difflib.py"] {
+        let plant = plant();
+        plant
+            .repository
+            .write("product.py", "def two():\n    return 1\n")
+            .write("tests/__init__.py", "")
+            .write(
+                "tests/test_product.py",
+                "import unittest, product\nclass T(unittest.TestCase):\n    def test_two(self):\n        self.assertEqual(product.two(), 2)\n",
+            );
+        plant.sensor("high", "python3 -B -m unittest discover -s tests -t .");
+        plant.repository.commit("a product in Python");
+        let attack = actuator(&format!("printf '%s' '{quiet}' > {place}"));
+        let _ = plant.run(&controller(&[]), &attack, &[]).exits_with(11);
+        let found = found(&plant);
+        assert!(found.contains(&"check-changed".to_owned()), "{place}: {found:?}");
+        assert!(found.contains(&"passes-only-with-its-own-tests".to_owned()), "{place}: {found:?}");
+    }
+}
+
 /// A new test file is run in the same process as the others, and can end it before they run.
 #[test]
 fn an_actuator_that_only_adds_a_test_which_ends_the_run_is_found_out() {

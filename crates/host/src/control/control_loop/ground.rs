@@ -106,15 +106,21 @@ pub(crate) fn still_there(context: &RunContext, state: &State) -> Result<(), Fau
     let repository = &context.repository;
     let refuse = |message: String| Fault::new(Code::NotAllowedNow, message).kept("nothing was asked or run");
     let found = repository.read_reference(&reference).map_err(git_fault)?;
+    let in_place = state.spec.workplace == Workplace::InPlace;
     if found.as_ref() != Some(&head) {
-        return Err(match found {
+        let fault = match found {
             None => refuse(format!("{branch} was deleted")).hint(branch_back(branch, None, head.as_str())),
             Some(found) => refuse(format!("{branch} was moved to {found}"))
                 .hint(kept_aside(branch, found.as_str()))
                 .hint(branch_back(branch, Some(found.as_str()), head.as_str())),
+        };
+        let back = in_place
+            .then(|| format!("the loop works in your checkout: `git switch {branch}` before you resume"));
+        return Err(match back {
+            Some(back) => fault.hint(back),
+            None => fault,
         });
     }
-    let in_place = state.spec.workplace == Workplace::InPlace;
     if in_place && repository.current_branch().map_err(git_fault)?.as_deref() != Some(reference.as_str()) {
         return Err(refuse(format!("your checkout is no longer on {branch}"))
             .hint(format!("switch back to it: `git switch {branch}`")));

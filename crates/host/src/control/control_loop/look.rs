@@ -7,7 +7,7 @@ use crate::fault::{git_fault, journal_fault};
 use crate::headline;
 use crate::host::Host;
 use std::path::Path;
-use windlass_artifact_formats::control_loop::NodePaths;
+use windlass_artifact_formats::control_loop::{DEFAULT_TARGET, NodePaths};
 use windlass_control_api::control_loop::{
     ControlStatus, Measurements, Series, SeriesPoint, SetupNode, SetupReport,
 };
@@ -18,7 +18,7 @@ use windlass_protocols::outcome::{Better, Reading, ReadingStatus};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
 use windlass_protocols::protocol::feedback_control::frame::Frame;
-use windlass_protocols::protocol::feedback_control::spec::{Actuator, Dialect};
+use windlass_protocols::protocol::feedback_control::spec::{Actuator, Dialect, Sensor};
 use windlass_protocols::protocol::feedback_control::state::State;
 use windlass_protocols::{Fact, Run};
 
@@ -60,6 +60,8 @@ pub(crate) fn setup(host: &Host, repository: &Path) -> Result<SetupReport, Fault
                     return Ok(report);
                 }
             }
+            let head = repository.head().map_err(git_fault)?;
+            report.warnings.extend(crate::submodules::in_words(&repository, &head.tree));
             let grounds =
                 [ground::base(&repository, Uncommitted::Refused).map(drop), ground::room(&repository, None)];
             let wrong = grounds.into_iter().filter_map(Result::err);
@@ -91,7 +93,7 @@ fn nodes(setup: &setup::Setup) -> Vec<SetupNode> {
                 sensors: node
                     .sensors
                     .iter()
-                    .map(|sensor| (sensor.name.clone(), measured_by(&sensor.command), sensor.target.clone()))
+                    .map(|sensor| (sensor.name.clone(), measured_by(&sensor.command), target(sensor)))
                     .collect(),
                 optional: node
                     .sensors
@@ -106,6 +108,14 @@ fn nodes(setup: &setup::Setup) -> Vec<SetupNode> {
             }
         })
         .collect()
+}
+
+/// An agent has no exit code that the usual target could speak of.
+fn target(sensor: &Sensor) -> String {
+    if sensor.command.is_none() && sensor.target == DEFAULT_TARGET {
+        return "none stated".to_owned();
+    }
+    sensor.target.clone()
 }
 
 /// A run works with what is committed.

@@ -12,7 +12,7 @@ use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
 use windlass_protocols::protocol::feedback_control::frame::Frame;
 use windlass_protocols::protocol::feedback_control::spec::{Node, Workplace};
 use windlass_protocols::protocol::feedback_control::state::State;
-use windlass_protocols::protocol::feedback_control::steadiness::Remark;
+use windlass_protocols::protocol::feedback_control::steadiness::{Point, Remark};
 
 /// Whether the loop's branch can be named in a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(crate) fn of(run: &Run, state: &State, now: Branch) -> ControlReport {
     ControlReport {
         commits: state.commits_on_branch(),
         actuations: state.stack.first().map_or(0, |frame| frame.actuations),
-        best: state.best().map(|best| BestView {
+        best: best(state).map(|best| BestView {
             iteration: best.label.clone(),
             commit: best.commit.as_ref().map(ToString::to_string),
             failing: best.failing().map(str::to_owned).collect(),
@@ -60,6 +60,12 @@ pub(crate) fn of(run: &Run, state: &State, now: Branch) -> ControlReport {
         branch,
         base_branch,
     }
+}
+
+/// Of the node at work, where that is an inner one that has measured: the outer one has not seen its work yet.
+fn best(state: &State) -> Option<&Point> {
+    let inner = state.stack.iter().skip(1).rev().find_map(|frame| frame.steadiness.best());
+    inner.or_else(|| state.best())
 }
 
 /// What can be done with the branch. One that is still worked on is neither merged nor deleted by a hint of ours.

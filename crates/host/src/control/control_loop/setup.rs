@@ -224,7 +224,7 @@ impl Reader<'_> {
                 return None;
             }
         };
-        self.warnings.extend(notes);
+        self.warnings.extend(notes.into_iter().map(|note| format!("{path}: {note}")));
         // One that would be left out could be the half that fails; one that is run could be somebody's example of an output.
         let blocks = parsed.measurement_blocks();
         if blocks > 1 {

@@ -37,6 +37,11 @@ impl Guard {
         let (protected, unprotected) = (rules.protected.clone(), rules.unprotected.clone());
         Self { paths: ProtectedPaths { protected, unprotected, checks }, instruments }
     }
+
+    /// Whether a new file there would be loaded in the place of what a check is made of.
+    fn stands_before_a_module(&self, path: &str) -> bool {
+        !self.paths.spares(path) && self.instruments.stands_before_a_module(path)
+    }
 }
 
 /// One step of a change that was looked at before: what is to be known to tell whether it has to be looked at again.
@@ -58,8 +63,11 @@ pub(in super::super) fn look_after_step(
     }
     let guard = Guard::of(context, base);
     let inner = touches_inner_tests(step.patch);
-    let touches =
-        |path: &String| guard.paths.kind(path).is_some() || tools::shadows(context, &guard.instruments, path);
+    let touches = |path: &String| {
+        guard.paths.kind(path).is_some()
+            || guard.stands_before_a_module(path)
+            || tools::shadows(context, &guard.instruments, path)
+    };
     if !step.touched_before && !inner && !step.paths.iter().any(touches) {
         return Ok(Looked::default());
     }
@@ -107,7 +115,9 @@ pub(super) fn touched(guard: &Guard, differences: &[Difference]) -> Vec<TouchedP
     let mut found = Vec::new();
     for difference in differences {
         let path = difference.path.to_string();
-        let Some(kind) = kind(&path) else { continue };
+        // One that lay there at the base is a part of the product, however it is called.
+        let stands_before = difference.before.is_none() && guard.stands_before_a_module(&path);
+        let Some(kind) = kind(&path).or(stands_before.then_some(PathKind::Check)) else { continue };
         let how = match (difference.before, difference.after) {
             (Some(_), Some(_)) => Touch::Modified,
             (None, Some(after)) => {
