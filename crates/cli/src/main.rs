@@ -30,6 +30,7 @@ fn main() -> ExitCode {
     if let Some(code) = hidden::play(words.get(1..).unwrap_or_default()) {
         return ExitCode::from(code);
     }
+    wiring::keep_secrets();
     bug_report::install();
     let environment = wiring::environment();
     ExitCode::from(match arguments::parse(&words) {

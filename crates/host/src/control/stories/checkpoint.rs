@@ -55,6 +55,9 @@ pub(super) struct Escalation {
     /// Whether a person may let it be tried again.
     #[serde(default)]
     pub(super) for_good: bool,
+    /// Somebody else moved it while it was in hand; nothing begins before a person has looked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) alarm: bool,
 }
 
 const GREEN_TREES_KEPT: usize = 8;

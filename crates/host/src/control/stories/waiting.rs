@@ -10,6 +10,7 @@ use crate::durable_file::ensure;
 use crate::host::Host;
 use crate::state_dir::make_private;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use windlass_control_api::Fault;
 use windlass_control_api::inbox::{EvidenceView, InboxEntry};
@@ -43,10 +44,12 @@ struct KeptStory {
 }
 
 /// What a person can type about a story that was given to them.
-pub(super) fn ways_on(one: &Escalation, slug: &str) -> Vec<String> {
+pub(super) fn ways_on(one: &Escalation, slug: &str, again: &str) -> Vec<String> {
+    let name = format!("US-{}", one.number);
     let shown = one.run.iter().map(|run| format!("windlass show {run}"));
-    let again = format!("windlass orchestrate --project {slug} --retry US-{}", one.number);
-    shown.chain((!one.for_good).then_some(again)).collect()
+    let who = one.alarm.then(|| format!("windlass story history {name} --project {slug}"));
+    let again = (!one.for_good).then(|| format!("{again} --retry {name}"));
+    shown.chain(who).chain(again).collect()
 }
 
 impl Office<'_> {
@@ -57,8 +60,12 @@ impl Office<'_> {
         let mut stories = Vec::new();
         for (id, one) in &escalated {
             let sent_back = self.sent_back(id).await?.into_iter();
-            let commands = ways_on(one, slug);
-            let suggestion = if one.for_good {
+            let commands = ways_on(one, slug, &self.again());
+            let suggestion = if one.alarm {
+                "find out who they are. If nobody you know, a key is in wrong hands: revoke it (`windlass story keys revoke`) and the \
+                 keys it made, and take the story back as an orchestrator (`windlass story reject`). The last command says that \
+                 you have looked; until then no story of the project begins"
+            } else if one.for_good {
                 "split it into new stories, which begin anew; or do it by hand: contract, claim and start it as an agent \
                  of your own, and have it reported, reviewed and verified by others"
             } else {
@@ -78,7 +85,10 @@ impl Office<'_> {
         let query = [("project_id", self.project.id.as_str()), ("limit", "500")];
         let answer = self.queue.get(self.identities.user_key(), "/stories", &query).await?;
         let all = inner(&answer, "stories").as_array().into_iter().flatten().map(Story::read);
-        for story in all.filter(|story| story.quarantined) {
+        // An alarm says more than that it is held.
+        let alarms: BTreeSet<&String> =
+            escalated.values().filter(|one| one.alarm).map(|one| &one.number).collect();
+        for story in all.filter(|story| story.quarantined && !alarms.contains(&story.number)) {
             let name = story.name();
             stories.retain(|known| known.number != story.number);
             stories.push(KeptStory {

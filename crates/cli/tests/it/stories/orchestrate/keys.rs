@@ -45,6 +45,62 @@ fn a_user_s_key_in_a_file_that_agents_can_read_is_refused_before_anything_begins
     server.stop();
 }
 
+/// Looks for a key in the variables of every process there is, and for a way into the orchestrator's memory.
+fn looks_for(key: &str) -> String {
+    let look = format!(
+        "for one in /proc/[0-9]*; do if tr '\\\\0' '\\\\n' < $one/environ 2>/dev/null | grep -q {key}; then echo $one; fi; \
+         done > found.txt; echo looked >> found.txt"
+    );
+    format!(
+        "[[step]]\nrole = 'doer'\ndo = [{{ run = ['sh', '-c', \"{look}\"] }}, {{ handoff = 'looked' }}]\n\n[[step]]\nrole = \
+         'judge'\ndo = [{{ verdict = {{ verdict = 'pass', reasons = [{{ check = 'AC-1 verified', details = 'x' }}] }} }}]\n"
+    )
+}
+
+#[test]
+fn no_agent_finds_the_user_s_key_in_a_process_whatever_holds_it() {
+    for means in ["landlock", "namespaces", "off"] {
+        let (mut world, user) = founded();
+        let server = Server::start(&world).unwrap();
+        let repository = world.repository("repo");
+        let agent = world.agent_from_text("agents.toml", &looks_for(&user));
+        world.set("LOOPCTL_SERVER", server.url()).set("LOOPCTL_API_KEY", user.as_str());
+        let _ = world.windlass(&["story", "project", "create", "App"]).exits_with(0);
+        let file = world.path().join("plan.json");
+        std::fs::write(&file, plan_of(&["1.1"], &[]).to_string()).unwrap();
+        let _ =
+            world.windlass(&["story", "import", file.to_str().unwrap(), "--project", "app"]).exits_with(0);
+        let wish = if means == "off" {
+            "off"
+        } else {
+            let settings = world.home().join(".config/windlass/windlass.toml");
+            std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
+            std::fs::write(&settings, format!("sandbox-means = ['{means}']\n")).unwrap();
+            "required"
+        };
+        let words = [
+            "orchestrate",
+            "--project",
+            "app",
+            "--repo",
+            repository.text(),
+            "--agent",
+            &agent,
+            "--no-audit",
+            "--sandbox",
+            wish,
+            "--json",
+        ];
+        let ended = world.windlass(&words);
+        // A machine without one of the two says so.
+        if !(ended.code == Some(14) && ended.stdout.contains("WL-SANDBOX-001")) {
+            let _ = ended.exits_with(0);
+            assert_eq!(repository.git(&["show", "windlass/app:found.txt"]), "looked", "{means}");
+        }
+        server.stop();
+    }
+}
+
 #[test]
 fn a_key_in_the_environment_is_not_handed_on() {
     let mut stage = Stage::of(&plan_of(&["1.1"], &[]), &[Turn::good("1.1", 1)]);
