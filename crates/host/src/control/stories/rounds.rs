@@ -1,6 +1,7 @@
 //! Round after round: what was in hand first, then what is ready, until everything is verified, something waits for a
 //! person, or a limit is reached.
 
+use super::alarm::Alarm;
 use super::attempt::{Attempt, Ended};
 use super::checkpoint::{Escalation, Hand};
 use super::ending::{end, interrupted, nothing_more, nothing_to_do, one_round_done, stands_in_alarm};
@@ -225,11 +226,7 @@ async fn note(
             office.notes.write(done).await?;
         }
         Ended::Alarm { alarm, run } => {
-            office.say(Tone::Bad, format!("ALARM: {name}: {}", alarm.why));
-            for line in &alarm.evidence {
-                office.say(Tone::Bad, format!("{name}: {line}"));
-            }
-            let why = [&[format!("ALARM: {}", alarm.why)], &alarm.evidence[..]].concat().join("\n");
+            let why = raise(office, &name, &alarm);
             let waits = Escalation { alarm: true, ..escalation(story, why, run, false) };
             office
                 .notes
@@ -286,6 +283,15 @@ fn used_up(office: &Office<'_>, begun: u32) -> Option<String> {
         return Some(format!("{begun} stories were begun, as many as were asked for"));
     }
     office.until.filter(|until| until.left().is_zero()).map(|_| "the minutes are used up".to_owned())
+}
+
+/// Says who did what, and gives it back for those who read it later.
+fn raise(office: &Office<'_>, name: &str, alarm: &Alarm) -> String {
+    office.say(Tone::Bad, format!("ALARM: {name}: {}", alarm.why));
+    for line in &alarm.evidence {
+        office.say(Tone::Bad, format!("{name}: {line}"));
+    }
+    [&[format!("ALARM: {}", alarm.why)], &alarm.evidence[..]].concat().join("\n")
 }
 
 /// No story begins on a base that is red: it would be blamed for what others did.

@@ -263,8 +263,8 @@ impl Watcher for Prefixed<'_> {
                 let mut entry = entry.clone();
                 if entry.kind == LANDED_KIND {
                     // In the copy, where nobody looks. Whether the story lands is told when it does.
-                    entry.text =
-                        "accepted in its copy of the repository; it lands when it is verified".to_owned();
+                    "accepted in its copy of the repository; it lands when it is verified"
+                        .clone_into(&mut entry.text);
                     entry.tone = Tone::Plain;
                 }
                 if !entry.text.is_empty() {
