@@ -68,11 +68,11 @@ fn as_an_ordinary_user(test: &str) {
         .arg(copy)
         .args([test, "--exact"])
         .env("TMPDIR", scratch)
-        .deadline(Duration::from_secs(60))
+        .deadline(Duration::from_mins(1))
         .run()
         .unwrap();
-    let text = String::from_utf8_lossy(&said.stdout).into_owned();
-    assert!(said.status.success() && text.contains("1 passed"), "{text}");
+    let told = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.status.success() && told.contains("1 passed"), "{told}");
 }
 
 #[test]
