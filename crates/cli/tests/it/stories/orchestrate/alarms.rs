@@ -88,3 +88,12 @@ fn one_that_strangers_take_over_and_finish_is_an_alarm_too() {
     let why = ended["waiting"][0]["why"].as_str().unwrap();
     assert!(why.starts_with("ALARM: it was taken over and reported and reviewed and verified"), "{ended}");
 }
+
+/// Who asks a person about the review must not keep silent about the story.
+#[test]
+fn one_whose_review_nobody_can_use_is_an_alarm_all_the_same() {
+    let unsaid = Turn { reasons: "", ..waits("1.1") };
+    let stage = Stage::of(&plan_of(&["1.1"], &[]), &[unsaid]);
+    let ended = moved_by_strangers(&stage, &[REPORT, REVIEW, VERIFY]);
+    assert_eq!(ended["alarms"], serde_json::json!(["1.1"]), "{ended}");
+}
