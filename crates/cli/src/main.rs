@@ -21,12 +21,8 @@ use std::path::Path;
 use std::pin::Pin;
 use std::process::ExitCode;
 use windlass_control_api::{Code, Fault, exit_codes};
-use windlass_process_supervisor::{report_files_that_may_not_grow, take_out_of_sight};
+use windlass_process_supervisor::report_files_that_may_not_grow;
 use wiring::Environment;
-
-/// With each of these a story could be closed.
-const KEY_VARIABLES: [&str; 4] =
-    ["LOOPCTL_API_KEY", "LOOPCTL_USER_KEY", "LOOPCTL_ORCH_KEY", "LOOPCTL_AGENT_KEY"];
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
@@ -34,12 +30,8 @@ fn main() -> ExitCode {
     if let Some(code) = hidden::play(words.get(1..).unwrap_or_default()) {
         return ExitCode::from(code);
     }
+    wiring::keep_secrets();
     bug_report::install();
-    // Agents run as the user, and what this process was started with is in `/proc`. Where it cannot be taken out of there,
-    // the keys are as safe as the sandbox makes them.
-    if words.iter().any(|word| word == "orchestrate") {
-        let _ = take_out_of_sight(&words, &KEY_VARIABLES);
-    }
     let environment = wiring::environment();
     ExitCode::from(match arguments::parse(&words) {
         Parsed::Command(arguments) => carry_out(*arguments, &environment),

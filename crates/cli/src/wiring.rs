@@ -5,7 +5,7 @@ use crate::commands::scratch_repository::temporary_directory;
 use crate::commands::story::{Usual, WhoArgs};
 use crate::stories::{ByTurns, Config, Desk, Local, Notices, Remote, Speaker};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_control_api::compat::Compat;
@@ -25,8 +25,16 @@ pub(crate) trait Wired: Control + Compat {}
 
 impl<T: Control + Compat> Wired for T {}
 
+/// Keys come as variables, and `/proc` shows a process's variables to others of the same user. What every agent is given anyway
+/// may be seen. To be called first of all.
+pub(crate) fn keep_secrets() {
+    let shown = |name: &OsStr| name.to_str().is_some_and(windlass_host::is_given_to_every_child);
+    // A kernel that refuses leaves the process as open as it was; the sandbox holds all the same.
+    let _ = windlass_process_supervisor::keep_own_secrets(shown);
+}
+
 pub(crate) fn environment() -> Environment {
-    windlass_process_supervisor::all_variables().collect()
+    std::env::vars_os().collect()
 }
 
 /// This program, to be started again as a keeper, a scripted agent or a second engine.

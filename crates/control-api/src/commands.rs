@@ -11,6 +11,8 @@ pub struct StartRun {
     pub task: String,
     pub task_id: Option<String>,
     pub base: Option<String>,
+    /// What the verdict must speak of one by one.
+    pub criteria: Vec<JudgedCriterion>,
     pub run_root: Option<PathBuf>,
     /// Settings given on the command line, by key as in `windlass.toml`.
     pub settings: Vec<(String, SettingValue)>,
@@ -19,6 +21,14 @@ pub struct StartRun {
     pub yes: bool,
     /// Wait for the repository instead of giving up when another process holds it.
     pub wait: bool,
+}
+
+/// A criterion of a task, by the name everybody calls it by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JudgedCriterion {
+    pub id: String,
+    /// Files that its words seem to name, as far as words can.
+    pub seems_to_name: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -24,6 +24,11 @@ pub enum Event {
     Notice {
         text: String,
     },
+    /// How work goes on that is more than one run.
+    News {
+        text: String,
+        tone: Tone,
+    },
 }
 
 /// One fact in words.

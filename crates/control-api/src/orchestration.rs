@@ -26,6 +26,8 @@ pub struct StartOrchestration {
     /// Where stories land: a branch of its own for the project, or the branch that is checked out.
     pub branch: Option<String>,
     pub settings: Vec<(String, SettingValue)>,
+    /// The command as a person types it to go on, without what is meant for one time only.
+    pub again: Option<String>,
     /// Trust the commands of this repository without asking.
     pub yes: bool,
 }
@@ -40,6 +42,8 @@ pub struct Orchestrated {
     pub branch: String,
     /// What this orchestration verified, in that order.
     pub verified: Vec<VerifiedStory>,
+    /// Stories that others reported, reviewed or verified while they were in hand here, by number.
+    pub alarms: Vec<String>,
     /// Who waits for a person, and what can be done about it.
     pub waiting: Vec<WaitingStory>,
     pub total_stories: u64,

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use windlass_agent_drivers::{AgentChoice, brings_own_sandbox, own_places};
 use windlass_control_api::{Code, Fault};
 use windlass_process_supervisor::{
-    ChildSpec, Sandbox, SandboxKind as Means, SandboxMeans, landlock_version, sandbox_means,
+    ChildSpec, Sandbox, SandboxKind as Means, SandboxMeans, landlock_version, may_look_into_others,
+    sandbox_means,
 };
 use windlass_protocols::kernel::fence::{SandboxKind, SandboxWish};
 
@@ -90,6 +91,11 @@ pub(crate) fn require(context: &RunContext) -> Result<(), Fault> {
         .kept("nothing was started")
         .hint("`windlass doctor` says what is missing")
         .hint("`--sandbox auto` starts a run without one where there is none"))
+}
+
+/// Whether an agent of this run could look into this very process, and read what was told to it alone.
+pub(crate) fn lets_agents_look_in(context: &RunContext) -> bool {
+    may_look_into_others() && kind(context, Who::Command).is_none()
 }
 
 /// Puts the fence around the child of this step, and what it needs inside.

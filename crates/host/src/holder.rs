@@ -16,6 +16,9 @@ use windlass_process_supervisor::ProcessIdentity;
 
 /// How often a held repository is asked for again. Only who waits for it waits for this.
 const WAIT: Duration = Duration::from_millis(250);
+/// How often again where nobody says who it is. A new holder says it at once, and a killed one has the lock until its last thread
+/// is through with what it was writing: neither is a reason to send anybody away.
+const UNSAID: u32 = 12;
 
 /// What to do about a repository that another process holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,12 +141,17 @@ pub(crate) async fn hold_repository(
     if_held: IfHeld,
     watcher: &dyn Watcher,
 ) -> Result<HeldRepository, Fault> {
-    let mut said = false;
+    let (mut said, mut unsaid) = (false, 0);
     loop {
         let fault = match ask(host, common_dir, owner, watcher).await? {
             Ok(held) => return Ok(held),
-            Err(fault) if if_held == IfHeld::GiveUp => return Err(fault),
-            Err(fault) => fault,
+            Err(HeldBy::NobodyKnown) if if_held == IfHeld::GiveUp && unsaid < UNSAID => {
+                unsaid += 1;
+                tokio::time::sleep(WAIT).await;
+                continue;
+            }
+            Err(held) if if_held == IfHeld::GiveUp => return Err(held.into_fault()),
+            Err(held) => held.into_fault(),
         };
         if !said {
             watcher.hear(&Event::Notice { text: format!("waiting: {}", fault.message) });
@@ -153,12 +161,32 @@ pub(crate) async fn hold_repository(
     }
 }
 
+/// Why a repository was not to be had.
+enum HeldBy {
+    Somebody(Fault),
+    NobodyKnown,
+}
+
+impl HeldBy {
+    fn into_fault(self) -> Fault {
+        match self {
+            Self::Somebody(fault) => fault,
+            Self::NobodyKnown => Fault::new(
+                Code::RepositoryHeld,
+                "the repository is held by another process, which has not said yet who it is",
+            )
+            .kept("nothing was changed")
+            .hint("ask again in a moment"),
+        }
+    }
+}
+
 async fn ask(
     host: &Host,
     common_dir: &str,
     owner: &Owner,
     watcher: &dyn Watcher,
-) -> Result<Result<HeldRepository, Fault>, Fault> {
+) -> Result<Result<HeldRepository, HeldBy>, Fault> {
     let key = repository_key(common_dir);
     let lock = match RepositoryLock::ask(Path::new(common_dir), &Record::of(owner, &host.state))? {
         Asked::Granted(lock) => lock,
@@ -166,9 +194,10 @@ async fn ask(
             // Our own journal knows best who it is; the file has the words of a process that may use another one.
             let leased = host.journal.holder(&key).await.map_err(journal_fault)?;
             let leased = leased.filter(|holder| Owner::of(holder).is_some_and(|owner| owner.lives()));
-            return Ok(Err(match leased {
-                Some(holder) => held_fault("the repository", &holder),
-                None => locked_fault(host, record.as_ref()),
+            return Ok(Err(match (leased, record) {
+                (Some(holder), _) => HeldBy::Somebody(held_fault("the repository", &holder)),
+                (None, Some(record)) => HeldBy::Somebody(locked_fault(host, &record)),
+                (None, None) => HeldBy::NobodyKnown,
             }));
         }
     };
@@ -179,7 +208,7 @@ async fn ask(
             }
             Ok(HeldRepository { owner: owner.clone(), lock, lease })
         }
-        Err(holder) => Err(held_fault("the repository", &holder)),
+        Err(holder) => Err(HeldBy::Somebody(held_fault("the repository", &holder))),
     })
 }
 
@@ -205,15 +234,7 @@ fn how_to_look(run: &str, variable: &str) -> String {
 }
 
 /// The holder is not in our journal: it uses another one, or comes from another machine.
-fn locked_fault(host: &Host, record: Option<&Record>) -> Fault {
-    let Some(record) = record else {
-        return Fault::new(
-            Code::RepositoryHeld,
-            "the repository is held by another process, which has not said yet who it is",
-        )
-        .kept("nothing was changed")
-        .hint("ask again in a moment");
-    };
+fn locked_fault(host: &Host, record: &Record) -> Fault {
     let Owner { process, run, doing } = &record.owner;
     let since = crate::narrate::local_time(record.since_ms);
     let state = record.state_directory.display();
@@ -229,4 +250,41 @@ fn locked_fault(host: &Host, record: Option<&Record>) -> Fault {
         format!("WINDLASS_STATE_DIR={state} ")
     };
     Fault::new(Code::RepositoryHeld, message).kept("nothing was changed").hint(how_to_look(run, &variable))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Access;
+    use crate::settings::Environment;
+    use std::future::poll_fn;
+    use std::task::Poll;
+
+    struct Nobody;
+
+    impl Watcher for Nobody {
+        fn hear(&self, _: &Event) {}
+    }
+
+    #[test]
+    fn a_lock_whose_holder_is_known_to_nobody_is_asked_for_again() {
+        let place = tempfile::tempdir().unwrap();
+        let state = place.path().join("state").to_string_lossy().into_owned();
+        let environment = Environment([("WINDLASS_STATE_DIR".to_owned(), state)].into());
+        let host = Host::open(environment, "windlass".into(), Access::Look).unwrap();
+        let common_dir = place.path().to_string_lossy().into_owned();
+        let owner = Owner::this_process("a-run", "windlass resume").unwrap();
+        let mut killed = owner.clone();
+        killed.process.start_ticks += 1;
+        let left = RepositoryLock::ask(place.path(), &Record::of(&killed, &host.state)).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let asking = hold_repository(&host, &common_dir, &owner, IfHeld::GiveUp, &Nobody);
+            let mut asking = std::pin::pin!(asking);
+            // Asked once, while the last thread of the killed one still has it.
+            assert!(poll_fn(|context| Poll::Ready(asking.as_mut().poll(context).is_pending())).await);
+            drop(left);
+            assert_eq!(asking.await.map(|held| held.owner.run).unwrap(), "a-run");
+        });
+    }
 }

@@ -35,3 +35,4 @@ mod submodules;
 pub use control::diagnose::without_state as diagnose_without_state;
 pub use host::{Access, Host};
 pub use settings::Environment;
+pub use windlass_agent_drivers::is_passed_through as is_given_to_every_child;

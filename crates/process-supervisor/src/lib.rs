@@ -22,6 +22,7 @@ mod launcher;
 mod leftovers;
 mod os_signals;
 mod os_text;
+mod own_secrets;
 mod piped_child;
 mod process_exit;
 mod process_table;
@@ -30,7 +31,6 @@ mod redaction;
 mod room;
 mod sandbox;
 mod sweep;
-mod unseen_variables;
 
 pub use child_end::{ChildEnd, EndedBy, HowEnded, NotStartedKind};
 pub use child_spec::{COOKIE_VARIABLE, ChildSpec, ChildStdin, Limits};
@@ -43,10 +43,12 @@ pub use last_line::last_line;
 pub use launcher::launch;
 pub use leftovers::remove_leftovers;
 pub use os_signals::{Shutdown, ShutdownRequests, on_shutdown_request, report_files_that_may_not_grow};
+pub use own_secrets::keep_own_secrets;
 pub use piped_child::{ExitWatch, PipedChild, PipedCommand, Pipes};
 pub use process_table::escapees;
 pub use quick_command::{QuickCommand, QuickError, QuickOutput};
 pub use redaction::{Redaction, Secrets};
-pub use sandbox::{Sandbox, SandboxKind, SandboxMeans, landlock_version, sandbox_means};
+pub use sandbox::{
+    Sandbox, SandboxKind, SandboxMeans, landlock_version, may_look_into_others, sandbox_means,
+};
 pub use sweep::sweep;
-pub use unseen_variables::{all_variables, take_out_of_sight};

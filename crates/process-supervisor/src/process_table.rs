@@ -20,12 +20,15 @@ pub(crate) struct ProcessEntry {
     pub(crate) parent: u32,
     pub(crate) group: u32,
     pub(crate) session: u32,
+    pub(crate) threads: u32,
     pub(crate) start_ticks: u64,
 }
 
 impl ProcessEntry {
+    /// Nothing of it runs any more. Its first thread may be gone while others go on, or end what they were killed in: so long the
+    /// process has its files and its locks.
     pub(crate) fn is_zombie(&self) -> bool {
-        matches!(self.state, 'Z' | 'X' | 'x')
+        matches!(self.state, 'Z' | 'X' | 'x') && self.threads <= 1
     }
 }
 
@@ -101,6 +104,7 @@ fn parse(stat: &[u8]) -> Option<ProcessEntry> {
         parent: fields.get(1)?.parse().ok()?,
         group: fields.get(2)?.parse().ok()?,
         session: fields.get(3)?.parse().ok()?,
+        threads: fields.get(17)?.parse().ok()?,
         start_ticks: fields.get(19)?.parse().ok()?,
     })
 }
@@ -110,7 +114,7 @@ mod tests {
     use super::*;
 
     fn entry(pid: u32, parent: u32) -> ProcessEntry {
-        ProcessEntry { pid, state: 'S', parent, group: pid, session: 1, start_ticks: 0 }
+        ProcessEntry { pid, state: 'S', parent, group: pid, session: 1, threads: 1, start_ticks: 0 }
     }
 
     #[test]
@@ -119,6 +123,15 @@ mod tests {
         let parsed = parse(line).unwrap();
         assert_eq!((parsed.pid, parsed.state, parsed.parent), (42, 'S', 7));
         assert_eq!((parsed.group, parsed.session, parsed.start_ticks), (40, 39, 98765));
+    }
+
+    #[test]
+    fn a_process_whose_first_thread_is_gone_lives_until_the_last_one_is() {
+        let line = |threads: u32| {
+            format!("42 (a) Z 7 40 39 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 {threads} 0 98765 1 2 3")
+        };
+        assert!(!parse(line(2).as_bytes()).unwrap().is_zombie());
+        assert!(parse(line(1).as_bytes()).unwrap().is_zombie());
     }
 
     #[test]

@@ -5,8 +5,10 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use rustix::process::Signal;
 use support::World;
 use windlass_process_supervisor::{ChildEnd, HowEnded, NotStartedKind, Sandbox, SandboxKind, sandbox_means};
 
@@ -182,5 +184,49 @@ fn a_file_alone_can_be_a_place() {
         is_done(&world.run(&spec), &world);
         assert_eq!(std::fs::read_to_string(world.file("file")).unwrap(), "b\n", "{kind:?}");
         assert!(!Path::new(&world.file("other")).exists());
+    }
+}
+
+/// What a fenced child can find out about a process of its own user that has a key.
+#[test]
+fn no_other_process_can_be_looked_into_whoever_runs_this() {
+    for kind in kinds() {
+        let world = World::new();
+        let key = BTreeMap::from([("KEY".into(), "of-somebody-else".into())]);
+        let other = support::sleeper(&world, key);
+        let script = format!(
+            "if grep -q of-somebody-else /proc/{0}/environ; then echo read; fi; \
+             for name in maps mem auxv; do if (: < /proc/{0}/$name) && cat /proc/{0}/$name | grep -q .; then echo $name; fi; done; \
+             echo end",
+            other.pid
+        );
+        let end = fenced(&world, kind, &script);
+        support::signal(&other, Signal::KILL);
+        is_done(&end, &world);
+        assert_eq!(world.stdout(), "end\n", "{kind:?}");
+    }
+}
+
+#[test]
+fn root_inside_keeps_what_files_need_and_nothing_that_leads_around_the_fence() {
+    // By number, as the kernel shows them: NET_ADMIN, NET_RAW, SYS_MODULE, SYS_RAWIO, SYS_PTRACE, SYS_ADMIN, MKNOD, PERFMON, BPF.
+    let dangerous = [12, 13, 16, 17, 19, 21, 27, 38, 39];
+    for kind in kinds() {
+        let world = World::new();
+        let script = "grep -E 'CapEff|CapPrm' /proc/self/status | cut -f2; \
+                      if mknod $T/inside/disk b 8 0 2>/dev/null; then echo a device; fi";
+        let end = fenced(&world, kind, script);
+        is_done(&end, &world);
+        for line in world.stdout().lines() {
+            let has = u64::from_str_radix(line, 16).unwrap_or_else(|_| panic!("{kind:?}: {line}"));
+            let left: Vec<u32> = dangerous.into_iter().filter(|number| has & (1 << number) != 0).collect();
+            assert_eq!(left, Vec::<u32>::new(), "{kind:?}");
+        }
+        let changes = "chown 1:1 $T/inside/own && chmod 600 $T/inside/own && echo x > $T/inside/own";
+        std::fs::remove_dir_all(world.effect()).unwrap();
+        std::fs::write(world.file("inside/own"), "").unwrap();
+        if rustix::process::geteuid().is_root() && kind == SandboxKind::Landlock {
+            is_done(&fenced(&world, kind, changes), &world);
+        }
     }
 }

@@ -130,6 +130,7 @@ fn task(choices: &mut Choices) -> TaskSpec {
             fence: Fence::default(),
             gate: gate(choices),
         },
+        criteria: Vec::new(),
         adopted: if choices.once_in(6) { Some(adopted(choices)) } else { None },
     }
 }

@@ -19,6 +19,7 @@ use windlass_protocols::RunId;
 use windlass_protocols::protocol::story_queue::custody;
 use windlass_protocols::protocol::story_queue::facts::{Change, Entry};
 use windlass_protocols::protocol::story_queue::heads;
+use windlass_protocols::protocol::story_queue::registry::Tenant;
 use windlass_protocols::protocol::story_queue::vocabulary::{JsonText, TenantId};
 
 #[derive(Debug, Default)]
@@ -134,6 +135,13 @@ impl<J: Journal + Send + Sync> Service<J> {
         if let Some(why) = unreadable {
             return Ok(Some(format!("a tree head that was kept cannot be read: {why}")));
         }
+        let listed =
+            self.registry.look(&self.journal, at, |registry, _| registry.tenant(tenant).cloned()).await?;
+        if let Some(listed) = listed
+            && let Some(why) = self.taken_head(&listed).await?
+        {
+            return Ok(Some(why));
+        }
         let Some(last) = last else { return Ok(None) };
         let before =
             periods.last().filter(|period| period.from > last.position).map_or(number, |_| number - 1);
@@ -144,6 +152,16 @@ impl<J: Journal + Send + Sync> Service<J> {
         let covered = usize::try_from(last.position).ok().and_then(|count| hashes.get(..count));
         let ours = (hashes.len() as u64, covered.map(merkle::root));
         Ok(divergence(&last, signer.public(), ours).map(|found| found.to_string()))
+    }
+
+    /// Why not all heads of a tenant can be there that were kept: the first one was signed before anybody heard of the tenant.
+    pub(crate) async fn taken_head(&self, tenant: &Tenant) -> Result<Option<String>, OperatorError> {
+        let Some(first) = tenant.first_head else { return Ok(None) };
+        let there = |heads: &Heads| heads.at(first).is_some();
+        let there = self.heads(tenant.id).peek(&self.journal, millis(self.now()), there).await?;
+        Ok((!there).then(|| {
+            format!("the tree head that was signed at the founding, over {first} entries, was taken away")
+        }))
     }
 
     /// The key that signs for a tenant now.

@@ -81,7 +81,7 @@ impl<J: Journal + Send + Sync> Service<J> {
     }
 
     /// The tenant's own stream comes first: one that is listed and not founded would be a tenant nobody can enter, one that
-    /// is founded and not listed is nothing at all.
+    /// is founded and not listed is nothing at all. What is listed has a tree head, so none at all means that it was taken.
     pub async fn found(
         &self,
         name: &str,
@@ -97,6 +97,7 @@ impl<J: Journal + Send + Sync> Service<J> {
             name: name.to_owned(),
             status: TenantStatus::Active,
             created: at,
+            first_head: None,
         };
         let free = self
             .registry
@@ -111,6 +112,8 @@ impl<J: Journal + Send + Sync> Service<J> {
             tenancy::first_key(draft, "first user".to_owned(), key)
         })
         .await??;
+        let first_head = self.sign_head(tenant.id).await?.map(|head| head.position);
+        let tenant = Tenant { first_head, ..tenant };
         let listed = tenant.clone();
         self.enlist(by.actor(), move |registry| registry.list_tenant(listed)).await??;
         Ok(Founded { tenant, raw_key })
@@ -276,7 +279,10 @@ impl<J: Journal + Send + Sync> Service<J> {
             doubt.await?.map(|why| ("the whole server".to_owned(), why)).into_iter().collect();
         for tenant in self.tenants().await? {
             let why = |ledger: &Ledger| ledger.custody.halted().map(|halt| halt.reason.clone());
-            let found = self.stream(tenant.id).peek(&self.journal, at, why).await?;
+            let found = match self.stream(tenant.id).peek(&self.journal, at, why).await? {
+                Some(why) => Some(why),
+                None => self.taken_head(&tenant).await?,
+            };
             halted.extend(found.map(|why| (tenant.slug, why)));
         }
         Ok(halted)

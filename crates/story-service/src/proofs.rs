@@ -14,6 +14,7 @@ use windlass_custody_proofs::merkle::Hash;
 use windlass_custody_proofs::witness::Witness;
 use windlass_engine::Journal;
 use windlass_protocols::protocol::story_queue::refusal_code::RefusalCode;
+use windlass_protocols::protocol::story_queue::registry::Tenant;
 use windlass_protocols::protocol::story_queue::vocabulary::TenantId;
 
 /// The hashes of each chain as far as they were read.
@@ -42,12 +43,12 @@ impl<J: Journal + Send + Sync> Service<J> {
         let Some(tenant) = own.or_else(named) else { return no_tenant() };
         let listed = self
             .registry
-            .look(&self.journal, millis(asked.at), |registry, _| registry.tenant(tenant).is_some());
-        match listed.await {
-            Ok(true) => {}
-            Ok(false) => return no_tenant(),
+            .look(&self.journal, millis(asked.at), |registry, _| registry.tenant(tenant).cloned());
+        let listed = match listed.await {
+            Ok(Some(listed)) => listed,
+            Ok(None) => return no_tenant(),
             Err(error) => return crate::service::unavailable(&error),
-        }
+        };
         let answer = match what {
             Server::PublicKey => self.public_key(tenant, asked).await,
             Server::TreeHead => self.head_answer(tenant, asked).await,
@@ -58,7 +59,7 @@ impl<J: Journal + Send + Sync> Service<J> {
                 answer
             }),
             Server::ShowHead => self.shown_head(tenant, asked).await,
-            _ => self.verify_chain(tenant).await,
+            _ => self.verify_chain(&listed).await,
         };
         answer.unwrap_or_else(|why| envelope::plain(503, Some(RefusalCode::JournalUnavailable), &why))
     }
@@ -108,31 +109,30 @@ impl<J: Journal + Send + Sync> Service<J> {
         let heads = self.heads(tenant).look(&self.journal, at, |heads, _| heads.all()).await;
         let heads = heads.map_err(|error| error.to_string())?;
         let rows = self.journal.read(&export::stream(tenant), 0).await.map_err(|error| error.to_string())?;
-        // What was appended since the last head was signed is left to the next export.
-        let covered = heads.last().map_or(0, |head| usize::try_from(head.position).unwrap_or(usize::MAX));
+        // What was appended since the last head was signed is left to the next export. Without any head nothing is left out: whoever
+        // checks it shall see that nobody answers for it.
+        let covered =
+            heads.last().map_or(rows.len(), |head| usize::try_from(head.position).unwrap_or(usize::MAX));
         let keys = self.key_history(tenant).await?;
         let signer = self.signer(tenant).await?;
         Ok(write_export(tenant, &keys, &rows[..covered.min(rows.len())], &heads, &signer))
     }
 
-    /// Exactly what a third party would do with the export.
-    async fn verify_chain(&self, tenant: TenantId) -> Result<Answer, String> {
-        let text = self.export_chain(tenant).await?;
-        let key = Some(self.ring.numbered(tenant, 1)?.public());
-        Ok(match verify_export(text.as_bytes(), Known { key, heads: &[] }) {
-            Ok(verified) => Answer::json(
-                200,
-                &json!({ "verification": {
+    /// Exactly what a third party would do with the export, and one thing more that only this server knows.
+    async fn verify_chain(&self, tenant: &Tenant) -> Result<Answer, String> {
+        let text = self.export_chain(tenant.id).await?;
+        let key = Some(self.ring.numbered(tenant.id, 1)?.public());
+        let taken = self.taken_head(tenant).await.map_err(|error| error.to_string())?;
+        let verification = match (verify_export(text.as_bytes(), Known { key, heads: &[] }), taken) {
+            (_, Some(why)) => json!({ "holds": false, "row": null, "why": why }),
+            (Ok(verified), None) => json!({
                 "holds": true, "entries": verified.entries, "tree_heads": verified.heads, "tree_head": verified.last,
-            } }),
-            ),
-            Err(flawed) => Answer::json(
-                200,
-                &json!({ "verification": {
-                "holds": false, "row": flawed.row, "why": flawed.flaw.to_string(),
-            } }),
-            ),
-        })
+            }),
+            (Err(flawed), None) => {
+                json!({ "holds": false, "row": flawed.row, "why": flawed.flaw.to_string() })
+            }
+        };
+        Ok(Answer::json(200, &json!({ "verification": verification })))
     }
 }
 

@@ -2,6 +2,7 @@
 //! same does not count as one.
 
 use super::Criterion;
+use super::spoken_criteria::{Said, spoken_of};
 use crate::task_loop::{Reason, Verdict, VerdictReport};
 use serde::Serialize;
 
@@ -79,29 +80,27 @@ impl StoryReview {
 
     /// `AC-1 verified`, `AC-1 failed HIGH`; anything else is a finding about the whole where the verdict is a no.
     fn take(&mut self, reason: &Reason, criteria: &[Criterion], verdict: Verdict) {
-        let named = criteria.iter().find_map(|criterion| {
-            let rest = reason.check.strip_prefix(criterion.id.as_str())?;
-            rest.is_empty()
-                .then_some((criterion, ""))
-                .or_else(|| rest.strip_prefix([' ', ':', '\t']).map(|rest| (criterion, rest.trim())))
-        });
-        let Some((criterion, said)) = named else {
+        let named = spoken_of(reason, criteria.iter().map(|criterion| criterion.id.as_str()));
+        let criterion = named.and_then(|(id, said)| Some((criteria.iter().find(|one| one.id == id)?, said)));
+        let Some((criterion, said)) = criterion else {
             if verdict != Verdict::Pass {
                 let description = format!("{}: {}", reason.check, reason.details);
                 self.findings.push(Finding { severity: Severity::High, ac_id: None, description });
             }
             return;
         };
-        let mut words = said.split_whitespace();
-        let word = words.next().unwrap_or_default();
-        if word.eq_ignore_ascii_case("verified") {
-            // A no to it elsewhere in the same verdict weighs more.
-            if !self.acs_failed.contains(&criterion.id) && !self.acs_verified.contains(&criterion.id) {
-                self.acs_verified.push(criterion.id.clone());
+        match said {
+            Said::Verified => {
+                // A no to it elsewhere in the same verdict weighs more.
+                if !self.acs_failed.contains(&criterion.id) && !self.acs_verified.contains(&criterion.id) {
+                    self.acs_verified.push(criterion.id.clone());
+                }
             }
-        } else {
-            let severity = words.next().and_then(severity).unwrap_or(Severity::High);
-            self.fail(criterion, severity, &reason.details);
+            Said::Failed(words) => {
+                let named = words.split_whitespace().next().and_then(severity);
+                self.fail(criterion, named.unwrap_or(Severity::High), &reason.details);
+            }
+            Said::Neither => self.fail(criterion, Severity::High, &reason.details),
         }
     }
 

@@ -274,6 +274,7 @@ fn a_repair_request_names_the_faults_the_expectations_and_the_place() {
         outbox: "/out/x",
         faults: Some(&faults.to_string()),
         previous: Some(previous),
+        criteria: &["AC-1", "AC-2"],
     };
     let prompt = request.render();
     assert_states(
@@ -285,6 +286,7 @@ fn a_repair_request_names_the_faults_the_expectations_and_the_place() {
             "/verdict: must be exactly one of",
             "/reasons: this key is required and absent (missing-key)",
             "- `required_changes`: ",
+            "one entry for each acceptance criterion: `AC-1`, `AC-2`.",
             previous,
         ],
     );
@@ -304,6 +306,7 @@ fn a_huge_rejected_file_is_cut_in_the_repair_request() {
         outbox: "/out/x",
         faults: None,
         previous: Some(&previous),
+        criteria: &[],
     };
     let prompt = request.render();
     assert!(prompt.contains("(cut here)"));

@@ -33,6 +33,7 @@ pub(crate) mod run;
 pub(crate) mod scratch_repository;
 pub(crate) mod serve;
 pub(crate) mod settings;
+mod shell_words;
 pub(crate) mod show;
 pub(crate) mod skip;
 pub(crate) mod stop;

@@ -1,6 +1,7 @@
 //! `windlass orchestrate`: the loop over a story queue, by program. It drives; who may close what is the queue's to decide.
 
 use super::absolute;
+use super::shell_words::quoted;
 use super::story::WhoArgs;
 use super::work_flags::{WorkFlags, number, texts};
 use crate::output::{LiveView, Output, Paint, Story, printable};
@@ -8,16 +9,18 @@ use crate::stories::Config;
 use crate::wiring::{self, Environment};
 use clap::Args;
 use std::path::{Path, PathBuf};
-use windlass_control_api::events::{Event, Watcher};
+use windlass_control_api::events::{Event, Tone, Watcher};
 use windlass_control_api::orchestration::{Orchestrated, StartOrchestration};
 use windlass_control_api::stories::{BASE, Call, Method, StoryApi};
+use windlass_control_api::views::Status;
 use windlass_control_api::{Code, Control, Fault};
 
 /// Work through the stories of a project until everything is verified
 ///
 /// Takes what is ready, lets a fresh agent implement each story in a copy of the repository, has another identity report it,
-/// another agent review it criterion by criterion, looks for what it names itself, and lands what holds. A story that is sent
-/// back three times waits for a person. Stop it whenever you like: the same command goes on.
+/// another agent review it criterion by criterion, looks itself for the files that criteria name (in backquotes, or as
+/// `verification_criterion` in the plan; it says which criteria it could not look at), and lands what holds. A story that is
+/// sent back three times waits for a person. Stop it whenever you like: the same command goes on.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -70,6 +73,11 @@ pub(crate) struct OrchestrateArgs {
     #[arg(long)]
     allow_readable_key: bool,
 }
+
+/// Words that are not said again by whoever goes on.
+const ONE_TIME: [&str; 4] = ["--once", "--json", "--quiet", "-q"];
+/// The same, with the word after them.
+const ONE_TIME_VALUES: [&str; 3] = ["--retry", "--max-stories", "--minutes"];
 
 pub(crate) async fn run(
     args: OrchestrateArgs,
@@ -142,8 +150,26 @@ fn meant(args: OrchestrateArgs, user_key: String) -> Result<StartOrchestration, 
         retry: args.retry,
         branch: args.branch,
         settings,
+        again: Some(again(std::env::args().skip(1))),
         yes: args.yes,
     })
+}
+
+/// The words of this command without what was meant for one time, as a shell takes them.
+fn again(words: impl Iterator<Item = String>) -> String {
+    let mut kept = vec!["windlass".to_owned()];
+    let mut words = words.peekable();
+    while let Some(word) = words.next() {
+        let flag = word.split_once('=').map_or(word.as_str(), |(flag, _)| flag);
+        if ONE_TIME_VALUES.contains(&flag) {
+            if flag == word {
+                let _its_value = words.next();
+            }
+        } else if !ONE_TIME.contains(&flag) {
+            kept.push(quoted(&word));
+        }
+    }
+    kept.join(" ")
 }
 
 pub(super) fn show(ended: &Orchestrated, output: &mut Output) {
@@ -161,16 +187,45 @@ pub(super) fn show(ended: &Orchestrated, output: &mut Output) {
         output.line(line);
     }
     for story in &ended.waiting {
-        output.line(format!("  US-{} {}: {}", story.number, printable(&story.title), printable(&story.why)));
+        let mut why = story.why.lines();
+        let first = why.next().unwrap_or_default();
+        output.line(format!("  US-{} {}: {}", story.number, printable(&story.title), printable(first)));
+        for line in why {
+            output.line(format!("    {}", printable(line)));
+        }
         for command in &story.commands {
             output.line(format!("    {}", look.paint(Paint::Name, &printable(command))));
         }
     }
-    output.line(format!(
-        "{} ({} of {} verified, on {})",
-        printable(&ended.now),
-        ended.verified_stories,
-        ended.total_stories,
-        ended.branch
-    ));
+    let tone = match ended.status {
+        Status::Accepted => Tone::Good,
+        _ if !ended.alarms.is_empty() => Tone::Bad,
+        _ => Tone::Attention,
+    };
+    let now = look.tone(tone, &printable(&ended.now));
+    output.line(format!("{} {now}; {}", look.mark(tone), landed(ended)));
+}
+
+/// What this command itself brought home. What others verified meanwhile is not its work.
+fn landed(ended: &Orchestrated) -> String {
+    match ended.verified.len() {
+        0 => "nothing landed".to_owned(),
+        1 => format!("1 story landed on {}", ended.branch),
+        many => format!("{many} stories landed on {}", ended.branch),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_goes_on_is_the_one_that_was_typed_without_what_was_meant_once() {
+        let typed =
+            "orchestrate --project app --once --max-stories 1 --retry=US-1.1 --retry 1.2 --json --repo /a";
+        let words =
+            typed.split(' ').map(str::to_owned).chain(["--check".to_owned(), "it's sh -c x".to_owned()]);
+        let expected = r"windlass orchestrate --project app --repo /a --check 'it'\''s sh -c x'";
+        assert_eq!(again(words), expected);
+    }
 }

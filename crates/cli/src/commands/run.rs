@@ -82,6 +82,7 @@ fn meant(args: RunArgs) -> Result<StartRun, Fault> {
         task_id: args.id,
         base: args.base,
         run_root: args.run_root.as_deref().map(absolute).transpose()?,
+        criteria: Vec::new(),
         settings,
         dry_run: args.dry_run,
         yes: args.yes,

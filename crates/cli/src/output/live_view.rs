@@ -71,6 +71,10 @@ impl Scene<'_> {
                 let mark = self.look().mark(Tone::Attention);
                 self.say(&format!("{mark} {}", printable(text)));
             }
+            Event::News { text, tone } => {
+                let look = self.look();
+                self.say(&format!("{} {}", look.mark(*tone), look.tone(*tone, &printable(text))));
+            }
         }
     }
 

@@ -255,6 +255,7 @@ fn clean_place(host: &Host, id: &RunId, protocol: &Protocol) -> Result<RunContex
         landing: Landing::None,
         patience: windlass_protocols::kernel::availability::Patience::default(),
         place,
+        criteria: Vec::new(),
         adopted: None,
     };
     context.run = own;

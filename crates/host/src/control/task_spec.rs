@@ -8,14 +8,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use windlass_agent_drivers::AgentChoice;
 use windlass_artifact_formats::task_loop::{derive_task_id, validate_task_id};
-use windlass_control_api::commands::StartRun;
+use windlass_control_api::commands::{JudgedCriterion, StartRun};
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Checkout, GitError, Repository};
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
 use windlass_protocols::kernel::fence::{Fence, SandboxKind, SandboxWish};
 use windlass_protocols::kernel::gate::{GateRules, Integrity, OnFindings};
-use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, OnNeedsHuman, Place, TaskSpec};
+use windlass_protocols::protocol::judged_task::spec::{
+    AuditPolicy, CriterionToJudge, Landing, OnNeedsHuman, Place, TaskSpec,
+};
 use windlass_protocols::{CommitId, Millis, Role, TaskId};
 
 const MAX_PROMPT_BYTES: u64 = 1024 * 1024;
@@ -80,6 +82,7 @@ impl Wanted<'_> {
                 fence: fence(settings, &self.command.directory),
                 gate: gate_rules(settings),
             },
+            criteria: self.command.criteria.iter().map(to_judge).collect(),
             adopted: None,
             task,
         })
@@ -165,6 +168,10 @@ impl Wanted<'_> {
             moment = moment.saturating_add(jiff::Span::new().seconds(1));
         }
     }
+}
+
+fn to_judge(criterion: &JudgedCriterion) -> CriterionToJudge {
+    CriterionToJudge { id: criterion.id.clone(), seems_to_name: criterion.seems_to_name.clone() }
 }
 
 /// The agent of each role and those that stand in for it, as the settings name them.

@@ -412,8 +412,8 @@ fn answer_of(
         return roadmap_loop::answer::read(context, (outbox, redaction), asked, said, evidence);
     }
     let answer = match &ended.spoken {
-        Some(spoken) => answer::spoken(context, asked.role, spoken, evidence)?,
-        None => answer::read(context, (outbox, redaction), asked.role, evidence)?,
+        Some(spoken) => answer::spoken(context, asked, spoken, evidence)?,
+        None => answer::read(context, (outbox, redaction), asked, evidence)?,
     };
     Ok(match (answer, answer_by) {
         // Whoever cannot write is not to be told of a file that it did not leave.

@@ -1,6 +1,7 @@
 //! From whatever lies in an outbox to what a decision may use: read safely, validated, put into its canonical form and
 //! sealed. What cannot be read is kept as evidence and its faults go back to the agent.
 
+use super::criteria;
 use crate::context::RunContext;
 use crate::outbox::{Left, MAX_ANSWER_BYTES, read_answer};
 use std::path::Path;
@@ -11,6 +12,7 @@ use windlass_artifact_formats::task_loop::{
 use windlass_artifact_formats::{ArtifactFaults, Reading};
 use windlass_control_api::Fault;
 use windlass_process_supervisor::Redaction;
+use windlass_protocols::effect::RunAgent;
 use windlass_protocols::kernel::gate::FindingName;
 use windlass_protocols::outcome::{Answer, Audit, Handoff, Verdict, VerdictWord};
 use windlass_protocols::{ArtifactRef, Role};
@@ -21,17 +23,17 @@ const MAX_FEEDBACK_BYTES: usize = 32 * 1024;
 pub(super) fn read(
     context: &RunContext,
     (outbox, redaction): (&Path, &Redaction),
-    role: Role,
+    asked: &RunAgent,
     evidence: &mut Vec<ArtifactRef>,
 ) -> Result<Answer, Fault> {
-    let name = file_name(role);
+    let name = file_name(asked.role);
     let bytes = match read_answer(outbox, name) {
         Left::Nothing => return Ok(Answer::Missing),
         Left::NotAFile(fault) => return Ok(Answer::Malformed { faults: vec![fault] }),
         Left::Content(bytes) => redaction.of(&bytes),
     };
     evidence.push(context.evidence.seal(&format!("{name}.as-left"), &bytes)?);
-    match interpret(context, role, &bytes)? {
+    match interpret(context, asked, &bytes)? {
         Ok(answer) => Ok(answer),
         Err(faults) => Ok(Answer::Malformed { faults: faults.0.iter().map(ToString::to_string).collect() }),
     }
@@ -40,16 +42,16 @@ pub(super) fn read(
 /// An answer that the agent gave in its own words, because it may write nothing.
 pub(super) fn spoken(
     context: &RunContext,
-    role: Role,
+    asked: &RunAgent,
     text: &str,
     evidence: &mut Vec<ArtifactRef>,
 ) -> Result<Answer, Fault> {
-    evidence.push(context.evidence.seal(&format!("{}.as-left", file_name(role)), text.as_bytes())?);
+    evidence.push(context.evidence.seal(&format!("{}.as-left", file_name(asked.role)), text.as_bytes())?);
     if text.len() as u64 > MAX_ANSWER_BYTES {
         let fault = format!("the answer is larger than {MAX_ANSWER_BYTES} bytes");
         return Ok(Answer::Malformed { faults: vec![fault] });
     }
-    match interpret(context, role, text.as_bytes())? {
+    match interpret(context, asked, text.as_bytes())? {
         Ok(answer) => Ok(answer),
         Err(faults) => Ok(Answer::Malformed { faults: faults.0 }),
     }
@@ -64,14 +66,10 @@ const fn file_name(role: Role) -> &'static str {
 }
 
 /// What one role's bytes say; the canonical text is sealed under the file's own name.
-pub(super) fn interpret(
-    context: &RunContext,
-    role: Role,
-    bytes: &[u8],
-) -> Result<Result<Answer, Faults>, Fault> {
+fn interpret(context: &RunContext, asked: &RunAgent, bytes: &[u8]) -> Result<Result<Answer, Faults>, Fault> {
     let task = context.spec.task().as_str();
     let reading = Reading::from_agent(task);
-    Ok(match role {
+    Ok(match asked.role {
         Role::Doer => match HandoffFile::parse(bytes, &reading) {
             Ok(file) => Ok(Answer::Handoff(handoff(context, &file)?)),
             Err(faults) => Err(Faults::from(faults)),
@@ -86,7 +84,10 @@ pub(super) fn interpret(
         | Role::Implementer
         | Role::Reviewer
         | Role::Investigator => match VerdictReport::parse(bytes, &reading) {
-            Ok(file) => Ok(Answer::Verdict(verdict(context, &file)?)),
+            Ok(file) => match criteria::left_unsaid(context, asked, &file)? {
+                unsaid if unsaid.is_empty() => Ok(Answer::Verdict(verdict(context, &file)?)),
+                unsaid => Err(Faults(unsaid)),
+            },
             Err(faults) => Err(Faults::from(faults)),
         },
         Role::Auditor => match AuditReport::parse(bytes, &reading) {
@@ -96,7 +97,7 @@ pub(super) fn interpret(
     })
 }
 
-pub(super) struct Faults(pub(super) Vec<String>);
+struct Faults(Vec<String>);
 
 impl From<ArtifactFaults> for Faults {
     fn from(faults: ArtifactFaults) -> Self {

@@ -1,5 +1,6 @@
 //! What a role is told, put together from the run and from sealed evidence. The wording lives in `artifact-formats`.
 
+use super::criteria;
 use crate::context::RunContext;
 use crate::evidence::EvidenceStore;
 use crate::fault::bug;
@@ -67,6 +68,7 @@ pub(super) fn render(
     };
     let mut text =
         whole((context, context.task_loop()?), (asked.role, asked.round, rounds), &material, &told, outbox);
+    text.push_str(&criteria::shown(context, asked)?);
     if let Ask::Repair { faults } = &asked.ask {
         // Agents remember nothing, so the whole question is put again, with what was wrong with the answer.
         text.push_str("\n\n");
@@ -77,6 +79,7 @@ pub(super) fn render(
                 outbox: &outbox.to_string_lossy(),
                 faults: Some(&faults.join("\n")),
                 previous: material.left.as_deref(),
+                criteria: &criteria::ids(context.task_loop()?),
             }
             .render(),
         );

@@ -23,6 +23,7 @@ use crate::identity::ProcessIdentity;
 use crate::inherited_descriptors;
 use crate::launch::{Group, Launch, NotLaunchable};
 use crate::os_signals::report_files_that_may_not_grow;
+use crate::own_secrets::keep_own_secrets;
 use crate::process_table;
 use crate::redaction::{Redaction, Secrets};
 use crate::room::{Room, Rooms};
@@ -36,7 +37,8 @@ const BETWEEN_WRITES: Duration = Duration::from_millis(500);
 ///
 /// To be called before anything else is set up: it starts a runtime without threads and listens for signals.
 pub fn keep(effect_dir: &Path) -> u8 {
-    if inherited_descriptors::close_on_exec().is_err() {
+    // It was told nothing but secrets.
+    if keep_own_secrets(|_| false).is_err() || inherited_descriptors::close_on_exec().is_err() {
         return 1;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::thread::set_no_new_privs;
+use super::capabilities;
 
 /// Before this one, truncating a file was free for all and moving one between directories for nobody.
 pub(crate) const OLDEST_ABI: u32 = 3;
@@ -85,7 +85,9 @@ pub(crate) fn restrict_this_thread<'a>(writable: impl Iterator<Item = &'a Path>)
     for place in writable {
         allow(&ruleset, place)?;
     }
-    set_no_new_privs(true)?;
+    // Before the fence, which nobody without privileges may put up unless this is done. A kernel lets root read the variables
+    // of any process past Landlock, and root can make a device of the disk.
+    capabilities::give_up()?;
     // SAFETY: the descriptor is a ruleset of ours and stays open during the call; no memory is handed over.
     #[expect(unsafe_code, reason = "there is no wrapper for this system call")]
     let answer = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0_u32) };

@@ -3,6 +3,7 @@
 //!
 //! Landlock is asked first, because it needs nothing but a thread; a user and mount namespace is the second choice.
 
+mod capabilities;
 pub(crate) mod landlock;
 pub(crate) mod namespaces;
 mod probe;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::os_text;
 
+pub use capabilities::may_look_into_others;
 pub use probe::{SandboxMeans, landlock_version, sandbox_means};
 
 /// The fence around one child: whatever is not below one of these places it can read and not write.

@@ -7,22 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::process::{getegid, geteuid};
-use rustix::thread::{
-    CapabilitySet, CapabilitySets, UnshareFlags, capabilities, remove_capability_from_bounding_set,
-    set_capabilities, set_no_new_privs, unshare_unsafe,
-};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-/// With one of these, root could undo a mount, reach around it, or enter the process that stands outside.
-const GIVEN_UP: [CapabilitySet; 7] = [
-    CapabilitySet::SYS_ADMIN,
-    CapabilitySet::SYS_PTRACE,
-    CapabilitySet::SYS_MODULE,
-    CapabilitySet::SYS_RAWIO,
-    CapabilitySet::SYS_BOOT,
-    CapabilitySet::MKNOD,
-    CapabilitySet::DAC_READ_SEARCH,
-];
-/// Settings of the kernel, which root can write without any of those.
+use super::capabilities;
+
+/// Settings of the kernel, which root can write without any capability that is given up.
 const SETTINGS: &CStr = c"/proc/sys";
 
 /// `struct mount_attr` of the kernel.
@@ -64,7 +53,7 @@ pub(crate) fn enter<'a>(writable: impl Iterator<Item = &'a Path>) -> io::Result<
             Below::Too,
         )?;
     }
-    give_up_capabilities()
+    capabilities::give_up()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -124,22 +113,4 @@ fn set_attributes(place: &CStr, attributes: &MountAttributes, below: Below) -> i
         )
     };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-fn give_up_capabilities() -> io::Result<()> {
-    set_no_new_privs(true)?;
-    for capability in GIVEN_UP {
-        remove_capability_from_bounding_set(capability)?;
-    }
-    let had = capabilities(None)?;
-    let given_up = GIVEN_UP.into_iter().fold(CapabilitySet::empty(), |all, one| all | one);
-    set_capabilities(
-        None,
-        CapabilitySets {
-            effective: had.effective - given_up,
-            permitted: had.permitted - given_up,
-            inheritable: had.inheritable - given_up,
-        },
-    )?;
-    Ok(())
 }

@@ -4,6 +4,7 @@
 #![expect(dead_code, reason = "every test file uses its own part of this module")]
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use rustix::event::{Timespec, poll};
@@ -145,6 +146,24 @@ pub(crate) fn run_aside(program: PathBuf, args: &[&Path], output: &Path) -> Proc
         group: DetachedGroup::Own,
     })
     .unwrap()
+}
+
+/// A process that does nothing but be there, with these variables.
+pub(crate) fn sleeper(world: &World, environment: BTreeMap<OsString, OsString>) -> ProcessIdentity {
+    let sleeper = spawn_detached(&DetachedCommand {
+        program: "/bin/sleep".into(),
+        args: vec!["600".into()],
+        directory: world.folder.path().to_owned(),
+        environment,
+        stdin: DetachedStdio::Null,
+        stdout: DetachedStdio::Null,
+        stderr: DetachedStdio::Null,
+        group: DetachedGroup::Own,
+    });
+    let sleeper = sleeper.unwrap();
+    let environ = format!("/proc/{}/environ", sleeper.pid);
+    wait_until("the sleeper to be itself", || std::fs::read(&environ).is_ok_and(|told| !told.is_empty()));
+    sleeper
 }
 
 pub(crate) fn signal(process: &ProcessIdentity, signal: Signal) {

@@ -50,6 +50,7 @@ pub(crate) fn spec() -> TaskSpec {
             fence: Fence::default(),
             gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
+        criteria: Vec::new(),
         adopted: None,
     }
 }

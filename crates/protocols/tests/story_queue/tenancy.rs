@@ -168,6 +168,7 @@ fn the_registry_lists_tenants_by_slug_and_superadmin_keys_by_hash() {
         name: "T".to_owned(),
         status: TenantStatus::Active,
         created: Micros(1),
+        first_head: None,
     };
     let take = |state: &mut registry::State, change: registry::Change| {
         let entry = registry::entry(Micros(1), by.clone(), change.clone());

@@ -5,6 +5,7 @@ use crate::lifecycle::{reported, started};
 use crate::support::{Team, World};
 use serde_json::{Value, json};
 use windlass_control_api::stories::{Answer, Call, Method, StoryApi};
+use windlass_custody_proofs::export::{Flaw, Known, verify_export};
 
 const REMEMBERED: &str = "x-loopctl-last-known-sth";
 const CURRENT: &str = "x-loopctl-current-sth";
@@ -28,8 +29,10 @@ async fn a_head_is_signed_when_the_chain_has_grown_and_stays_the_same_for_ever()
     let world = World::new();
     let team = world.team("acme").await;
     let id = tenant(&world, &team).await;
+    let founding = head(&world, &id, "").await;
     world.service.sign_heads().await.unwrap();
     let first = head(&world, &id, "").await;
+    assert_ne!(first, founding);
     world.pass(60);
     world.service.sign_heads().await.unwrap();
     assert_eq!(head(&world, &id, "").await, first, "nothing grew, so nothing is signed");
@@ -45,12 +48,12 @@ async fn a_head_is_signed_when_the_chain_has_grown_and_stays_the_same_for_ever()
     world.pass(3600);
     assert_eq!(head(&world, &id, "").await, second);
     assert_eq!(head(&world, &id, &format!("?at={}", position(&first))).await, first);
-    assert_eq!(head(&world, &id, "?at=1").await, first, "the first that covers it");
+    assert_eq!(head(&world, &id, "?at=1").await, founding, "the first that covers it");
     let beyond = format!("/audit/sth/{id}?at={}", position(&second) + 1);
     assert_eq!(world.ask("", Method::Get, &beyond, Value::Null).await.status, 404);
     let verified = world.get(&team.user, "/audit/verify").await;
     assert_eq!(verified["verification"]["holds"], true, "{verified}");
-    assert_eq!(verified["verification"]["tree_heads"], 2, "all that were kept are checked: {verified}");
+    assert_eq!(verified["verification"]["tree_heads"], 3, "all that were kept are checked: {verified}");
 }
 
 #[tokio::test]
@@ -99,15 +102,17 @@ async fn every_answer_tells_the_head_and_a_client_that_agrees_is_served() {
     let world = World::new();
     let team = world.team("acme").await;
     let first = remembering(&world, &team.user, "/projects", &[("x-loopctl-sth-bootstrap", "true")]).await;
-    let nothing = first.header(CURRENT).unwrap().to_owned();
-    assert_eq!(nothing, "0:AAAAAAAAAAAAAAAAAAAAAA");
+    let founding = first.header(CURRENT).unwrap().to_owned();
     world.service.sign_heads().await.unwrap();
 
-    // What was handed out before the first head is no disagreement with it.
-    let then = remembering(&world, &team.user, "/projects", &[(REMEMBERED, &nothing)]).await;
-    assert_eq!(then.status, 200);
+    // Nor is what older servers handed out before their first head a disagreement with it.
+    for remembered in [&*founding, "0:AAAAAAAAAAAAAAAAAAAAAA"] {
+        let then = remembering(&world, &team.user, "/projects", &[(REMEMBERED, remembered)]).await;
+        assert_eq!(then.status, 200, "{remembered}");
+    }
+    let then = remembering(&world, &team.user, "/projects", &[(REMEMBERED, &founding)]).await;
     let seen = then.header(CURRENT).unwrap().to_owned();
-    assert_ne!(seen, nothing);
+    assert_ne!(seen, founding);
     world.two_stories(&team).await;
     world.service.sign_heads().await.unwrap();
     let later = remembering(&world, &team.user, "/projects", &[(REMEMBERED, &seen)]).await;
@@ -238,4 +243,28 @@ async fn an_entry_that_no_rule_could_have_made_is_found_though_every_hash_fits()
     let verified = world.get(&team.user, "/audit/verify").await;
     assert_eq!(verified["verification"]["holds"], false, "{verified}");
     assert!(verified["verification"]["why"].as_str().unwrap().contains("no rule of custody"), "{verified}");
+}
+
+/// The first head was signed before anybody heard of the tenant, so that it is missing tells of a hand in the journal.
+#[tokio::test]
+async fn heads_that_were_taken_away_are_missed() {
+    let world = World::new();
+    let team = world.team("acme").await;
+    world.two_stories(&team).await;
+    reported(&world, &team).await;
+    world.service.sign_heads().await.unwrap();
+    let id = tenant(&world, &team).await;
+    assert_eq!(world.get(&team.user, "/audit/verify").await["verification"]["holds"], true);
+
+    let world = world.restarted_without_heads(&id).await;
+
+    let halted = world.service.halted().await.unwrap();
+    assert!(halted.iter().any(|(slug, why)| slug == "acme" && why.contains("was taken away")), "{halted:?}");
+    let export = world.ask(&team.user, Method::Get, "/audit/export", Value::Null).await;
+    let checked = verify_export(&export.body, Known::default()).unwrap_err();
+    assert_eq!(checked.flaw, Flaw::Unsigned, "{checked}");
+    let verified = world.get(&team.user, "/audit/verify").await;
+    assert_eq!(verified["verification"]["holds"], false, "{verified}");
+    let (status, error) = world.refused(&team.verifier, "/stories/3.1/verify", json!({})).await;
+    assert_eq!((status, &error["code"]), (503, &json!("tenant_halted")), "{error}");
 }

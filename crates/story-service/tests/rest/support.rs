@@ -66,13 +66,29 @@ impl World {
         self.restarted_over(tenant, 0, forge).await
     }
 
+    /// As if somebody had deleted everything that was signed of a tenant's chain.
+    pub(crate) async fn restarted_without_heads(self, tenant: &str) -> Self {
+        let kept = ["stories:registry".to_owned(), format!("stories:{tenant}")];
+        self.restarted_with(kept.map(|stream| (stream, 0)), |_| None).await
+    }
+
     async fn restarted_over(self, tenant: &str, cut: usize, forge: impl Fn(&str) -> Option<String>) -> Self {
-        let fresh = MemoryJournal::default();
-        for (stream, cut) in [
+        let kept = [
             ("stories:registry".to_owned(), 0),
             (format!("story-heads:{tenant}"), 0),
             (format!("stories:{tenant}"), cut),
-        ] {
+        ];
+        self.restarted_with(kept, forge).await
+    }
+
+    /// With these streams alone, each without so many of its last entries.
+    async fn restarted_with(
+        self,
+        kept: impl IntoIterator<Item = (String, usize)>,
+        forge: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        let fresh = MemoryJournal::default();
+        for (stream, cut) in kept {
             let run = RunId::new(stream);
             let rows = self.journal.read(&run, 0).await.unwrap();
             let LeaseAnswer::Granted(lease) =

@@ -3,6 +3,7 @@
 
 use super::path_in;
 use crate::data_block::{DATA_NOTICE, data_block, inline_code};
+use crate::story_queue::rule_of_criteria;
 use crate::task_loop::{AuditReport, Handoff, VerdictReport};
 use crate::template::fill;
 
@@ -27,6 +28,8 @@ pub struct RepairPrompt<'a> {
     pub faults: Option<&'a str>,
     /// The rejected text, where it can be shown.
     pub previous: Option<&'a str>,
+    /// Acceptance criteria that a verdict must speak of one by one, by their ids.
+    pub criteria: &'a [&'a str],
 }
 
 impl RepairPrompt<'_> {
@@ -40,6 +43,10 @@ impl RepairPrompt<'_> {
             Some(text) => data_block(&format!("{name} as you left it"), &shortened(text)),
             None => "not available".to_owned(),
         };
+        let mut expectations = self.artifact.expectations(self.task_id);
+        if self.artifact == RepairedArtifact::Verdict && !self.criteria.is_empty() {
+            expectations = format!("{expectations}\n\n{}", rule_of_criteria(self.criteria));
+        }
         let values = [
             ("role", self.artifact.role()),
             ("task_id", &inline_code(self.task_id)),
@@ -48,7 +55,7 @@ impl RepairPrompt<'_> {
             ("outbox_path", &format!("`$WINDLASS_OUTBOX/{name}`")),
             ("data_notice", DATA_NOTICE),
             ("faults", &faults),
-            ("expectations", &self.artifact.expectations(self.task_id)),
+            ("expectations", &expectations),
             ("previous", &previous),
         ];
         fill(include_str!("../../../prompts/repair.md"), &values)

@@ -200,6 +200,7 @@ fn meant(args: &RunLoopArgs, task: String) -> Result<StartRun, Fault> {
         task_id: args.task_id.clone(),
         base: Some(args.base_ref.clone()),
         run_root: Some(run_root),
+        criteria: Vec::new(),
         settings,
         dry_run: args.dry_run,
         yes: false,

@@ -2,10 +2,11 @@
 
 use super::control_scripts::{self as scripts};
 use super::narration::{say, show_list, step};
-use super::{Stage, not_as_told, stage};
+use super::{Stage, not_as_told};
 use crate::commands::control::report::best_words;
 use crate::commands::control::terminal_charts;
 use crate::commands::scratch_repository;
+use crate::commands::shell_words::quoted;
 use crate::commands::work_flags::text;
 use crate::output::{LiveView, Output, Story};
 use std::path::PathBuf;
@@ -160,7 +161,7 @@ fn show_commands(stage: &Stage, plays: &[(&Plant, &RunOutcome)], output: &mut Ou
             (format!("{windlass} verify {run}"), "does the record hold?"),
         ]);
         if let Some(control) = &outcome.control {
-            let place = stage::quoted(&plant.directory.to_string_lossy());
+            let place = quoted(&plant.directory.to_string_lossy());
             let log = format!("git -C {place} log --oneline main..{}", control.branch);
             commands.push((log, "a commit for every iteration"));
         }

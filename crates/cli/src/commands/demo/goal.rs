@@ -2,8 +2,9 @@
 //! third is handed back to a person.
 
 use super::narration::{say, show_list, step};
-use super::{Stage, not_as_told, stage};
+use super::{Stage, not_as_told};
 use crate::commands::scratch_repository;
+use crate::commands::shell_words::quoted;
 use crate::commands::work_flags::{Given, text};
 use crate::output::{LiveView, Output, Story, printable};
 use windlass_control_api::commands::LandingPlace;
@@ -138,7 +139,7 @@ fn show_commands(stage: &Stage, outcome: &RunOutcome, output: &mut Output) {
         (format!("{windlass} verify {run}"), "does the record hold?"),
     ];
     if let Some(goal) = &outcome.goal {
-        let place = stage::quoted(&stage.repository().to_string_lossy());
+        let place = quoted(&stage.repository().to_string_lossy());
         commands.push((format!("git -C {place} log --oneline {}", goal.branch), "one commit for each item"));
         commands.push((format!("git -C {place} show {}:docs/loop-run-log.md", goal.branch), "the ledger"));
     }

@@ -40,7 +40,8 @@ pub(super) fn show_commands(stage: &Stage, outcome: &RunOutcome, output: &mut Ou
     ];
     if let Some(landed) = &outcome.landed {
         let repository = stage.repository().display().to_string();
-        let show = format!("git -C {} show {}", super::stage::quoted(&repository), landed.reference);
+        let show =
+            format!("git -C {} show {}", crate::commands::shell_words::quoted(&repository), landed.reference);
         commands.push((show, "the commit, with its trailers"));
     }
     show_list(commands, output);

@@ -2,8 +2,9 @@
 //! and a roadmap that changes its mind on the way.
 
 use super::narration::{say, show_list, step};
-use super::{Stage, not_as_told, roadmap_scripts, stage};
+use super::{Stage, not_as_told, roadmap_scripts};
 use crate::commands::scratch_repository::file_fault;
+use crate::commands::shell_words::quoted;
 use crate::commands::work_flags::{Given, text};
 use crate::output::{LiveView, Output, Story, printable};
 use windlass_control_api::roadmap_loop::StartRoadmap;
@@ -93,7 +94,7 @@ fn tell(stage: &Stage, outcome: &RunOutcome, output: &mut Output) {
         say(output, line);
     }
     let windlass = stage.windlass();
-    let place = stage::quoted(&stage.repository().to_string_lossy());
+    let place = quoted(&stage.repository().to_string_lossy());
     let commands = vec![
         (format!("{windlass} roadmap status {}", outcome.run), "milestones, rounds, commits to read"),
         (format!("{windlass} roadmap inspect {place}"), "the control plane as it stands now"),

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::commands::absolute;
 use crate::commands::scratch_repository::{self, empty_directory, file_fault, temporary_directory};
+use crate::commands::shell_words::quoted;
 use crate::commands::work_flags::{list, number, text};
 use crate::wiring::{self, Environment};
 use std::ffi::OsStr;
@@ -152,25 +153,9 @@ fn typed_program(program: &Path, environment: &Environment) -> String {
     if same { String::from("windlass") } else { quoted(&program.to_string_lossy()) }
 }
 
-/// As a shell wants it.
-pub(super) fn quoted(text: &str) -> String {
-    let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+=:@%,".contains(&byte);
-    if !text.is_empty() && text.bytes().all(harmless) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_path_is_quoted_only_where_a_shell_would_stumble() {
-        assert_eq!(quoted("/tmp/windlass-demo-aB3"), "/tmp/windlass-demo-aB3");
-        assert_eq!(quoted("/tmp/it's here"), r"'/tmp/it'\''s here'");
-        assert_eq!(quoted(""), "''");
-    }
 
     #[test]
     fn the_user_s_settings_do_not_reach_the_demo() {

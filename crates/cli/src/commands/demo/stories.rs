@@ -1,10 +1,11 @@
 //! `windlass demo stories`: an epic of five stories, two implementers at a time and a reviewer, one story sent back, and an
 //! agent that would like to verify its own work.
 
+use super::Stage;
 use super::narration::{say, show_list, step};
 use super::stories_scripts::{CHECK, PROJECT, WANTED, plan};
-use super::{Stage, stage};
 use crate::commands::orchestrate;
+use crate::commands::shell_words::quoted;
 use crate::commands::work_flags::{list, text};
 use crate::output::{LiveView, Output, Story, printable};
 use crate::stories::{Desk, Local, Speaker, found};
@@ -154,7 +155,7 @@ fn tell(ended: &Orchestrated, output: &mut Output) {
 
 fn show_commands(stage: &Stage, output: &mut Output) {
     let windlass = stage.windlass();
-    let place = stage::quoted(&stage.repository().to_string_lossy());
+    let place = quoted(&stage.repository().to_string_lossy());
     let commands = vec![
         (format!("{windlass} story status --project {PROJECT}"), "how far the project is"),
         (format!("{windlass} story history US-1.3"), "who moved the story that was sent back"),

@@ -159,14 +159,28 @@ fn cell(value: &Value) -> String {
             items.iter().map(cell).collect::<Vec<_>>().join(", ")
         }
         Value::Array(items) => items.iter().map(named).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) => {
+            let told = fields.iter().filter(|(_, value)| !value.is_null());
+            told.map(|(name, value)| in_words(name, value)).collect::<Vec<_>>().join(", ")
+        }
         other => other.to_string(),
+    }
+}
+
+/// A field of a thing that stands in a cell itself.
+fn in_words(name: &str, value: &Value) -> String {
+    let (name, words) = (name.replace('_', " "), cell(value));
+    if value.is_object() || value.is_array() {
+        format!("{name} ({words})")
+    } else {
+        format!("{name} {words}")
     }
 }
 
 /// A thing in a list, by what people call it.
 fn named(value: &Value) -> String {
     let name = ["number", "ac_id", "id", "name"].iter().find_map(|field| value.get(field));
-    name.map_or_else(|| value.to_string(), cell)
+    cell(name.unwrap_or(value))
 }
 
 fn collect(value: &Value, fields: &mut Fields) {
@@ -227,6 +241,21 @@ mod tests {
         assert_eq!(
             printed(&Shown::thing(value), StoryFormat::Human),
             "number  1.1\ntitle   t\nnext: request-review\n"
+        );
+    }
+
+    #[test]
+    fn what_a_thing_consists_of_is_told_in_words() {
+        let value = json!({"progress": {
+            "stories_by_agent_status": {"pending": 3, "reported_done": 1},
+            "api_key": {"name": "first user", "agent_id": null, "settings": {"rate_limit": 100}},
+            "epics": [{"title": "no name"}],
+        }});
+        assert_eq!(
+            printed(&Shown::thing(value), StoryFormat::Human),
+            "stories by agent status  pending 3, reported done 1\n\
+             api key                  name first user, settings (rate limit 100)\n\
+             epics                    title no name\n"
         );
     }
 

@@ -5,6 +5,7 @@ mod cases;
 mod rows;
 mod scene;
 mod sections;
+mod shut_out;
 
 use cases::Expected::{Done, Refused, Status};
 use cases::Standing::{Contracted, CriterionFailed, Implementing, Reviewed};

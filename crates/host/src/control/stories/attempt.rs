@@ -1,6 +1,7 @@
 //! One attempt at one story, from contract to verdict. Where it stands is asked of the queue and of the journal each time, so
 //! that an attempt that was cut off goes on at the step nobody has done yet.
 
+use super::alarm::Alarm;
 use super::checkpoint::Hand;
 use super::evidence;
 use super::identities::{Identity, Part};
@@ -12,6 +13,7 @@ use super::work::{Made, Worked};
 use serde_json::{Value, json};
 use windlass_artifact_formats::story_queue::StoryReview;
 use windlass_control_api::Fault;
+use windlass_control_api::events::Tone;
 use windlass_control_api::orchestration::VerifiedStory;
 
 const REVIEW_TYPE: &str = "windlass-criteria";
@@ -26,10 +28,13 @@ pub(super) enum Ended {
     },
     /// Somebody else decided otherwise; counts as nothing.
     LetGo(String),
+    /// Somebody else said that it is done.
+    Alarm {
+        alarm: Alarm,
+        run: Option<String>,
+    },
     /// A person took it out of the implementer's hands; it may begin anew.
     TakenBack,
-    /// Somebody else closed it while it was in our hands.
-    Alarm(String),
     /// Only a person can go on.
     Waits {
         why: String,
@@ -40,10 +45,10 @@ pub(super) enum Ended {
 
 /// Leaves the attempt where a refusal of the queue says that it is no longer ours to move.
 macro_rules! granted {
-    ($said:expr, $story:expr) => {
+    ($said:expr, $attempt:expr) => {
         match $said {
             Ok(value) => value,
-            Err(refused) => return Ok(turned_down(&$story, &refused)),
+            Err(refused) => return $attempt.turned_down(&refused).await,
         }
     };
 }
@@ -59,6 +64,9 @@ impl Attempt<'_> {
         let part = self.part();
         let known = self.office.identities.known(&part);
         self.story = self.office.story(&self.story.id).await?;
+        if let Some(ended) = self.is_alarming(None).await? {
+            return Ok(ended);
+        }
         let ours = known.as_ref().map(|identity| identity.agent.as_str());
         if let Standing::LetGo(why) = standing(&self.story, &self.hand, ours) {
             self.abandon().await?;
@@ -71,32 +79,44 @@ impl Attempt<'_> {
         // Deeds that were done before are answered, not done again: only the queue knows whether they still hold.
         self.story = self.office.story(&self.story.id).await?;
         if self.story.assigned_agent.as_deref() != Some(implementer.agent.as_str()) {
+            if let Some(ended) = self.is_alarming(None).await? {
+                return Ok(ended);
+            }
             self.abandon().await?;
             return self.taken_back().await;
         }
         windlass_crash_points::reach("story.taken");
         let worked = self.work().await?;
         windlass_crash_points::reach("story.worked");
-        let ended = match worked {
-            Worked::Made(made) => self.settle(&implementer, *made).await?,
-            Worked::Failed { why, run } => self.give_back(&implementer, why, run).await?,
-            Worked::Waits { why, run } => Ended::Waits { why, run: Some(run) },
-            Worked::Interrupted => Ended::Interrupted,
-        };
-        self.unless_closed_by_others(ended).await
+        match worked {
+            Worked::Made(made) => self.settle(&implementer, *made).await,
+            Worked::Failed { why, run } => self.give_back(&implementer, why, run).await,
+            Worked::Waits { why, run } => {
+                let alarming = self.is_alarming(Some(&run)).await?;
+                Ok(alarming.unwrap_or(Ended::Waits { why, run: Some(run) }))
+            }
+            Worked::Interrupted => Ok(Ended::Interrupted),
+        }
     }
 
-    /// Nobody verifies what we have in hand but us: an implementer that got hold of other keys, perhaps.
-    async fn unless_closed_by_others(&self, ended: Ended) -> Result<Ended, Fault> {
-        if matches!(ended, Ended::Verified(_) | Ended::Interrupted) {
+    /// Looks at the story once more. Whoever still works on it is told to end where somebody else said that it is done.
+    async fn is_alarming(&self, run: Option<&str>) -> Result<Option<Ended>, Fault> {
+        let story = self.office.story(&self.story.id).await?;
+        let Some(alarm) = self.alarm(&story).await? else { return Ok(None) };
+        self.abandon().await?;
+        Ok(Some(Ended::Alarm { alarm, run: run.map(str::to_owned) }))
+    }
+
+    /// A conflict means that the story moved without us; anything else is for a person.
+    async fn turned_down(&self, refused: &Refused) -> Result<Ended, Fault> {
+        if let Some(ended) = self.is_alarming(None).await? {
             return Ok(ended);
         }
-        if !self.office.story(&self.story.id).await?.is_verified() {
-            return Ok(ended);
+        let why = format!("the queue refused: {}", refused.message);
+        if refused.status == 409 {
+            return Ok(Ended::LetGo(why));
         }
-        let why =
-            "it was verified by somebody else while an agent of ours worked on it; nothing of it has landed";
-        Ok(Ended::Alarm(why.to_owned()))
+        Ok(Ended::Waits { why, run: None })
     }
 
     /// By ourselves, with a verdict that was not noted any more, or by somebody else.
@@ -151,13 +171,14 @@ impl Attempt<'_> {
                 return Ok(Some(if *step == "contract" && refused.status == 422 {
                     Ended::Waits { why: format!("the contract failed: {}", refused.message), run: None }
                 } else {
-                    turned_down(&self.story, &refused)
+                    self.turned_down(&refused).await?
                 }));
             }
         }
         if !steps.is_empty() {
             let name = self.story.name();
-            self.office.say(format!("{name} begun by {} (attempt {})", implementer.name, self.hand.attempt));
+            let by = &implementer.name;
+            self.office.say(Tone::Plain, format!("{name} begun by {by} (attempt {})", self.hand.attempt));
         }
         Ok(None)
     }
@@ -165,10 +186,10 @@ impl Attempt<'_> {
     /// Reported by one, reviewed by another, landed, and verified by a third.
     async fn settle(&self, implementer: &Identity, made: Made) -> Result<Ended, Fault> {
         let office = self.office;
-        let story = office.story(&self.story.id).await?;
-        if story.is_verified() {
-            return Ok(Ended::LetGo(format!("{} was verified by somebody else", story.name())));
+        if let Some(ended) = self.is_alarming(Some(&made.run)).await? {
+            return Ok(ended);
         }
+        let story = office.story(&self.story.id).await?;
         let base = office.commit_named(&self.hand.base)?;
         let judged = Judged {
             story: &story,
@@ -182,7 +203,7 @@ impl Attempt<'_> {
         let name = office.keep(&made.copy, &judged)?;
         if story.agent_status == "implementing" {
             let _asked =
-                granted!(self.step(implementer, implementer, "request-review", json!({})).await?, story);
+                granted!(self.step(implementer, implementer, "request-review", json!({})).await?, self);
             let reporter = office.identities.of(&Part::Reporter).await?;
             let artifact = json!({
                 "artifact_type": evidence::COMMIT,
@@ -198,7 +219,7 @@ impl Attempt<'_> {
             });
             let _reported = granted!(
                 self.step(&reporter, implementer, "report", json!({ "artifact": artifact })).await?,
-                story
+                self
             );
             let number = story.number.clone();
             office.notes.write(|note| note.pending_review.push(number)).await?;
@@ -217,11 +238,14 @@ impl Attempt<'_> {
     ) -> Result<Ended, Fault> {
         let office = self.office;
         let reports = self.reports().await?;
-        let missing = evidence::missing(&office.repository, judged.commit, judged.story, &reports)?;
-        let looked = evidence::looked_at(judged.story);
-        if !missing.is_empty() {
-            let found = self.by_engine(&missing.join("; "));
+        let looked = evidence::look(&office.repository, judged.commit, judged.story, &reports)?;
+        if !looked.missing.is_empty() {
+            let found = self.by_engine(&looked.missing.join("; "));
             return self.send_back(implementer, &found, &made.run).await;
+        }
+        let seen = looked.words();
+        if !seen.is_empty() {
+            office.say(Tone::Plain, format!("{}: {seen}", self.story.name()));
         }
         let reviewer = office.identities.of(&Part::Reviewer).await?;
         let review = json!({
@@ -231,8 +255,11 @@ impl Attempt<'_> {
             "disproved_count": 0,
             "summary": made.review.summary,
         });
-        let _reviewed =
-            granted!(self.step(&reviewer, implementer, "review-complete", review).await?, judged.story);
+        let _reviewed = granted!(self.step(&reviewer, implementer, "review-complete", review).await?, self);
+        // Before anything lands: what others said meanwhile is not what it lands on.
+        if let Some(ended) = self.is_alarming(Some(&made.run)).await? {
+            return Ok(ended);
+        }
         let commit = match office.land(judged).await? {
             Landed::At(commit) => {
                 // The checks passed on the judged tree, and on a merged one before it landed.
@@ -251,10 +278,9 @@ impl Attempt<'_> {
             Landed::Interrupted => return Ok(Ended::Interrupted),
         };
         let verifier = office.identities.of(&Part::Verifier).await?;
-        office.say(format!("{}: {looked}", judged.story.name()));
         let verdict = json!({
             "result": "pass",
-            "summary": format!("{}; {looked}", made.review.summary),
+            "summary": with_what_was_seen(&made.review.summary, &seen),
             "review_type": REVIEW_TYPE,
             "findings": made.review,
             "commit_sha": commit.id.as_str(),
@@ -262,6 +288,9 @@ impl Attempt<'_> {
         match self.step(&verifier, implementer, "verify", verdict).await? {
             Ok(_) => {}
             Err(refused) => {
+                if let Some(ended) = self.is_alarming(Some(&made.run)).await? {
+                    return Ok(ended);
+                }
                 let why = format!("it landed as {}, but was not verified: {}", commit.id, refused.message);
                 return Ok(Ended::Waits { why, run: Some(made.run.clone()) });
             }
@@ -294,22 +323,18 @@ impl Attempt<'_> {
     ) -> Result<Ended, Fault> {
         let verifier = self.office.identities.of(&Part::Verifier).await?;
         let body = json!({ "reason": review.summary, "review_type": REVIEW_TYPE, "findings": review });
-        let _rejected = granted!(self.step(&verifier, implementer, "reject", body).await?, self.story);
+        let _rejected = granted!(self.step(&verifier, implementer, "reject", body).await?, self);
         Ok(Ended::Failed { why: review.summary.clone(), run: Some(run.to_owned()) })
     }
 
     /// Nothing came of it that anybody could look at.
     async fn give_back(&self, implementer: &Identity, why: String, run: String) -> Result<Ended, Fault> {
-        let _given = granted!(self.step(implementer, implementer, "unclaim", json!({})).await?, self.story);
+        let _given = granted!(self.step(implementer, implementer, "unclaim", json!({})).await?, self);
         Ok(Ended::Failed { why, run: Some(run) })
     }
 }
 
-/// A conflict means that the story moved without us; anything else is for a person.
-fn turned_down(story: &Story, refused: &Refused) -> Ended {
-    let why = format!("the queue refused: {}", refused.message);
-    if refused.status == 409 {
-        return Ended::LetGo(format!("{}: {why}", story.name()));
-    }
-    Ended::Waits { why, run: None }
+/// What a verification says: what the reviewer found, and what the engine looked at itself.
+fn with_what_was_seen(review: &str, seen: &str) -> String {
+    if seen.is_empty() { review.to_owned() } else { format!("{review}; {seen}") }
 }

@@ -55,7 +55,7 @@ pub(super) struct Escalation {
     /// Whether a person may let it be tried again.
     #[serde(default)]
     pub(super) for_good: bool,
-    /// It was closed, and not by us: that stays until a person has looked, whatever the queue says of the story.
+    /// Somebody else moved it while it was in hand; nothing begins before a person has looked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) alarm: bool,
 }

@@ -1,29 +1,56 @@
-//! What the engine itself can see of a story's work: the commit, its tree, and the files that criteria and reports name.
+//! What the engine itself can see of a story's work: the commit, its tree, and the files that criteria and reports name. It also
+//! says what it could not look at, so that nobody takes its silence for a look.
 
 use super::plan::Story;
-use crate::fault::git_fault;
+use crate::effect_runner::{is_somewhere_in_tree, is_there_in_tree};
 use serde_json::Value;
-use windlass_artifact_formats::story_queue::Criterion;
+use windlass_artifact_formats::story_queue::{Criterion, Named, NamedFile, named_files};
 use windlass_control_api::Fault;
-use windlass_git_workspaces::{Commit, Repository, TreeId};
+use windlass_git_workspaces::{Commit, Repository};
 
-/// Kinds of criteria that say where to look.
-const LOOKED_FOR: [&str; 4] = ["test", "code", "route", "migration"];
+/// The kind of a criterion that people alone can judge, whatever its words name.
+const BY_HAND: &str = "manual";
 pub(super) const COMMIT: &str = "commit_diff";
 
-/// What is missing or empty, in words; nothing where everything is there.
-pub(super) fn missing(
+/// What came of looking, criterion by criterion.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Looked {
+    /// What is missing or empty, in words; with any of it the story is sent back.
+    pub(super) missing: Vec<String>,
+    found: Vec<String>,
+    /// Files that are not there, and that a criterion only seems to name: whoever reviewed has answered for them.
+    doubtful: Vec<String>,
+    /// Criteria that name nothing to look for.
+    unseen: Vec<String>,
+}
+
+impl Looked {
+    /// One sentence for the run and for the verification.
+    pub(super) fn words(&self) -> String {
+        let mut said = Vec::new();
+        if !self.found.is_empty() {
+            said.push(format!("the engine found {}", self.found.join(", ")));
+        }
+        if !self.doubtful.is_empty() {
+            said.push(format!("not there, and the reviewer says not needed: {}", self.doubtful.join(", ")));
+        }
+        if !self.unseen.is_empty() {
+            let names = if self.unseen.len() == 1 { "names" } else { "name" };
+            said.push(format!("{} {names} no file, so only the reviewer looked", self.unseen.join(", ")));
+        }
+        said.join("; ")
+    }
+}
+
+pub(super) fn look(
     repository: &Repository,
     commit: &Commit,
     story: &Story,
     reports: &[Value],
-) -> Result<Vec<String>, Fault> {
-    let mut missing = Vec::new();
+) -> Result<Looked, Fault> {
+    let mut looked = Looked::default();
     for criterion in &story.criteria {
-        let Some(path) = place_of(criterion) else { continue };
-        if !is_there(repository, &commit.tree, path)? {
-            missing.push(format!("{}: {path} is not there or empty", criterion.id));
-        }
+        look_for(repository, commit, criterion, &mut looked)?;
     }
     for report in reports.iter().filter(|report| is_of_this_work(report, story)) {
         let path = report["path"].as_str().unwrap_or_default();
@@ -32,37 +59,66 @@ pub(super) fn missing(
             if details["tree"].as_str().is_some_and(|tree| tree != commit.tree.as_str())
                 && is_newest(report, reports)
             {
-                missing.push(format!("the report is about the tree {}", details["tree"]));
+                looked.missing.push(format!("the report is about the tree {}", details["tree"]));
             }
-        } else if report["exists"] != false && !is_there(repository, &commit.tree, path)? {
-            missing.push(format!("{path}, which a report names, is not there or empty"));
+        } else if report["exists"] != false && !is_there_in_tree(repository, &commit.tree, path)? {
+            looked.missing.push(format!("{path}, which a report names, is not there or empty"));
         }
     }
-    Ok(missing)
+    Ok(looked)
 }
 
-/// Where the criterion says that it can be seen.
-fn place_of(criterion: &Criterion) -> Option<&str> {
-    let kind = criterion.kind.as_deref().unwrap_or_default();
-    criterion.path.as_deref().filter(|_| LOOKED_FOR.contains(&kind))
-}
-
-/// For which criteria the engine itself has looked, in words: the others stand on the reviewer's word alone.
-pub(super) fn looked_at(story: &Story) -> String {
-    let ids = |looked: bool| -> Vec<&str> {
-        let fitting = story.criteria.iter().filter(|one| place_of(one).is_some() == looked);
-        fitting.map(|one| one.id.as_str()).collect()
-    };
-    let (looked, others) = (ids(true), ids(false));
-    match (looked.as_slice(), others.as_slice()) {
-        ([], []) => "it has no criteria, so the engine looked for nothing".to_owned(),
-        ([], others) => format!("the engine looked for nothing itself: {} name no file", others.join(", ")),
-        (looked, []) => format!("the engine found what {} name", looked.join(", ")),
-        (looked, others) => {
-            let (looked, others) = (looked.join(", "), others.join(", "));
-            format!("the engine found what {looked} name; {others} name no file")
+fn look_for(
+    repository: &Repository,
+    commit: &Commit,
+    criterion: &Criterion,
+    looked: &mut Looked,
+) -> Result<(), Fault> {
+    let id = &criterion.id;
+    if let Some(path) = said_to_be(criterion) {
+        if is_there_in_tree(repository, &commit.tree, path)? {
+            looked.found.push(format!("{path} ({id})"));
+        } else {
+            looked.missing.push(format!("{id}: {path} is not there or empty"));
+        }
+        return Ok(());
+    }
+    let mut seen = false;
+    for NamedFile { path, named } in in_words(criterion) {
+        let there = is_somewhere_in_tree(repository, &commit.tree, &path)?;
+        seen |= there || named == Named::Plainly;
+        match (there, named) {
+            (true, _) => looked.found.push(format!("{path} ({id})")),
+            (false, Named::Plainly) => looked.missing.push(format!(
+                "{id}: {path} is not there or empty; if the criterion does not ask for it, its `verification_criterion` must \
+                 be of type `manual`"
+            )),
+            (false, Named::Perhaps) => looked.doubtful.push(format!("{path} ({id})")),
         }
     }
+    if !seen {
+        looked.unseen.push(id.clone());
+    }
+    Ok(())
+}
+
+/// The file that the plan itself gives for a criterion. A route is no file.
+fn said_to_be(criterion: &Criterion) -> Option<&str> {
+    let by_hand = criterion.kind.as_deref() == Some(BY_HAND);
+    criterion.path.as_deref().filter(|path| !by_hand && !path.starts_with('/'))
+}
+
+fn in_words(criterion: &Criterion) -> Vec<NamedFile> {
+    if criterion.kind.as_deref() == Some(BY_HAND) { Vec::new() } else { named_files(&criterion.text) }
+}
+
+/// Files that whoever reviews must answer for where they are missing: taken from words that may mean something else.
+pub(super) fn to_answer_for(criterion: &Criterion) -> Vec<String> {
+    if said_to_be(criterion).is_some() {
+        return Vec::new();
+    }
+    let guessed = in_words(criterion).into_iter().filter(|file| file.named == Named::Perhaps);
+    guessed.map(|file| file.path).collect()
 }
 
 /// Reports of earlier attempts are about other work.
@@ -75,13 +131,4 @@ fn is_newest(report: &Value, reports: &[Value]) -> bool {
     let said = |report: &Value| report["inserted_at"].as_str().unwrap_or_default().to_owned();
     let commits = reports.iter().filter(|other| other["artifact_type"] == COMMIT);
     commits.map(said).max().is_none_or(|newest| newest == said(report))
-}
-
-/// A file with content, or a directory with files.
-fn is_there(repository: &Repository, tree: &TreeId, path: &str) -> Result<bool, Fault> {
-    let path = path.trim_start_matches("./").trim_end_matches('/');
-    if let Some(content) = repository.file_at(tree, path).map_err(git_fault)? {
-        return Ok(content.iter().any(|byte| !byte.is_ascii_whitespace()));
-    }
-    Ok(!repository.names_at(tree, path).map_err(git_fault)?.is_empty())
 }

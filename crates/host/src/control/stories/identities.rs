@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use windlass_control_api::stories::{Method, escaped};
 use windlass_control_api::{Code, Fault};
 
+const FILE: &str = "identities.json";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// A fresh one for each attempt at a story.
@@ -67,19 +69,20 @@ pub(super) struct Identities<'a> {
     user_key: String,
     file: PathBuf,
     kept: RefCell<BTreeMap<String, Identity>>,
+    /// Attempts go on side by side; two that need the same part must not make two agents for it.
+    making: tokio::sync::Mutex<()>,
 }
 
 impl<'a> Identities<'a> {
-    pub(super) fn open(queue: &'a Queue<'a>, user_key: String, file: PathBuf) -> Result<Self, Fault> {
-        let kept = match std::fs::read(&file) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-                Fault::new(Code::BadSettings, format!("{} cannot be read: {error}", file.display()))
-                    .hint("remove the file; new identities are made then")
-            })?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
-            Err(error) => return Err(file_fault("read", &file, &error)),
+    /// In a directory of the project: two orchestrations of one tenant would take each other's keys away. Older versions kept them
+    /// beside it, for all projects.
+    pub(super) fn open(queue: &'a Queue<'a>, user_key: String, directory: &Path) -> Result<Self, Fault> {
+        let file = directory.join(FILE);
+        let kept = match kept_in(&file)? {
+            Some(kept) => kept,
+            None => kept_in(&directory.with_file_name(FILE))?.unwrap_or_default(),
         };
-        Ok(Self { queue, user_key, file, kept: RefCell::new(kept) })
+        Ok(Self { queue, user_key, file, kept: RefCell::new(kept), making: tokio::sync::Mutex::new(()) })
     }
 
     pub(super) fn user_key(&self) -> &str {
@@ -93,6 +96,7 @@ impl<'a> Identities<'a> {
 
     /// Whoever plays this part, made where nobody does yet or where the queue no longer knows the agent.
     pub(super) async fn of(&self, part: &Part) -> Result<Identity, Fault> {
+        let _one_at_a_time = self.making.lock().await;
         let renewed = match self.known(part) {
             Some(known) if !known.key.is_empty() => return Ok(known),
             Some(known) => self.renewed(known, part).await?,
@@ -203,6 +207,17 @@ impl<'a> Identities<'a> {
     fn save(&self) -> Result<(), Fault> {
         let text = serde_json::to_vec_pretty(&*self.kept.borrow()).map_err(|error| bug(error.to_string()))?;
         write_private(&self.file, &text)
+    }
+}
+
+fn kept_in(file: &Path) -> Result<Option<BTreeMap<String, Identity>>, Fault> {
+    match std::fs::read(file) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+            Fault::new(Code::BadSettings, format!("{} cannot be read: {error}", file.display()))
+                .hint("remove the file; new identities are made then")
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(file_fault("read", file, &error)),
     }
 }
 

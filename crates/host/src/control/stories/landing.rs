@@ -239,7 +239,7 @@ impl Office<'_> {
     }
 
     /// As for a task of this repository that nobody works on.
-    fn context_for_checks(&self) -> Result<RunContext, Fault> {
+    pub(super) fn context_for_checks(&self) -> Result<RunContext, Fault> {
         let command = StartRun {
             repository: self.command.repository.clone(),
             directory: self.command.directory.clone(),

@@ -1,8 +1,10 @@
 //! The orchestrator of a story queue: poll, choose, let fresh agents work on copies of the repository, have others report,
 //! review and verify, land what holds, note it, and go round again. It writes no code and believes no claim.
 
+mod alarm;
 mod attempt;
 mod checkpoint;
+mod ending;
 mod evidence;
 mod identities;
 mod landing;
@@ -17,6 +19,7 @@ use crate::clock::Deadline;
 use crate::control::task_spec::chosen_agents;
 use crate::control::{agents, trust};
 use crate::fault::git_fault;
+use crate::fence;
 use crate::holder;
 use crate::host::Host;
 use crate::settings::{Origin, Settings};
@@ -37,6 +40,8 @@ use windlass_protocols::Role;
 pub(crate) use waiting::inbox;
 
 const USUAL_PARALLEL: u64 = 2;
+const UNHELD_ROOT: &str = "agents run as root and no sandbox holds them: one of them could read the user's key out of this process and \
+                           verify its own work; use another user, or `--sandbox required`";
 
 pub(crate) async fn orchestrate(
     host: &Host,
@@ -65,7 +70,6 @@ pub(crate) async fn orchestrate(
     let tenant = inner(&tenant, "tenant");
     let project = project(&queue, &command).await?;
     let directory = host.state.path().join("orchestrations").join(text_of(tenant, "id")).join(&project.id);
-    let file = directory.with_file_name("identities.json");
     let owner = holder::Owner::this_process("", &format!("windlass orchestrate {}", project.slug))?;
     let key = format!("stories {}", project.id);
     let lease = match holder::hold(&host.journal, &key, &owner).await? {
@@ -77,7 +81,7 @@ pub(crate) async fn orchestrate(
         }
         Err(held) => return Err(holder::held_fault("the project", &held)),
     };
-    let identities = Identities::open(&queue, command.user_key.clone(), file)?;
+    let identities = Identities::open(&queue, command.user_key.clone(), &directory)?;
     let worked = async {
         let verifier = identities.of(&Part::Verifier).await?;
         let notes = Notes::load(&queue, &project.id, verifier.key).await?;
@@ -107,6 +111,9 @@ pub(crate) async fn orchestrate(
             capabilities: tenants["require_capabilities"].as_bool().unwrap_or(false),
             until: command.max_minutes.map(Deadline::minutes),
         };
+        if fence::lets_agents_look_in(&office.context_for_checks()?) {
+            watcher.hear(&Event::Notice { text: UNHELD_ROOT.to_owned() });
+        }
         let room = command.parallel.map(u64::from).or_else(|| tenants["max_concurrent_agents"].as_u64());
         let room = usize::try_from(room.unwrap_or(USUAL_PARALLEL).max(1)).unwrap_or(1);
         rounds::work_through(&office, room).await

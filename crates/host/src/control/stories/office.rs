@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use windlass_control_api::Fault;
-use windlass_control_api::events::{Event, Watcher};
+use windlass_control_api::events::{Event, Tone, Watcher};
 use windlass_control_api::orchestration::{StartOrchestration, VerifiedStory};
 use windlass_control_api::stories::Method;
 use windlass_git_workspaces::{Checkout, Repository};
@@ -53,9 +53,24 @@ pub(super) enum Place {
     Current,
 }
 
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Branch(branch) => f.write_str(branch),
+            Self::Current => f.write_str("the branch that is checked out"),
+        }
+    }
+}
+
 impl Office<'_> {
-    pub(super) fn say(&self, text: impl Into<String>) {
-        self.watcher.hear(&Event::Notice { text: text.into() });
+    pub(super) fn say(&self, tone: Tone, text: impl Into<String>) {
+        self.watcher.hear(&Event::News { text: text.into(), tone });
+    }
+
+    /// What a person types to go on here.
+    pub(super) fn again(&self) -> String {
+        let usual = || format!("windlass orchestrate --project {}", self.project.slug);
+        self.command.again.clone().unwrap_or_else(usual)
     }
 
     pub(super) async fn story(&self, id: &str) -> Result<Story, Fault> {

@@ -23,6 +23,8 @@ pub(super) struct Story {
     pub(super) verified_status: String,
     pub(super) assigned_agent: Option<String>,
     pub(super) assigned_at: String,
+    pub(super) reported_by: Option<String>,
+    pub(super) reported_at: String,
     pub(super) rejection_reason: Option<String>,
     pub(super) quarantined: bool,
 }
@@ -45,6 +47,8 @@ impl Story {
             verified_status: text("verified_status"),
             assigned_agent: maybe("assigned_agent_id"),
             assigned_at: text("assigned_at"),
+            reported_by: maybe("reported_by_agent_id"),
+            reported_at: text("reported_done_at"),
             rejection_reason: maybe("rejection_reason"),
             quarantined: value["quarantined"].as_bool().unwrap_or(false),
         }
@@ -85,7 +89,7 @@ pub(super) fn choose(ready: &[Story], note: &Checkpoint, room: usize) -> Vec<Sto
     of_epic.into_iter().chain(others).take(room).cloned().collect()
 }
 
-fn may_begin(story: &Story, note: &Checkpoint) -> bool {
+pub(super) fn may_begin(story: &Story, note: &Checkpoint) -> bool {
     !story.quarantined
         && !story.is_verified()
         && !note.escalated.contains_key(&story.id)

@@ -1,24 +1,28 @@
 //! Round after round: what was in hand first, then what is ready, until everything is verified, something waits for a
 //! person, or a limit is reached.
 
+use super::alarm::Alarm;
 use super::attempt::{Attempt, Ended};
 use super::checkpoint::{Escalation, Hand};
+use super::ending::{end, interrupted, nothing_more, nothing_to_do, one_round_done, stands_in_alarm};
 use super::identities::Part;
 use super::landing::Colour;
-use super::office::{Office, Place};
+use super::office::Office;
 use super::plan::{AfterFailure, Story, after_failure, choose};
 use super::queue::inner;
-use super::waiting::{ways_on, ways_to_release};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
-use windlass_control_api::orchestration::{Orchestrated, WaitingStory};
-use windlass_control_api::stories::escaped;
+use windlass_control_api::events::Tone;
+use windlass_control_api::orchestration::Orchestrated;
 use windlass_control_api::views::Status;
 use windlass_control_api::{Code, Fault};
 
 pub(super) async fn work_through(office: &Office<'_>, room: usize) -> Result<Orchestrated, Fault> {
     catch_up(office).await?;
+    if stands_in_alarm(office) {
+        return nothing_more(office).await;
+    }
     let unfinished: Vec<(String, Hand)> =
         office.notes.read(|note| note.in_hand.iter().map(|(id, hand)| (id.clone(), hand.clone())).collect());
     let mut begun = 0;
@@ -28,22 +32,15 @@ pub(super) async fn work_through(office: &Office<'_>, room: usize) -> Result<Orc
     }
     for several in hands.chunks(room) {
         if batch(office, several.to_vec()).await? == Went::Interrupted {
-            return end(
-                office,
-                Status::Interrupted,
-                "it was interrupted; the same command goes on".to_owned(),
-            )
-            .await;
+            return interrupted(office).await;
         }
     }
     loop {
         if office.host.shutdown.borrow()?.waiting().await.is_some() {
-            return end(
-                office,
-                Status::Interrupted,
-                "it was interrupted; the same command goes on".to_owned(),
-            )
-            .await;
+            return interrupted(office).await;
+        }
+        if stands_in_alarm(office) {
+            return nothing_more(office).await;
         }
         if let Some(why) = used_up(office, begun) {
             return end(office, Status::Exhausted, why).await;
@@ -60,12 +57,7 @@ pub(super) async fn work_through(office: &Office<'_>, room: usize) -> Result<Orc
         begun += u32::try_from(chosen.len()).unwrap_or(u32::MAX);
         let hands = take_in_hand(office, chosen).await?;
         if batch(office, hands).await? == Went::Interrupted {
-            return end(
-                office,
-                Status::Interrupted,
-                "it was interrupted; the same command goes on".to_owned(),
-            )
-            .await;
+            return interrupted(office).await;
         }
         if office.command.once {
             return one_round_done(office).await;
@@ -131,7 +123,7 @@ async fn latest(office: &Office<'_>, since: u64) -> Result<u64, Fault> {
     }
 }
 
-async fn ready(office: &Office<'_>) -> Result<Vec<Story>, Fault> {
+pub(super) async fn ready(office: &Office<'_>) -> Result<Vec<Story>, Fault> {
     let query = [("project_id", office.project.id.as_str()), ("page_size", "500")];
     let answer = office.queue.get(office.identities.user_key(), "/stories/ready", &query).await?;
     let stories = inner(&answer, "stories").as_array().into_iter().flatten().map(Story::read);
@@ -212,7 +204,8 @@ async fn note(
     match ended {
         Ended::Interrupted => return Ok(Went::Interrupted),
         Ended::Verified(verified) => {
-            office.say(format!("{name} is verified and landed as {}", short(&verified.commit)));
+            let commit = short(&verified.commit);
+            office.say(Tone::Good, format!("{name} is verified and landed as {commit} on {}", office.place));
             office
                 .notes
                 .write(|note| {
@@ -223,22 +216,23 @@ async fn note(
             office.verified.borrow_mut().push(verified);
         }
         Ended::TakenBack => {
-            office.say(format!("{name} was taken back by a person; the attempt is given up"));
+            office
+                .say(Tone::Attention, format!("{name} was taken back by a person; the attempt is given up"));
             office.notes.write(done).await?;
         }
         Ended::LetGo(why) => {
-            office.say(format!("{name} is let go: {why}"));
+            office.say(Tone::Attention, format!("{name} is let go: {why}"));
             office.let_go.borrow_mut().insert(id.to_owned());
             office.notes.write(done).await?;
         }
-        Ended::Alarm(why) => {
-            office.say(format!("{name}: {why}"));
-            let alarm = Escalation { alarm: true, ..escalation(story, why, None, false) };
+        Ended::Alarm { alarm, run } => {
+            let why = raise(office, &name, &alarm);
+            let waits = Escalation { alarm: true, ..escalation(story, why, run, false) };
             office
                 .notes
                 .write(|note| {
                     done(note);
-                    note.escalated.insert(id.to_owned(), alarm);
+                    note.escalated.insert(id.to_owned(), waits);
                 })
                 .await?;
             office.tell_people().await?;
@@ -260,14 +254,14 @@ async fn note(
                     cycles
                 })
                 .await?;
-            office.say(format!("{name} was sent back ({cycles}): {why}"));
+            office.say(Tone::Bad, format!("{name} was sent back ({cycles}): {why}"));
             if after_failure(cycles) != AfterFailure::Again {
                 office.tell_people().await?;
             }
         }
         // It stays in hand: a person's answer may be all it needs.
         Ended::Waits { why, run } => {
-            office.say(format!("{name} waits for a person: {why}"));
+            office.say(Tone::Attention, format!("{name} waits for a person: {why}"));
             let waits = escalation(story, why, run, false);
             office.notes.write(|note| note.escalated.insert(id.to_owned(), waits)).await?;
             office.tell_people().await?;
@@ -291,120 +285,26 @@ fn used_up(office: &Office<'_>, begun: u32) -> Option<String> {
     office.until.filter(|until| until.left().is_zero()).map(|_| "the minutes are used up".to_owned())
 }
 
+/// Says who did what, and gives it back for those who read it later.
+fn raise(office: &Office<'_>, name: &str, alarm: &Alarm) -> String {
+    office.say(Tone::Bad, format!("ALARM: {name}: {}", alarm.why));
+    for line in &alarm.evidence {
+        office.say(Tone::Bad, format!("{name}: {line}"));
+    }
+    [&[format!("ALARM: {}", alarm.why)], &alarm.evidence[..]].concat().join("\n")
+}
+
 /// No story begins on a base that is red: it would be blamed for what others did.
 async fn red_base(office: &Office<'_>) -> Result<Option<Orchestrated>, Fault> {
     let tip = office.tip()?;
     match office.colour(&tip.tree).await? {
         Colour::Green => Ok(None),
-        Colour::Interrupted => {
-            end(office, Status::Interrupted, "it was interrupted; the same command goes on".to_owned())
-                .await
-                .map(Some)
-        }
+        Colour::Interrupted => interrupted(office).await.map(Some),
         Colour::Red(why) => {
             let now = format!("the base {} is red, so no story begins: {why}", short(tip.id.as_str()));
             end(office, Status::NeedsHuman, now).await.map(Some)
         }
     }
-}
-
-async fn one_round_done(office: &Office<'_>) -> Result<Orchestrated, Fault> {
-    let (total, verified) = progress(office).await?;
-    if total == verified {
-        return nothing_to_do(office).await;
-    }
-    let waits = office.notes.read(|note| !note.escalated.is_empty());
-    let status = if waits { Status::NeedsHuman } else { Status::Accepted };
-    end(office, status, format!("one round is done; {verified} of {total} stories are verified")).await
-}
-
-async fn nothing_to_do(office: &Office<'_>) -> Result<Orchestrated, Fault> {
-    let (total, verified) = progress(office).await?;
-    if total == verified {
-        let alarms = office
-            .notes
-            .write(|note| {
-                "complete".clone_into(&mut note.phase);
-                note.escalated.retain(|_, one| one.alarm);
-                note.escalated.len()
-            })
-            .await?;
-        if alarms > 0 {
-            let now = format!(
-                "all {total} stories are verified, {alarms} of them by somebody else while in hand here"
-            );
-            return end(office, Status::NeedsHuman, now).await;
-        }
-        return end(office, Status::Accepted, format!("all {total} stories are verified")).await;
-    }
-    office.notes.write(|note| "waiting".clone_into(&mut note.phase)).await?;
-    let now = format!("nothing is ready; {verified} of {total} stories are verified, the others wait");
-    end(office, Status::NeedsHuman, now).await
-}
-
-async fn progress(office: &Office<'_>) -> Result<(u64, u64), Fault> {
-    let path = format!("/projects/{}/progress", escaped(&office.project.id));
-    let answer = office.queue.get(office.identities.user_key(), &path, &[]).await?;
-    let progress = inner(&answer, "progress");
-    let total = progress["total_stories"].as_u64().unwrap_or(0);
-    Ok((total, progress["stories_by_verified_status"]["verified"].as_u64().unwrap_or(0)))
-}
-
-async fn end(office: &Office<'_>, status: Status, now: String) -> Result<Orchestrated, Fault> {
-    let (total_stories, verified_stories) = progress(office).await?;
-    office.tell_people().await?;
-    let waiting = if status == Status::NeedsHuman { waiting(office).await? } else { Vec::new() };
-    Ok(Orchestrated {
-        project: office.project.slug.clone(),
-        status,
-        now,
-        branch: match &office.place {
-            Place::Branch(branch) => branch.clone(),
-            Place::Current => "the branch that is checked out".to_owned(),
-        },
-        verified: office.verified.borrow().clone(),
-        waiting,
-        total_stories,
-        verified_stories,
-    })
-}
-
-/// Those that were escalated, and those that wait for others or are in somebody else's hands.
-async fn waiting(office: &Office<'_>) -> Result<Vec<WaitingStory>, Fault> {
-    let slug = &office.project.slug;
-    let mut all: Vec<WaitingStory> = office.notes.read(|note| {
-        let told = note.escalated.values().map(|one| WaitingStory {
-            number: one.number.clone(),
-            title: one.title.clone(),
-            why: one.why.clone(),
-            commands: ways_on(one, slug),
-        });
-        told.collect()
-    });
-    let ready: Vec<String> = ready(office).await?.into_iter().map(|story| story.id).collect();
-    let query = [("project_id", office.project.id.as_str()), ("limit", "500")];
-    let answer = office.queue.get(office.identities.user_key(), "/stories", &query).await?;
-    for story in inner(&answer, "stories").as_array().into_iter().flatten().map(Story::read) {
-        if story.is_verified() || all.iter().any(|known| known.number == story.number) {
-            continue;
-        }
-        let name = story.name();
-        let (why, commands) = if story.quarantined {
-            ("it is quarantined".to_owned(), ways_to_release(&name, slug))
-        } else if ready.contains(&story.id) {
-            (
-                "it is ready, and was not begun".to_owned(),
-                vec![format!("windlass orchestrate --project {slug}")],
-            )
-        } else if story.agent_status == "pending" {
-            ("it waits for others".to_owned(), vec![format!("windlass story blocked --project {slug}")])
-        } else {
-            let why = format!("it is {}, by somebody else", story.agent_status);
-            (why, vec![format!("windlass story history {name} --project {slug}")])
-        };
-        all.push(WaitingStory { number: story.number, title: story.title, why, commands });
-    }
-    Ok(all)
 }
 
 fn short(commit: &str) -> &str {

@@ -10,6 +10,7 @@ use crate::durable_file::ensure;
 use crate::host::Host;
 use crate::state_dir::make_private;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use windlass_control_api::Fault;
 use windlass_control_api::inbox::{EvidenceView, InboxEntry};
@@ -44,21 +45,19 @@ struct KeptStory {
 }
 
 /// What a person can type about a story that was given to them: look at the work, or at the story where there was none.
-pub(super) fn ways_on(one: &Escalation, slug: &str) -> Vec<String> {
-    if one.alarm {
-        let name = format!("US-{}", one.number);
-        return vec![
-            format!("windlass story history {name} --project {slug}"),
-            format!("windlass story reject {name} --project {slug} --reason \"…\" --as orchestrator:NAME"),
-            format!("windlass orchestrate --project {slug} --retry {name}"),
-        ];
-    }
+pub(super) fn ways_on(one: &Escalation, slug: &str, again: &str) -> Vec<String> {
+    let name = format!("US-{}", one.number);
     let look = match &one.run {
         Some(run) => format!("windlass show {run}"),
-        None => format!("windlass story show US-{} --project {slug}", one.number),
+        None => format!("windlass story show {name} --project {slug}"),
     };
-    let again = format!("windlass orchestrate --project {slug} --retry US-{}", one.number);
-    [Some(look), (!one.for_good).then_some(again)].into_iter().flatten().collect()
+    let taken_back = [
+        format!("windlass story history {name} --project {slug}"),
+        format!("windlass story reject {name} --project {slug} --reason \"…\" --as orchestrator:NAME"),
+    ];
+    let who = one.alarm.then_some(taken_back).into_iter().flatten();
+    let again = (!one.for_good).then(|| format!("{again} --retry {name}"));
+    std::iter::once(look).chain(who).chain(again).collect()
 }
 
 /// What a person can type about a story that is held because somebody tried what custody forbids.
@@ -77,10 +76,11 @@ impl Office<'_> {
         let mut stories = Vec::new();
         for (id, one) in &escalated {
             let sent_back = self.sent_back(id).await?;
-            let commands = ways_on(one, slug);
+            let commands = ways_on(one, slug, &self.again());
             let suggestion = if one.alarm {
-                "find out who closed it and with which keys; reject it if that was not right, revoke the keys, then say \
-                 that you have looked"
+                "find out who they are. If nobody you know, a key is in wrong hands: revoke it (`windlass story keys revoke`) and the \
+                 keys it made, and take the story back as an orchestrator (`windlass story reject`). The last command says that \
+                 you have looked; until then no story of the project begins"
             } else if one.for_good {
                 "split it into new stories, which begin anew; or do it by hand: contract, claim and start it as an agent \
                  of your own, and have it reported, reviewed and verified by others"
@@ -104,7 +104,11 @@ impl Office<'_> {
                 since_ms: 0,
             });
         }
-        for story in self.quarantined().await? {
+        // An alarm says more than that it is held.
+        let alarms: BTreeSet<&String> =
+            escalated.values().filter(|one| one.alarm).map(|one| &one.number).collect();
+        let held = self.quarantined().await?.into_iter();
+        for story in held.filter(|story| !alarms.contains(&story.number)) {
             let name = story.name();
             stories.retain(|known| known.number != story.number);
             stories.push(KeptStory {

@@ -1,6 +1,7 @@
 //! The work on one attempt: a task loop in a copy of the repository, begun, resumed or read back from the journal.
 
 use super::attempt::Attempt;
+use super::evidence;
 use super::office::Office;
 use crate::control::{find, resume, start};
 use crate::durable_file::ensure;
@@ -9,16 +10,19 @@ use crate::headline;
 use crate::state_dir::make_private;
 use std::path::PathBuf;
 use windlass_artifact_formats::Reading;
-use windlass_artifact_formats::story_queue::{StoryBrief, StoryReview, reviewer_prompt};
+use windlass_artifact_formats::story_queue::{Criterion, StoryBrief, StoryReview, reviewer_prompt};
 use windlass_artifact_formats::task_loop::VerdictReport;
 use windlass_control_api::Fault;
-use windlass_control_api::commands::{ResumeRun, SettingValue, StartRun, StopRun};
-use windlass_control_api::events::{Event, Watcher};
+use windlass_control_api::commands::{JudgedCriterion, ResumeRun, SettingValue, StartRun, StopRun};
+use windlass_control_api::events::{Event, Tone, Watcher};
 use windlass_control_api::views::Status;
 use windlass_engine::{Journal, RunHead};
 use windlass_git_workspaces::{Checkout, Commit, Repository};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::judged_task::state::State;
+
+/// The fact of a task loop that its change lies on a branch.
+const LANDED_KIND: &str = "landed";
 
 pub(super) enum Worked {
     Made(Box<Made>),
@@ -142,6 +146,7 @@ impl Attempt<'_> {
             task: brief.task_text(),
             task_id: Some(self.task_id()),
             base: Some("main".to_owned()),
+            criteria: story.criteria.iter().map(to_judge).collect(),
             settings,
             yes: office.command.yes,
             wait: true,
@@ -235,6 +240,10 @@ impl Attempt<'_> {
     }
 }
 
+fn to_judge(criterion: &Criterion) -> JudgedCriterion {
+    JudgedCriterion { id: criterion.id.clone(), seems_to_name: evidence::to_answer_for(criterion) }
+}
+
 /// The newest run of a copy; each has one.
 async fn run_in(office: &Office<'_>, common_dir: &str) -> Result<Option<RunHead>, Fault> {
     let heads = office.host.journal.runs().await.map_err(journal_fault)?;
@@ -252,6 +261,12 @@ impl Watcher for Prefixed<'_> {
         match event {
             Event::Fact(entry) => {
                 let mut entry = entry.clone();
+                if entry.kind == LANDED_KIND {
+                    // In the copy, where nobody looks. Whether the story lands is told when it does.
+                    "accepted in its copy of the repository; it lands when it is verified"
+                        .clone_into(&mut entry.text);
+                    entry.tone = Tone::Plain;
+                }
                 if !entry.text.is_empty() {
                     entry.text = format!("{} · {}", self.name, entry.text);
                 }
@@ -259,6 +274,9 @@ impl Watcher for Prefixed<'_> {
             }
             Event::Notice { text } => {
                 self.inner.hear(&Event::Notice { text: format!("{} · {text}", self.name) });
+            }
+            Event::News { text, tone } => {
+                self.inner.hear(&Event::News { text: format!("{} · {text}", self.name), tone: *tone });
             }
             Event::Started { .. } => self.inner.hear(event),
             Event::Progress(_) => {}

@@ -27,9 +27,21 @@ pub struct TaskSpec {
     #[serde(default, skip_serializing_if = "Patience::is_usual")]
     pub patience: Patience,
     pub place: Place,
+    /// What a verdict must speak of one by one; nothing for a task without criteria of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub criteria: Vec<CriterionToJudge>,
     /// Where a run begun by another program stood when it is taken over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopted: Option<Adopted>,
+}
+
+/// One criterion by the name everybody calls it by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CriterionToJudge {
+    pub id: String,
+    /// Files that its words seem to name: where one is missing, whoever judges must say why the criterion holds all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seems_to_name: Vec<String>,
 }
 
 /// What a cut-off run directory of the original already holds for its highest round.

@@ -7,7 +7,9 @@ use super::{Said, commands_in, remedy_in, told_by_the_command_line, tool_called}
 use serde_json::json;
 use std::collections::BTreeSet;
 
-type Face = fn(&mut Scene, &Row) -> Option<Said>;
+pub(super) type Face = fn(&mut Scene, &Row) -> Option<Said>;
+
+pub(super) const FACES: [Face; 3] = [over_http, on_the_command_line, as_a_tool];
 
 #[expect(clippy::unnecessary_wraps, reason = "the other faces do not have every deed")]
 fn over_http(scene: &mut Scene, row: &Row) -> Option<Said> {

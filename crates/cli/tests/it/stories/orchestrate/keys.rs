@@ -46,27 +46,73 @@ fn a_user_s_key_in_a_file_that_agents_can_read_is_refused_before_anything_begins
     server.stop();
 }
 
+/// Looks for a key in the variables of every process there is, and for a way into the orchestrator's memory.
+fn looks_for(key: &str) -> String {
+    let look = format!(
+        "for one in /proc/[0-9]*; do if tr '\\\\0' '\\\\n' < $one/environ 2>/dev/null | grep -q {key}; then echo $one; fi; \
+         done > found.txt; echo looked >> found.txt"
+    );
+    format!(
+        "[[step]]\nrole = 'doer'\ndo = [{{ run = ['sh', '-c', \"{look}\"] }}, {{ handoff = 'looked' }}]\n\n[[step]]\nrole = \
+         'judge'\ndo = [{{ verdict = {{ verdict = 'pass', reasons = [{{ check = 'AC-1 verified', details = 'x' }}] }} }}]\n"
+    )
+}
+
+#[test]
+fn no_agent_finds_the_user_s_key_in_a_process_whatever_holds_it() {
+    for means in ["landlock", "namespaces", "off"] {
+        let (mut world, user) = founded();
+        let server = Server::start(&world).unwrap();
+        let repository = world.repository("repo");
+        let agent = world.agent_from_text("agents.toml", &looks_for(&user));
+        world.set("LOOPCTL_SERVER", server.url()).set("LOOPCTL_API_KEY", user.as_str());
+        let _ = world.windlass(&["story", "project", "create", "App"]).exits_with(0);
+        let file = world.path().join("plan.json");
+        std::fs::write(&file, plan_of(&["1.1"], &[]).to_string()).unwrap();
+        let _ =
+            world.windlass(&["story", "import", file.to_str().unwrap(), "--project", "app"]).exits_with(0);
+        let wish = if means == "off" {
+            "off"
+        } else {
+            let settings = world.home().join(".config/windlass/windlass.toml");
+            std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
+            std::fs::write(&settings, format!("sandbox-means = ['{means}']\n")).unwrap();
+            "required"
+        };
+        let words = [
+            "orchestrate",
+            "--project",
+            "app",
+            "--repo",
+            repository.text(),
+            "--agent",
+            &agent,
+            "--no-audit",
+            "--sandbox",
+            wish,
+            "--json",
+        ];
+        let ended = world.windlass(&words);
+        // A machine without one of the two says so.
+        if !(ended.code == Some(14) && ended.stdout.contains("WL-SANDBOX-001")) {
+            let _ = ended.exits_with(0);
+            assert_eq!(repository.git(&["show", "windlass/app:found.txt"]), "looked", "{means}");
+        }
+        server.stop();
+    }
+}
+
 #[test]
 fn a_key_in_the_environment_is_not_left_where_proc_shows_it() {
     let waits = Turn { more: "{ wait_for = 'go' },", ..Turn::good("1.1", 1) };
     let mut stage = Stage::of(&plan_of(&["1.1"], &[]), &[waits]);
-    stage
-        .world
-        .set("LOOPCTL_API_KEY", "lc_secret")
-        .set("LOOPCTL_USER_KEY", "lc_secret")
-        .set("KEPT", "in sight");
+    stage.world.set("LOOPCTL_API_KEY", "lc_secret").set("LOOPCTL_USER_KEY", "lc_secret");
     let running = stage.world.start_windlass(&stage.words(&[]));
     wait_until("the implementer", || (stage.attempts() > 0).then_some(()));
     let seen = std::fs::read(format!("/proc/{}/environ", running.pid())).unwrap();
     let seen = String::from_utf8_lossy(&seen);
-    assert!(seen.contains("in sight") && !seen.contains("lc_secret"), "{seen}");
-    for file in std::fs::read_dir(format!("/proc/{}/fd", running.pid())).unwrap() {
-        let file = file.unwrap().path();
-        if std::fs::read_link(&file).is_ok_and(|target| target.to_string_lossy().contains("memfd:variables"))
-        {
-            assert_eq!(std::fs::read(&file).unwrap(), b"", "what was handed over is gone");
-        }
-    }
+    let home = format!("HOME={}", stage.world.home().display());
+    assert!(seen.contains(&home) && !seen.contains("lc_secret"), "{seen}");
     std::fs::write(stage.world.shared("go"), "").unwrap();
     let _ = running.wait().exits_with(0);
 }
@@ -86,31 +132,6 @@ fn a_key_that_was_taken_out_of_sight_is_still_the_one_that_asks() {
     world.set("LOOPCTL_API_KEY", user);
     let _ = world.windlass(&words).exits_with(0);
     server.stop();
-}
-
-#[test]
-fn a_story_that_somebody_else_closed_while_it_was_in_hand_is_an_alarm() {
-    let waits = Turn { more: "{ wait_for = 'go' },", ..Turn::good("1.1", 1) };
-    let stage = Stage::of(&plan_of(&["1.1"], &[]), &[waits]);
-    let running = stage.world.start_windlass(&stage.words(&[]));
-    wait_until("the implementer", || (stage.attempts() > 0).then_some(()));
-    for words in [
-        &["report", "US-1.1", "--as", "agent:mallory"][..],
-        &["review-complete", "US-1.1"],
-        &["verify", "US-1.1", "--as", "orchestrator:trudy"],
-    ] {
-        let _ = stage.story(words).exits_with(0);
-    }
-    std::fs::write(stage.world.shared("go"), "").unwrap();
-    let ended = running.wait().exits_with(11).json_lines();
-
-    let ended = ended.last().unwrap();
-    assert!(ended["now"].as_str().unwrap().contains("by somebody else while in hand here"), "{ended}");
-    assert_eq!(stage.landed(), Vec::<String>::new());
-    let inbox = stage.world.windlass(&["inbox", "--json"]).exits_with(0).json();
-    assert!(inbox[0]["cause"].as_str().unwrap().contains("verified by somebody else"), "{inbox}");
-    let _ = stage.orchestrate(&[]).exits_with(11);
-    let _ = stage.orchestrate(&["--retry", "US-1.1"]).exits_with(0);
 }
 
 #[test]

@@ -145,4 +145,17 @@ impl Stage {
             line.unwrap_or_else(|| panic!("{task} in {lines}"))["run_dir"].as_str().unwrap().to_owned();
         std::fs::read_to_string(format!("{directory}/rounds/round-1/{role}.prompt.md")).unwrap()
     }
+
+    /// The same words of the orchestration for a person, without `--json`.
+    pub(super) fn told(&self, more: &[&str]) -> Output {
+        let words: Vec<&str> = self.words(more).into_iter().filter(|word| *word != "--json").collect();
+        self.world.windlass(&words)
+    }
+
+    /// What the last verdict on a story says.
+    pub(super) fn summary(&self, story: &str) -> String {
+        let shown = self.story(&["show", story, "--json"]).exits_with(0).json();
+        let summary = shown["story"]["latest_verification"]["summary"].as_str();
+        summary.unwrap_or_else(|| panic!("{shown}")).to_owned()
+    }
 }

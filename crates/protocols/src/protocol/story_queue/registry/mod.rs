@@ -29,6 +29,10 @@ pub struct Tenant {
     pub name: String,
     pub status: TenantStatus,
     pub created: Micros,
+    /// How many entries the tree head covers that was signed before the tenant was listed; unknown of older ones. It is kept for
+    /// ever, so where it is missing somebody took it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_head: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

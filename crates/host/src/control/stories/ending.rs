@@ -1,0 +1,135 @@
+//! How an orchestration ends: what it came to, who waits for whom, and what a person can type about it. Nothing begins here.
+
+use super::office::Office;
+use super::plan::{Story, may_begin};
+use super::queue::inner;
+use super::rounds::ready;
+use super::waiting::{ways_on, ways_to_release};
+use windlass_control_api::Fault;
+use windlass_control_api::orchestration::{Orchestrated, WaitingStory};
+use windlass_control_api::stories::escaped;
+use windlass_control_api::views::Status;
+
+pub(super) async fn interrupted(office: &Office<'_>) -> Result<Orchestrated, Fault> {
+    end(office, Status::Interrupted, "it was interrupted; the same command goes on".to_owned()).await
+}
+
+/// A story that somebody else called done says that a key may be in wrong hands: nothing begins before a person has looked.
+pub(super) fn stands_in_alarm(office: &Office<'_>) -> bool {
+    !alarms(office).is_empty()
+}
+
+fn alarms(office: &Office<'_>) -> Vec<String> {
+    let alarming = |note: &super::checkpoint::Checkpoint| {
+        note.escalated.values().filter(|one| one.alarm).map(|one| one.number.clone()).collect()
+    };
+    office.notes.read(alarming)
+}
+
+pub(super) async fn one_round_done(office: &Office<'_>) -> Result<Orchestrated, Fault> {
+    let (total, verified) = progress(office).await?;
+    if total == verified {
+        return nothing_to_do(office).await;
+    }
+    let waits = office.notes.read(|note| !note.escalated.is_empty());
+    let status = if waits { Status::NeedsHuman } else { Status::Accepted };
+    end(office, status, format!("one round is done; {verified} of {total} stories are verified")).await
+}
+
+pub(super) async fn nothing_to_do(office: &Office<'_>) -> Result<Orchestrated, Fault> {
+    let (total, verified) = progress(office).await?;
+    if total == verified {
+        office
+            .notes
+            .write(|note| {
+                "complete".clone_into(&mut note.phase);
+                note.escalated.retain(|_, one| one.alarm);
+            })
+            .await?;
+        return end(office, Status::Accepted, format!("all {total} stories are verified")).await;
+    }
+    office.notes.write(|note| "waiting".clone_into(&mut note.phase)).await?;
+    let now = format!("nothing is ready; {verified} of {total} stories are verified, the others wait");
+    end(office, Status::NeedsHuman, now).await
+}
+
+/// For an orchestration that an alarm keeps from beginning anything.
+pub(super) async fn nothing_more(office: &Office<'_>) -> Result<Orchestrated, Fault> {
+    end(office, Status::NeedsHuman, String::new()).await
+}
+
+async fn progress(office: &Office<'_>) -> Result<(u64, u64), Fault> {
+    let path = format!("/projects/{}/progress", escaped(&office.project.id));
+    let answer = office.queue.get(office.identities.user_key(), &path, &[]).await?;
+    let progress = inner(&answer, "progress");
+    let total = progress["total_stories"].as_u64().unwrap_or(0);
+    Ok((total, progress["stories_by_verified_status"]["verified"].as_u64().unwrap_or(0)))
+}
+
+pub(super) async fn end(office: &Office<'_>, status: Status, now: String) -> Result<Orchestrated, Fault> {
+    let (total_stories, verified_stories) = progress(office).await?;
+    office.tell_people().await?;
+    let alarms = alarms(office);
+    // Whatever else there is to say, this is first.
+    let (status, now) =
+        if alarms.is_empty() { (status, now) } else { (Status::NeedsHuman, in_alarm(&alarms)) };
+    let waiting = if status == Status::NeedsHuman { waiting(office).await? } else { Vec::new() };
+    Ok(Orchestrated {
+        project: office.project.slug.clone(),
+        status,
+        now,
+        branch: office.place.to_string(),
+        verified: office.verified.borrow().clone(),
+        alarms,
+        waiting,
+        total_stories,
+        verified_stories,
+    })
+}
+
+fn in_alarm(alarms: &[String]) -> String {
+    let names: Vec<String> = alarms.iter().map(|number| format!("US-{number}")).collect();
+    format!(
+        "ALARM: others called {} done while it was in hand here; no story begins before a person has looked",
+        names.join(", ")
+    )
+}
+
+/// Those that were escalated, and those that wait for others or are in somebody else's hands.
+async fn waiting(office: &Office<'_>) -> Result<Vec<WaitingStory>, Fault> {
+    let slug = &office.project.slug;
+    let mut all: Vec<WaitingStory> = office.notes.read(|note| {
+        let told = note.escalated.values().map(|one| WaitingStory {
+            number: one.number.clone(),
+            title: one.title.clone(),
+            why: one.why.clone(),
+            commands: ways_on(one, slug, &office.again()),
+        });
+        told.collect()
+    });
+    let query = [("project_id", office.project.id.as_str()), ("limit", "500")];
+    let answer = office.queue.get(office.identities.user_key(), "/stories", &query).await?;
+    let ready = ready(office).await?;
+    for story in inner(&answer, "stories").as_array().into_iter().flatten().map(Story::read) {
+        if story.is_verified() || all.iter().any(|known| known.number == story.number) {
+            continue;
+        }
+        let name = story.name();
+        let (why, commands) = if story.quarantined {
+            ("it is quarantined".to_owned(), ways_to_release(&name, slug))
+        } else if ready.iter().any(|one| one.id == story.id)
+            && office.notes.read(|note| may_begin(&story, note))
+        {
+            ("it is ready, and was not begun by this command".to_owned(), vec![office.again()])
+        } else if story.agent_status == "pending" {
+            ("it waits for others".to_owned(), vec![format!("windlass story blocked --project {slug}")])
+        } else {
+            (
+                format!("it is {}, by somebody else", story.agent_status),
+                vec![format!("windlass story history {name} --project {slug}")],
+            )
+        };
+        all.push(WaitingStory { number: story.number, title: story.title, why, commands });
+    }
+    Ok(all)
+}
