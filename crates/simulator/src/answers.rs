@@ -164,6 +164,7 @@ impl Answering<'_> {
             new_tests: new_tests.collect(),
             evidence: vec![artifact("gate.json", effect)],
             usage: self.usage(),
+            red: Vec::new(),
         }))
     }
 
@@ -503,7 +504,12 @@ pub(crate) fn gate_of(run: &Run) -> Option<&Gate> {
         Protocol::JudgedTask(state) => Some(&state.integrity),
         Protocol::FeedbackControl(state) => Some(&state.integrity.gate),
         Protocol::GoalContract(state) => state.open.as_ref().map(|open| &open.gate),
-        Protocol::RoadmapRounds(_) => None,
+        // Of several live rounds, one that waits for a person.
+        Protocol::RoadmapRounds(state) => {
+            let held = state.held_over_gate();
+            let round = held.first().map(|(round, _)| (*round).to_owned());
+            state.book.rounds.get(&round?).map(|book| &book.gate.gate)
+        }
     }
 }
 

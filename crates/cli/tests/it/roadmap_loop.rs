@@ -5,6 +5,7 @@ mod cheats;
 mod cleaning;
 pub(crate) mod crashes;
 mod fan_out;
+mod gate;
 mod held_to;
 mod ignored;
 mod ladder;

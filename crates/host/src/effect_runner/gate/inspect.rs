@@ -15,6 +15,7 @@ use windlass_protocols::effect::InspectGate;
 use windlass_protocols::kernel::gate::{
     FindingName, GateFinding, GateReport, Integrity, NewTests, NewTestsSay, PathKind, Touch, TouchedPath,
 };
+use windlass_protocols::kernel::gate::{TestCount, counted, fewer_tests};
 use windlass_protocols::outcome::{CheckResult, StepEnd, Usage};
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::{ArtifactRef, EffectId, Outcome, Run, TreeId};
@@ -35,6 +36,28 @@ pub(in super::super) async fn run(
         Spec::FeedbackControl(_) => Share::Each,
         Spec::JudgedTask(_) | Spec::GoalContract(_) | Spec::RoadmapRounds(_) => Share::Together,
     };
+    let mut asked = asked;
+    let mut unmeasured = Unmeasured::default();
+    if asked.unmeasured && (plan.with_base.is_some() || plan.on_base.is_some()) {
+        let trees = [(&asked.tree, plan.with_base.is_some()), (&asked.base, true)];
+        for (place, (tree, wanted)) in trees.into_iter().enumerate() {
+            if !wanted {
+                continue;
+            }
+            let (tree, commands) = (tree.clone(), asked.commands.clone());
+            let batch = Batch { first, tree, commands, limits: asked.limits, share };
+            first += asked.commands.len();
+            match run_all(&context, effect, &batch, &run, &told).await? {
+                Ran::All(all, usage) => {
+                    unmeasured.results[place] = all;
+                    used.duration.0 += usage.duration.0;
+                    used.output_bytes += usage.output_bytes;
+                }
+                Ran::CutOff(outcome) => return Ok(outcome),
+            }
+        }
+        asked = unmeasured.narrowed(asked);
+    }
     let tests = telling_of_tests(&context.spec, &asked.commands);
     let mut batches =
         [(&plan.with_base, asked.commands.clone(), Vec::new()), (&plan.on_base, tests, Vec::new())];
@@ -55,7 +78,41 @@ pub(in super::super) async fn run(
         }
     }
     let [(_, _, with_base), (_, _, on_base)] = batches;
-    step::blocking(move || report(&context, effect, &asked, (&plan, &with_base, &on_base), used)).await
+    step::blocking(move || report(&context, effect, &asked, (&plan, &with_base, &on_base, &unmeasured), used))
+        .await
+}
+
+/// What the commands say of the change and of the base, where nobody had asked them.
+#[derive(Default)]
+struct Unmeasured {
+    /// On the change, then on the base.
+    results: [Vec<CheckResult>; 2],
+}
+
+impl Unmeasured {
+    /// What is red on the change cannot pass only with its own tests.
+    fn narrowed(&self, asked: InspectGate) -> InspectGate {
+        let red = |results: &[CheckResult]| -> Vec<String> {
+            let red = results.iter().filter(|result| !result.passed());
+            red.map(|result| result.command.clone()).collect()
+        };
+        let [now, before] = &self.results;
+        let red_now = red(now);
+        let commands = asked.commands.iter().filter(|command| !red_now.contains(command)).cloned().collect();
+        InspectGate { commands, red_at_base: red(before), ..asked }
+    }
+
+    fn red(&self) -> Vec<String> {
+        let red = self.results[0].iter().filter(|result| !result.passed());
+        red.map(|result| format!("`{}`", result.command)).collect()
+    }
+
+    /// Of those that are green: a red one says nothing about how many there are.
+    fn fewer_tests(&self) -> Option<GateFinding> {
+        let [now, before] = &self.results;
+        let now: Vec<CheckResult> = now.iter().filter(|result| result.passed()).cloned().collect();
+        fewer_tests(&TestCount::of(counted(before)), counted(&now))
+    }
 }
 
 /// Those whose word on new tests means something. A pre-commit check was never run at the base, and is no test.
@@ -152,10 +209,11 @@ fn report(
     context: &RunContext,
     effect: EffectId,
     asked: &InspectGate,
-    (plan, with_base, on_base): (&Plan, &[CheckResult], &[CheckResult]),
+    (plan, with_base, on_base, unmeasured): (&Plan, &[CheckResult], &[CheckResult], &Unmeasured),
     usage: Usage,
 ) -> Result<Outcome, Fault> {
-    let findings: Vec<GateFinding> = only_with_its_own(asked, &plan.touched, with_base).into_iter().collect();
+    let own = only_with_its_own(asked, &plan.touched, with_base);
+    let findings: Vec<GateFinding> = own.into_iter().chain(unmeasured.fewer_tests()).collect();
     let say = |result: &CheckResult| match (result.passed(), asked.red_at_base.contains(&result.command)) {
         (_, true) => NewTestsSay::RedAtTheBaseAnyway,
         (true, false) => NewTestsSay::PassesWithoutTheChange,
@@ -172,13 +230,15 @@ fn report(
     };
     let text = serde_json::to_vec_pretty(&sealed).map_err(|error| bug(error.to_string()))?;
     let mut evidence = vec![context.evidence.seal("gate.json", &text)?];
-    evidence.extend(logs(context, effect, asked.commands.len() * 2)?);
+    let measured: usize = unmeasured.results.iter().map(Vec::len).sum();
+    evidence.extend(logs(context, effect, measured + asked.commands.len() * 2)?);
     Ok(Outcome::GateInspected(Box::new(GateReport {
         tree: asked.tree.clone(),
         findings,
         new_tests,
         evidence,
         usage,
+        red: unmeasured.red(),
     })))
 }
 
