@@ -58,7 +58,7 @@ pub(crate) fn listed_waivers(text: &str, faults: &mut Vec<String>) -> Vec<Waiver
             // Whoever has nothing to waive may say so.
             None if ["none", "n/a", "nothing"].contains(&name.trim_end_matches('.').to_lowercase().as_str()) => {}
             None => faults.push(format!(
-                "`## Waivers` names {}, which is no finding about the gate; write `- NAME: why`, one line for each",
+                "the section `Waivers` names {}, which is no finding about the gate; write `- NAME: why`, one line for each",
                 crate::fault::excerpt(name)
             )),
         }

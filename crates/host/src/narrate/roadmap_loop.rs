@@ -1,9 +1,10 @@
 //! What happens in a roadmap loop, in sentences: one short line for everything a person follows a round by.
 
-use super::{local_time, short};
+use super::{found, local_time, short};
 use windlass_control_api::events::Tone;
 use windlass_protocols::Run;
 use windlass_protocols::kernel::availability::FOR_GOOD;
+use windlass_protocols::kernel::gate::GateFinding;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::roadmap_rounds::end::End;
 use windlass_protocols::protocol::roadmap_rounds::facts::{
@@ -47,6 +48,7 @@ pub(super) fn stepping(step: &PlaneStep) -> (String, Tone) {
         PlaneStep::SetAside(asked) => format!("{}: setting an earlier review aside", asked.work.round),
         PlaneStep::TakeUp(asked) => format!("{}: taking up what lies there", asked.round),
         PlaneStep::CombineWork(asked) => format!("{}: merging into {}", asked.round, asked.branch),
+        PlaneStep::LookAtGate(_) => String::new(),
         PlaneStep::FinalizeRound(asked) => format!("{}: merging", asked.round),
         PlaneStep::PublishUpdate(asked) => format!("publishing {}", asked.revision),
     };
@@ -72,6 +74,7 @@ pub(super) fn stepped(outcome: &PlaneOutcome) -> (String, Tone) {
         | PlaneOutcome::SetAside { .. }
         | PlaneOutcome::TakenUp { .. }
         | PlaneOutcome::WorkCombined { .. }
+        | PlaneOutcome::GateLooked(_)
         | PlaneOutcome::Merged { .. } => (String::new(), Tone::Quiet),
     }
 }
@@ -109,6 +112,16 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::MergeConflicted { round, paths } => {
             (format!("{round} does not fit the base in {}", paths.join(", ")), Tone::Attention)
         }
+        Fact::GateLooked { looked } if looked.findings.is_empty() => quiet(),
+        Fact::GateLooked { looked } => on_gate(&looked.round, &looked.findings),
+        Fact::GateInspected { round, report } if report.findings.is_empty() => {
+            (format!("{round} passes with the base's own tests and configuration too"), Tone::Good)
+        }
+        Fact::GateInspected { round, report } => on_gate(round, &report.findings),
+        Fact::GateHeld { round, findings } => {
+            let names: Vec<&str> = findings.iter().map(|finding| finding.kind.name()).collect();
+            (format!("{round} is approved and waits: nobody waived {}", names.join(", ")), Tone::Attention)
+        }
         Fact::RoundMerged { round, commit, .. } => {
             let book = state(run).and_then(|state| state.book.rounds.get(round));
             let ignored = book.map(|book| book.ignored.join(", ")).filter(|names| !names.is_empty());
@@ -134,6 +147,11 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::Concluded { end } => concluded(run, end),
         fact => tried_again(fact),
     }
+}
+
+fn on_gate(round: &str, findings: &[GateFinding]) -> (String, Tone) {
+    let (words, tone) = found(findings);
+    (format!("{round}: {words}"), tone)
 }
 
 const fn quiet() -> (String, Tone) {
@@ -185,6 +203,8 @@ fn moved(round: &str, (from, to): (RoundStage, RoundStage), why: &Why) -> (Strin
         | Why::CloseoutStale { .. }
         | Why::RoadmapRevised { .. }
         | Why::PlanOutdated { .. }
+        | Why::NotWaived { .. }
+        | Why::ChecksRed { .. }
         | Why::Unproven { .. } => {
             (format!("{round} back to {}: {}", to.word(), why.words()), Tone::Attention)
         }
