@@ -153,12 +153,13 @@ impl Answering<'_> {
     }
 
     fn inspect(&mut self, effect: EffectId, asked: &InspectGate) -> Outcome {
-        let found = self.choices.once_in(4);
+        // What is red as it is cannot pass only with its own tests.
+        let is_red = asked.unmeasured && self.choices.once_in(2);
+        let found = !is_red && self.choices.once_in(4);
         let say = self
             .choices
             .weighted(&[(2, NewTestsSay::WouldHaveFailedBefore), (1, NewTestsSay::PassesWithoutTheChange)]);
         let new_tests = asked.commands.iter().map(|command| NewTests { command: command.clone(), say });
-        let is_red = asked.unmeasured && self.choices.once_in(4);
         let (red, green) =
             if is_red { (asked.commands.clone(), Vec::new()) } else { (Vec::new(), asked.commands.clone()) };
         Outcome::GateInspected(Box::new(GateReport {

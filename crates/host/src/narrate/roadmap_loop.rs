@@ -114,10 +114,16 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         }
         Fact::GateLooked { looked } if looked.findings.is_empty() => quiet(),
         Fact::GateLooked { looked } => on_gate(&looked.round, &looked.findings),
-        Fact::GateInspected { round, report } if report.findings.is_empty() => {
+        Fact::GateInspected { round, report } if !report.findings.is_empty() => {
+            on_gate(round, &report.findings)
+        }
+        Fact::GateInspected { round, report } if !report.red.is_empty() => {
+            let named: Vec<String> = report.red.iter().map(|command| format!("`{command}`")).collect();
+            (format!("{round} does not pass {}", named.join(", ")), Tone::Attention)
+        }
+        Fact::GateInspected { round, .. } => {
             (format!("{round} passes with the base's own tests and configuration too"), Tone::Good)
         }
-        Fact::GateInspected { round, report } => on_gate(round, &report.findings),
         Fact::GateHeld { round, findings } => {
             let names: Vec<&str> = findings.iter().map(|finding| finding.kind.name()).collect();
             (format!("{round} is approved and waits: nobody waived {}", names.join(", ")), Tone::Attention)
