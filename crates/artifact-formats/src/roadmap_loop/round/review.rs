@@ -135,7 +135,9 @@ impl Review {
         let mut unknown = Vec::new();
         let waivers = document.optional("Waivers").map(|section| section.text()).unwrap_or_default();
         let waivers = listed_waivers(&waivers, &mut unknown);
-        unknown.into_iter().for_each(|fault| document.report(format!("### Waivers: {fault}")));
+        for fault in unknown {
+            document.report(format!("### Waivers: {fault}"));
+        }
         let Some(stated) = stated else { return document.finish(None) };
         let unusable = document.take_faults();
         let fields = MarkdownFields::read(&document, milestone_id);

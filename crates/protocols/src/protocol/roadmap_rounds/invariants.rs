@@ -260,7 +260,9 @@ impl<'a> Watch<'a> {
         if alone && !gate.red.is_empty() {
             wrong.push(format!("{round} is merged with red checks, and its planner alone says otherwise"));
         }
-        wrong.iter().for_each(|sentence| self.say(sentence));
+        for sentence in wrong {
+            self.say(&sentence);
+        }
     }
 
     /// A reviewer's own files move the branch and leave the content as it was.
