@@ -42,13 +42,12 @@ pub(super) fn working(work: &RoundWork) -> String {
 pub(super) fn stepping(step: &PlaneStep) -> (String, Tone) {
     let text = match step {
         // Read before every decision: telling it each time would bury the rest.
-        PlaneStep::Read { .. } | PlaneStep::WriteState(_) => String::new(),
+        PlaneStep::Read { .. } | PlaneStep::WriteState(_) | PlaneStep::LookAtGate(_) => String::new(),
         PlaneStep::OpenWorktree(asked) => format!("making {}", asked.worktree),
         PlaneStep::CaptureWork(asked) => format!("{}: taking down what was left", asked.work.round),
         PlaneStep::SetAside(asked) => format!("{}: setting an earlier review aside", asked.work.round),
         PlaneStep::TakeUp(asked) => format!("{}: taking up what lies there", asked.round),
         PlaneStep::CombineWork(asked) => format!("{}: merging into {}", asked.round, asked.branch),
-        PlaneStep::LookAtGate(_) => String::new(),
         PlaneStep::FinalizeRound(asked) => format!("{}: merging", asked.round),
         PlaneStep::PublishUpdate(asked) => format!("publishing {}", asked.revision),
     };

@@ -48,8 +48,8 @@ fn approving(waived: &[FindingName]) -> ReviewSeen {
     let ReviewSeen::Approved { closeout, artifact, .. } = approved("r1", CloseoutMode::StatusOnly) else {
         unreachable!("an approval is one")
     };
-    let waiver = |finding: &FindingName| Waiver { finding: *finding, reason: "as asked".to_owned() };
-    ReviewSeen::Approved { closeout, artifact, waivers: waived.iter().map(waiver).collect() }
+    let by_name = |finding: &FindingName| Waiver { finding: *finding, reason: "as asked".to_owned() };
+    ReviewSeen::Approved { closeout, artifact, waivers: waived.iter().map(by_name).collect() }
 }
 
 /// A round at its review that skips a test.

@@ -52,7 +52,8 @@ fn waiving(cut: &Cut, names: &[&str]) -> Vec<String> {
             *text = format!("{record:#}\n");
         } else if cut.style == Style::Markdown {
             let lines: Vec<String> = names.iter().map(|name| format!("- {name}: as asked\n")).collect();
-            text.push_str(&format!("\n### Waivers\n{}", lines.concat()));
+            text.push_str("\n### Waivers\n");
+            text.push_str(&lines.concat());
         }
     }
     writes(&files)
