@@ -78,6 +78,9 @@ pub struct InspectGate {
     /// Tests whose failing says nothing, where the loop knows of some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flaky: Vec<String>,
+    /// Nobody ran them on the tree or on the base yet: that comes first.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub unmeasured: bool,
     pub limits: StepLimits,
 }
 

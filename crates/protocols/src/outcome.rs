@@ -101,10 +101,11 @@ impl Outcome {
                     && report.tree == asked.tree
                     && report.results.iter().map(|result| &result.command).eq(&asked.commands)
             }
-            // A look that did not run every command is none.
+            // A look that did not run every command is none; what is red as it is needs no second look.
             (Self::GateInspected(report), Effect::InspectGate(asked)) => {
-                report.tree == asked.tree
-                    && asked.commands.iter().all(|command| report.ran_with_base.contains(command))
+                let is_red = |command| asked.unmeasured && report.red.contains(command);
+                let ran = |command| report.ran_with_base.contains(command) || is_red(command);
+                report.tree == asked.tree && asked.commands.iter().all(ran)
             }
             (Self::Landed(landed), Effect::LandChange(asked)) => landed.tree == asked.tree,
             (Self::AgentEnded(report), Effect::RunAgent(asked)) => {

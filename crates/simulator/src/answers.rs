@@ -153,18 +153,23 @@ impl Answering<'_> {
     }
 
     fn inspect(&mut self, effect: EffectId, asked: &InspectGate) -> Outcome {
-        let found = self.choices.once_in(4);
+        // What is red as it is cannot pass only with its own tests.
+        let is_red = asked.unmeasured && self.choices.once_in(2);
+        let found = !is_red && self.choices.once_in(4);
         let say = self
             .choices
             .weighted(&[(2, NewTestsSay::WouldHaveFailedBefore), (1, NewTestsSay::PassesWithoutTheChange)]);
         let new_tests = asked.commands.iter().map(|command| NewTests { command: command.clone(), say });
+        let (red, green) =
+            if is_red { (asked.commands.clone(), Vec::new()) } else { (Vec::new(), asked.commands.clone()) };
         Outcome::GateInspected(Box::new(GateReport {
             tree: asked.tree.clone(),
-            ran_with_base: asked.commands.clone(),
+            ran_with_base: green,
             findings: if found { vec![finding(FindingName::PassesOnlyWithItsOwnTests)] } else { Vec::new() },
             new_tests: new_tests.collect(),
             evidence: vec![artifact("gate.json", effect)],
             usage: self.usage(),
+            red,
         }))
     }
 
@@ -505,7 +510,12 @@ pub(crate) fn gate_of(run: &Run) -> Option<&Gate> {
         Protocol::JudgedTask(state) => Some(&state.integrity),
         Protocol::FeedbackControl(state) => Some(&state.integrity.gate),
         Protocol::GoalContract(state) => state.open.as_ref().map(|open| &open.gate),
-        Protocol::RoadmapRounds(_) => None,
+        // Of several live rounds, one that waits for a person.
+        Protocol::RoadmapRounds(state) => {
+            let held = state.held_over_gate();
+            let round = held.first().map(|(round, _)| (*round).to_owned());
+            state.book.rounds.get(&round?).map(|book| &book.gate.gate)
+        }
     }
 }
 

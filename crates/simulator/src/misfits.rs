@@ -69,6 +69,7 @@ pub(crate) fn misfit(choices: &mut Choices, effect: EffectId, request: &Effect) 
             new_tests: Vec::new(),
             evidence: Vec::new(),
             usage: Usage::default(),
+            red: Vec::new(),
         })),
         Effect::Measure(asked) => measured(choices, asked),
         Effect::RunSuite(asked) => suite(choices, effect, asked),

@@ -30,6 +30,26 @@ fn an_end_without_a_conclusion_is_seen() {
 }
 
 #[test]
+fn findings_about_the_gate_that_are_overlooked_are_seen() {
+    breaks(RoadmapBug::OverlooksFindings, "which nobody waived");
+}
+
+#[test]
+fn a_round_that_is_not_measured_without_its_own_tests_is_seen() {
+    breaks(RoadmapBug::NeverInspects, "without the checks having run with the base's own tests");
+}
+
+#[test]
+fn a_simple_round_that_is_believed_over_red_checks_is_seen() {
+    breaks(RoadmapBug::OverlooksRedChecks, "is merged with red checks");
+}
+
+#[test]
+fn a_merge_without_a_look_at_the_gate_is_seen() {
+    breaks(RoadmapBug::MergesWithoutALook, "is merged without a look at its gate");
+}
+
+#[test]
 fn two_steps_of_the_controller_at_once_are_seen() {
     breaks(RoadmapBug::AsksForTwoSteps, "while another step of the controller is under way");
 }

@@ -9,6 +9,13 @@ pub struct GateEvidence<'a> {
     pub new_tests: &'a [String],
 }
 
+/// Where a reviewer of a round waives: each generation of the files has its own form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaivedIn {
+    Record,
+    Markdown,
+}
+
 impl GateEvidence<'_> {
     /// Said only to whom it concerns: nothing was found for most changes.
     pub fn text(&self) -> String {
@@ -22,6 +29,24 @@ impl GateEvidence<'_> {
         }
         let how = "add a section `## Waivers` to your report with one line `- NAME: WHY` for each";
         format!("### What measures the change\n\n{}", self.told(how))
+    }
+
+    /// For whoever reviews a round. `red` are the checks that are red on it as it is.
+    pub fn of_round(&self, form: WaivedIn, red: &[String]) -> String {
+        let how = match form {
+            WaivedIn::Record => {
+                "put `{\"finding\": \"NAME\", \"reason\": \"WHY\"}` into a list `waivers` of `review-record.json`"
+            }
+            WaivedIn::Markdown => {
+                "add a section `### Waivers` to `review.md` with one line `- NAME: WHY` for each"
+            }
+        };
+        let mut text = self.told(how);
+        if !red.is_empty() {
+            let block = data_block("checks that are red on this round, run by the engine", &red.join("\n"));
+            text = if text == "none" { block } else { format!("{text}\n\n{block}") };
+        }
+        text
     }
 
     fn told(&self, how_to_waive: &str) -> String {

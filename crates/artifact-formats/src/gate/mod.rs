@@ -12,7 +12,7 @@ mod test_texts;
 mod waiver;
 
 pub use commands::Instruments;
-pub use evidence::GateEvidence;
+pub use evidence::{GateEvidence, WaivedIn};
 pub use paths::{Protected, ProtectedPaths};
 pub use test_texts::{Losses, TestTexts};
 pub use waiver::{GateFinding, Waiver};

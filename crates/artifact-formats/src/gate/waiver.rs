@@ -64,7 +64,7 @@ pub(crate) fn listed_waivers(text: &str, faults: &mut Vec<String>) -> Vec<Waiver
             // Whoever has nothing to waive may say so.
             None if is_nothing(name) => {}
             None => faults.push(format!(
-                "`## Waivers` names {}, which is no finding about the gate; write `- NAME: why`, one line for each",
+                "the section `Waivers` names {}, which is no finding about the gate; write `- NAME: why`, one line for each",
                 crate::fault::excerpt(name)
             )),
         }

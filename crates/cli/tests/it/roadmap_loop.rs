@@ -6,6 +6,7 @@ mod cleaning;
 pub(crate) mod crashes;
 mod cut_off;
 mod fan_out;
+mod gate;
 mod held_to;
 mod ignored;
 mod in_the_way;

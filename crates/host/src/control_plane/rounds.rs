@@ -3,13 +3,14 @@
 
 use super::folder::{self, Texts};
 use super::{Reading, roadmap_drift, words, worktree_path};
+use crate::effect_runner::answer::waived;
 use crate::fault::git_fault;
 use windlass_artifact_formats::roadmap_loop::closeout::Closeout;
 use windlass_artifact_formats::roadmap_loop::plane::{
     RoundRecord, RoundStage, Standing, closeout_faults, closeout_standing,
 };
 use windlass_artifact_formats::roadmap_loop::round::{
-    Evidence as Files, ProvenStage, ReviewDecision, RoundForm, RoundPlan, Selection, Worker,
+    Evidence as Files, ProvenStage, Review, ReviewDecision, RoundForm, RoundPlan, Selection, Worker,
     WorkerState as FileWorker, Workplace, files, sha256_hex,
 };
 use windlass_control_api::Fault;
@@ -253,7 +254,7 @@ fn evidence(reading: &Reading<'_>, artifacts: &Files, (found, workers): (&Texts,
         request: artifacts.request.is_some() && plan.is_none(),
         plan,
         notes: artifacts.notes.is_some() && integrated,
-        review: artifacts.review.as_ref().map(|review| review_seen(artifacts.form, &review.decision, found)),
+        review: artifacts.review.as_ref().map(|review| review_seen(artifacts.form, review, found)),
         plan_faults: sentences(artifacts, found, is_plan),
         notes_faults: if simple { Vec::new() } else { notes_faults },
         review_faults,
@@ -401,12 +402,13 @@ const fn review_file(form: RoundForm) -> &'static str {
     }
 }
 
-fn review_seen(form: RoundForm, decision: &ReviewDecision, found: &Texts) -> ReviewSeen {
+fn review_seen(form: RoundForm, review: &Review, found: &Texts) -> ReviewSeen {
     let file = review_file(form);
-    match decision {
+    match &review.decision {
         ReviewDecision::Approved { closeout } => ReviewSeen::Approved {
             closeout: words::closeout_mode(closeout.mode),
             artifact: digest(found, file),
+            waivers: waived(&review.waivers),
         },
         ReviewDecision::Rejected { retry_target, required_changes } => ReviewSeen::Rejected {
             target: words::retry_target(*retry_target),

@@ -132,7 +132,7 @@ pub(crate) fn verdict(context: &RunContext, file: &VerdictReport) -> Result<Verd
 }
 
 /// A checker's waivers in the words of a decision.
-pub(super) fn waived(waivers: &[Waiver]) -> Vec<windlass_protocols::kernel::gate::Waiver> {
+pub(crate) fn waived(waivers: &[Waiver]) -> Vec<windlass_protocols::kernel::gate::Waiver> {
     let known = |waiver: &Waiver| {
         let finding = FindingName::from_name(waiver.finding.as_str())?;
         Some(windlass_protocols::kernel::gate::Waiver { finding, reason: waiver.reason.clone() })

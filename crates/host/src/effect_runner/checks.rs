@@ -189,7 +189,8 @@ fn show(context: &RunContext, run: &Run, tree: &windlass_protocols::TreeId) -> R
     match &context.spec {
         Spec::GoalContract(_) => super::goal_loop::shown::to_checks(context, run, tree),
         Spec::FeedbackControl(_) => super::control_loop::shown::to_checks(context, run, tree),
-        Spec::JudgedTask(_) | Spec::RoadmapRounds(_) => super::agent::show_tree(context, tree),
+        Spec::RoadmapRounds(_) => super::roadmap_loop::shown::to_checks(context, tree),
+        Spec::JudgedTask(_) => super::agent::show_tree(context, tree),
     }
 }
 

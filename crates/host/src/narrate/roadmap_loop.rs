@@ -1,9 +1,10 @@
 //! What happens in a roadmap loop, in sentences: one short line for everything a person follows a round by.
 
-use super::{local_time, short};
+use super::{found, local_time, short};
 use windlass_control_api::events::Tone;
 use windlass_protocols::Run;
 use windlass_protocols::kernel::availability::FOR_GOOD;
+use windlass_protocols::kernel::gate::GateFinding;
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::roadmap_rounds::end::End;
 use windlass_protocols::protocol::roadmap_rounds::facts::{
@@ -41,7 +42,7 @@ pub(super) fn working(work: &RoundWork) -> String {
 pub(super) fn stepping(step: &PlaneStep) -> (String, Tone) {
     let text = match step {
         // Read before every decision: telling it each time would bury the rest.
-        PlaneStep::Read { .. } | PlaneStep::WriteState(_) => String::new(),
+        PlaneStep::Read { .. } | PlaneStep::WriteState(_) | PlaneStep::LookAtGate(_) => String::new(),
         PlaneStep::OpenWorktree(asked) => format!("making {}", asked.worktree),
         PlaneStep::CaptureWork(asked) => format!("{}: taking down what was left", asked.work.round),
         PlaneStep::SetAside(asked) => format!("{}: setting an earlier review aside", asked.work.round),
@@ -72,6 +73,7 @@ pub(super) fn stepped(outcome: &PlaneOutcome) -> (String, Tone) {
         | PlaneOutcome::SetAside { .. }
         | PlaneOutcome::TakenUp { .. }
         | PlaneOutcome::WorkCombined { .. }
+        | PlaneOutcome::GateLooked(_)
         | PlaneOutcome::Merged { .. } => (String::new(), Tone::Quiet),
     }
 }
@@ -109,6 +111,22 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::MergeConflicted { round, paths } => {
             (format!("{round} does not fit the base in {}", paths.join(", ")), Tone::Attention)
         }
+        Fact::GateLooked { looked } if looked.findings.is_empty() => quiet(),
+        Fact::GateLooked { looked } => on_gate(&looked.round, &looked.findings),
+        Fact::GateInspected { round, report } if !report.findings.is_empty() => {
+            on_gate(round, &report.findings)
+        }
+        Fact::GateInspected { round, report } if !report.red.is_empty() => {
+            let named: Vec<String> = report.red.iter().map(|command| format!("`{command}`")).collect();
+            (format!("{round} does not pass {}", named.join(", ")), Tone::Attention)
+        }
+        Fact::GateInspected { round, .. } => {
+            (format!("{round} passes with the base's own tests and configuration too"), Tone::Good)
+        }
+        Fact::GateHeld { round, findings } => {
+            let names: Vec<&str> = findings.iter().map(|finding| finding.kind.name()).collect();
+            (format!("{round} is approved and waits: nobody waived {}", names.join(", ")), Tone::Attention)
+        }
         Fact::RoundMerged { round, commit, .. } => {
             let book = state(run).and_then(|state| state.book.rounds.get(round));
             let ignored = book.map(|book| book.ignored.join(", ")).filter(|names| !names.is_empty());
@@ -134,6 +152,11 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
         Fact::Concluded { end } => concluded(run, end),
         fact => tried_again(fact),
     }
+}
+
+fn on_gate(round: &str, findings: &[GateFinding]) -> (String, Tone) {
+    let (words, tone) = found(findings);
+    (format!("{round}: {words}"), tone)
 }
 
 const fn quiet() -> (String, Tone) {
@@ -185,6 +208,8 @@ fn moved(round: &str, (from, to): (RoundStage, RoundStage), why: &Why) -> (Strin
         | Why::CloseoutStale { .. }
         | Why::RoadmapRevised { .. }
         | Why::PlanOutdated { .. }
+        | Why::NotWaived { .. }
+        | Why::ChecksRed { .. }
         | Why::Unproven { .. } => {
             (format!("{round} back to {}: {}", to.word(), why.words()), Tone::Attention)
         }

@@ -227,6 +227,9 @@ pub struct GateReport {
     pub new_tests: Vec<NewTests>,
     pub evidence: Vec<ArtifactRef>,
     pub usage: Usage,
+    /// Commands that are red on the tree as it is, where nobody had looked before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub red: Vec<String>,
 }
 
 /// One check, run with the new and changed tests on the code of the base.
@@ -343,7 +346,7 @@ impl Gate {
 
 /// Whether the checks have to be run once more for this change, with the base's own protected files. A new test file is code
 /// that runs in the same process as the old ones, so it is no exception. A change that leaves them alone costs nothing.
-pub(crate) fn needs_inspection(rules: &GateRules, touched: &[TouchedPath]) -> bool {
+pub fn needs_inspection(rules: &GateRules, touched: &[TouchedPath]) -> bool {
     !rules.is_off() && !touched.is_empty()
 }
 
@@ -355,21 +358,21 @@ pub struct TestCount {
 }
 
 /// A command and how many tests it says it ran.
-pub(crate) type Counted<'a> = (&'a str, Option<u32>);
+pub type Counted<'a> = (&'a str, Option<u32>);
 
-pub(crate) fn counted(results: &[CheckResult]) -> impl Iterator<Item = Counted<'_>> + Clone {
+pub fn counted(results: &[CheckResult]) -> impl Iterator<Item = Counted<'_>> + Clone {
     results.iter().map(|result| (result.command.as_str(), result.tests))
 }
 
 impl TestCount {
-    pub(crate) fn of<'a>(counted: impl Iterator<Item = Counted<'a>>) -> Vec<Self> {
+    pub fn of<'a>(counted: impl Iterator<Item = Counted<'a>>) -> Vec<Self> {
         let count = |(command, ran): Counted<'_>| Some(Self { command: command.to_string(), ran: ran? });
         counted.filter_map(count).collect()
     }
 }
 
 /// Fewer than at the base is a finding; so is a command that no longer says how many it ran.
-pub(crate) fn fewer_tests<'a>(
+pub fn fewer_tests<'a>(
     at_base: &[TestCount],
     now: impl Iterator<Item = Counted<'a>> + Clone,
 ) -> Option<GateFinding> {

@@ -70,6 +70,7 @@ fn held_to_base(asked: &InspectGate, kinds: &[FindingName]) -> GateReport {
         new_tests: Vec::new(),
         evidence: vec![artifact("gate.json")],
         usage: STEP,
+        red: Vec::new(),
     }
 }
 

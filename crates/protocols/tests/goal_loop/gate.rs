@@ -67,6 +67,7 @@ fn inspected(script: Script, kinds: &[FindingName]) -> Script {
         new_tests: Vec::new(),
         evidence: vec![artifact("gate.json")],
         usage: STEP,
+        red: Vec::new(),
     };
     script.answer(Outcome::GateInspected(Box::new(report)))
 }

@@ -210,6 +210,7 @@ fn fitting(request: &Effect, how: u8, tree: u8, files: &Queue) -> Outcome {
             new_tests: Vec::new(),
             evidence: Vec::new(),
             usage,
+            red: Vec::new(),
         })),
         Effect::CommitItem(asked) => Outcome::ItemCommitted {
             commit: CommitId::new(format!("{:?} {} at {}", asked.item, asked.iteration, asked.decided_at.0)),

@@ -249,5 +249,6 @@ pub(crate) fn gate_report(request: &Effect, findings: &[FindingName], usage: Usa
         new_tests: new_tests.collect(),
         evidence: vec![artifact("gate.json")],
         usage,
+        red: Vec::new(),
     }
 }

@@ -108,7 +108,7 @@ pub(crate) fn implemented() -> Evidence {
 }
 
 pub(crate) fn approved(digest: &str, closeout: CloseoutMode) -> ReviewSeen {
-    ReviewSeen::Approved { closeout, artifact: Digest::new(digest) }
+    ReviewSeen::Approved { closeout, artifact: Digest::new(digest), waivers: Vec::new() }
 }
 
 pub(crate) fn rejected(target: RetryTarget) -> ReviewSeen {

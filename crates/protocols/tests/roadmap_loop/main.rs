@@ -4,6 +4,7 @@
 mod desk;
 mod fan_out;
 mod finalizing;
+mod gate;
 mod ladder;
 mod livelocks;
 mod looking;

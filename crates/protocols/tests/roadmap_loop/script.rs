@@ -8,6 +8,7 @@ use windlass_protocols::fact::Fact;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{CapChange, Caps, Spend};
 use windlass_protocols::kernel::fence::Fence;
+use windlass_protocols::kernel::gate::{GateFinding, TouchedPath};
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::outcome::{
     AgentReport, Answer, Diagnosis, Outcome, PlaneOutcome, StepEnd, Trouble, Usage, WorkspaceAfter,
@@ -19,7 +20,7 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{Plane, RoundStage};
 use windlass_protocols::protocol::roadmap_rounds::spec::{RoadmapSpec, RoundLimits};
 use windlass_protocols::protocol::roadmap_rounds::state::State;
 use windlass_protocols::protocol::roadmap_rounds::steps::{
-    Held, PlaceTaken, PlaneStep, TakeUp, WorkCaptured, WorkKind, WorktreePurpose,
+    GateLooked, Held, LookAtGate, PlaceTaken, PlaneStep, TakeUp, WorkCaptured, WorkKind, WorktreePurpose,
 };
 use windlass_protocols::protocol::{Protocol, Spec};
 use windlass_protocols::{
@@ -42,6 +43,8 @@ pub(crate) struct Script {
     pub(crate) sweeps: bool,
     /// Whoever did something brings the plane along as it is afterwards.
     pub(crate) looks: bool,
+    /// What a look at a round finds that it did to its own measures.
+    pub(crate) measures: (Vec<TouchedPath>, Vec<GateFinding>),
     /// Every step of that name is refused with that reason.
     pub(crate) refusing: Option<(&'static str, &'static str)>,
     /// What is found in whatever an agent left, so that nothing of it is committed.
@@ -67,6 +70,7 @@ pub(crate) fn spec() -> RoadmapSpec {
         },
         limits: RoundLimits::default(),
         parallel: None,
+        checks: Vec::new(),
         patience: Patience::default(),
         place: Place {
             repository: "/repo".to_owned(),
@@ -111,6 +115,7 @@ impl Script {
             files_changed: 1,
             sweeps: false,
             looks: false,
+            measures: (Vec::new(), Vec::new()),
             refusing: None,
             hazard: None,
         };
@@ -222,8 +227,22 @@ impl Script {
                 PlaneOutcome::SetAside { head, kept: None }
             }
             PlaneStep::TakeUp(asked) => PlaneOutcome::TakenUp { places: all_committed(asked) },
+            PlaneStep::LookAtGate(asked) => self.looked_at_gate(asked),
             _ => PlaneOutcome::Read(Box::new(self.desk.plane.clone())),
         })
+    }
+
+    fn looked_at_gate(&self, asked: &LookAtGate) -> PlaneOutcome {
+        let (touched, findings) = self.measures.clone();
+        PlaneOutcome::GateLooked(Box::new(GateLooked {
+            round: asked.round.clone(),
+            fork: asked.fork.clone(),
+            head: asked.head.clone(),
+            base: TreeId::new(asked.fork.as_str()),
+            tree: TreeId::new(asked.head.as_str()),
+            touched,
+            findings,
+        }))
     }
 
     fn opened(&mut self, purpose: &WorktreePurpose, branch: &str) {
@@ -284,6 +303,7 @@ fn is_housekeeping(request: &Effect) -> bool {
                     | PlaneStep::CaptureWork(_)
                     | PlaneStep::SetAside(_)
                     | PlaneStep::TakeUp(_)
+                    | PlaneStep::LookAtGate(_)
             )
     )
 }

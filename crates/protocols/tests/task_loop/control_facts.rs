@@ -361,6 +361,7 @@ pub(crate) fn since_what_is_doubted_is_not_the_best() -> Vec<Fact> {
         new_tests: Vec::new(),
         evidence: Vec::new(),
         usage: STEP,
+        red: Vec::new(),
     };
     let change = CapturedChange { fingerprint: Some("f00d".to_owned()), ..change(1, "tree-1") };
     let facts = [

@@ -52,6 +52,7 @@ pub(crate) fn examples() -> Vec<Fact> {
         commands: lines(&["make test"]),
         red_at_base: lines(&["make test"]),
         flaky: Vec::new(),
+        unmeasured: false,
         limits: StepLimits {
             total: Millis(1),
             idle: None,

@@ -23,6 +23,7 @@ pub(crate) fn examples() -> Vec<Fact> {
         commands: lines(&["make test", "make lint"]),
         red_at_base: Vec::new(),
         flaky: lines(&["t::flaky"]),
+        unmeasured: false,
         limits: StepLimits {
             total: Millis(1),
             idle: None,

@@ -299,6 +299,7 @@ pub(crate) fn fact() -> BoxedStrategy<GoalFact> {
                 new_tests: Vec::new(),
                 evidence: Vec::new(),
                 usage: Usage::default(),
+                red: Vec::new(),
             }
         }),
         (id(), tree()).prop_map(|(item, tree)| GoalFact::ChangeApproved { item, tree }),

@@ -26,6 +26,7 @@ mod refused;
 mod reopening;
 mod repetition;
 mod roadmap_facts;
+mod roadmap_gate_facts;
 mod roadmap_planes;
 mod rows_of_the_auditor;
 mod rows_of_the_doer;

@@ -122,13 +122,14 @@ fn started(spec: RoadmapSpec) -> Fact {
     }
 }
 
-fn roadmap_spec() -> RoadmapSpec {
+pub(crate) fn roadmap_spec() -> RoadmapSpec {
     RoadmapSpec {
         task: TaskId::new("TASK-4"),
         text: "walls before roofs".to_owned(),
         caps: caps(10),
         limits: RoundLimits::default(),
         parallel: None,
+        checks: Vec::new(),
         patience: Patience::default(),
         place: spec().place,
     }
@@ -477,7 +478,7 @@ fn ends() -> Vec<RoadmapFact> {
     ends.into_iter().map(|end| RoadmapFact::Concluded { end }).collect()
 }
 
-pub(crate) const COUNT: usize = 25;
+pub(crate) const COUNT: usize = 28;
 
 pub(crate) const fn variant(fact: &RoadmapFact) -> usize {
     match fact {
@@ -506,5 +507,8 @@ pub(crate) const fn variant(fact: &RoadmapFact) -> usize {
         RoadmapFact::Concluded { .. } => 22,
         RoadmapFact::ReviewSetAside { .. } => 23,
         RoadmapFact::TakenUp { .. } => 24,
+        RoadmapFact::GateLooked { .. } => 25,
+        RoadmapFact::GateInspected { .. } => 26,
+        RoadmapFact::GateHeld { .. } => 27,
     }
 }

@@ -116,7 +116,7 @@ fn evidences() -> Vec<Evidence> {
     };
     let modes = [CloseoutMode::StatusOnly, CloseoutMode::SemanticUpdateRequired, CloseoutMode::None];
     let targets = [RetryTarget::Implement, RetryTarget::Plan, RetryTarget::Blocked];
-    let approved = |closeout| ReviewSeen::Approved { closeout, artifact: digest() };
+    let approved = |closeout| ReviewSeen::Approved { closeout, artifact: digest(), waivers: Vec::new() };
     let rejected = |target| ReviewSeen::Rejected { target, changes: lines(&["name it better"]) };
     let mut reviews: Vec<ReviewSeen> = modes.into_iter().map(approved).collect();
     reviews.extend(targets.map(rejected));

@@ -8,6 +8,7 @@ use crate::harness::words::{
     AUDIT_CHECK, STEP, agent_report, artifact, audit, change, full_spec, handoff, lines, taken_over, verdict,
 };
 use crate::roadmap_facts;
+use crate::roadmap_gate_facts;
 use std::collections::BTreeSet;
 use windlass_protocols::effect::{
     Ask, CloseRun, Effect, LandChange, Purpose, RunAgent, RunChecks, StepLimits, Wait,
@@ -75,6 +76,7 @@ fn examples() -> Vec<Fact> {
     facts.extend(goal_gate_facts::examples());
     facts.extend(roadmap_facts::since_handoffs_have_faults());
     facts.extend(control_facts::since_what_is_doubted_is_not_the_best());
+    facts.extend(roadmap_gate_facts::examples());
     facts
 }
 

@@ -7,6 +7,7 @@ use crate::choices::Choices;
 use crate::temper::Leaning;
 use windlass_protocols::Digest;
 use windlass_protocols::effect::RoundWork;
+use windlass_protocols::kernel::gate::{FindingName, Waiver};
 use windlass_protocols::protocol::roadmap_rounds::opening::beside;
 use windlass_protocols::protocol::roadmap_rounds::plane::{
     CloseoutMode, DirectSeen, Evidence, Generation, PlanSeen, Plane, RetryTarget, ReviewSeen, UpdateReview,
@@ -211,7 +212,8 @@ fn review(repo: &mut Repo, choices: &mut Choices, deed: Deed, branch: &str) {
         }
         Deed::Strange => ReviewSeen::Unclassified { why: "approved without a closeout".to_owned() },
         Deed::Good | Deed::Faulty | Deed::Nothing => {
-            ReviewSeen::Approved { closeout: closeout(choices, generation), artifact: artifact.clone() }
+            let (closeout, artifact) = (closeout(choices, generation), artifact.clone());
+            ReviewSeen::Approved { closeout, artifact, waivers: waivers(choices) }
         }
     };
     let made = at(repo, branch);
@@ -219,6 +221,16 @@ fn review(repo: &mut Repo, choices: &mut Choices, deed: Deed, branch: &str) {
     made.evidence.review_faults = faults(deed, "review.md: no decision");
     let content = made.content;
     repo.approvals.insert(artifact, Some(content));
+}
+
+/// Mostly whatever may have been found, sometimes a part of it or nothing.
+fn waivers(choices: &mut Choices) -> Vec<Waiver> {
+    let names = match choices.weighted(&[(6, "all"), (1, "part"), (2, "nothing")]) {
+        "all" => FindingName::ALL.to_vec(),
+        "part" => vec![FindingName::TestDeleted],
+        _ => Vec::new(),
+    };
+    names.into_iter().map(|finding| Waiver { finding, reason: "as asked".to_owned() }).collect()
 }
 
 fn author(repo: &mut Repo, deed: Deed, branch: &str) {

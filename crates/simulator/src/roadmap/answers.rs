@@ -13,8 +13,8 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
     CloseoutMode, DirectSeen, MilestoneStatus, Plane, ReviewSeen, UpdateReview,
 };
 use windlass_protocols::protocol::roadmap_rounds::steps::{
-    CaptureWork, CombineWork, FinalizeRound, Held, OpenWorktree, PlaceTaken, PublishUpdate, SetAside, TakeUp,
-    WorkCaptured, WorktreePurpose, WriteState,
+    CaptureWork, CombineWork, FinalizeRound, GateLooked, Held, LookAtGate, OpenWorktree, PlaceTaken,
+    PublishUpdate, SetAside, TakeUp, WorkCaptured, WorktreePurpose, WriteState,
 };
 use windlass_protocols::{CommitId, Digest, Effect, EffectId, Outcome, TreeId};
 
@@ -47,6 +47,7 @@ impl Answering<'_> {
             PlaneStep::SetAside(asked) => self.set_aside(&mut repo, asked),
             PlaneStep::TakeUp(asked) => self.take_up(&mut repo, asked),
             PlaneStep::CombineWork(asked) => self.combine(&mut repo, asked),
+            PlaneStep::LookAtGate(asked) => self.look_at_gate(asked),
             PlaneStep::FinalizeRound(asked) => self.finalize(world, &mut repo, asked),
             PlaneStep::PublishUpdate(asked) => self.publish(world, &mut repo, asked),
         };
@@ -174,6 +175,23 @@ impl Answering<'_> {
             });
         }
         Outcome::Plane(PlaneOutcome::TakenUp { places })
+    }
+
+    fn look_at_gate(&mut self, asked: &LookAtGate) -> Outcome {
+        if self.choices.once_in(60) {
+            return refused("the commit is gone");
+        }
+        let (touched, mut findings) = self.touched();
+        findings.extend(self.replaced());
+        Outcome::Plane(PlaneOutcome::GateLooked(Box::new(GateLooked {
+            round: asked.round.clone(),
+            fork: asked.fork.clone(),
+            head: asked.head.clone(),
+            base: TreeId::new(format!("tree of {}", asked.fork)),
+            tree: TreeId::new(format!("tree of {}", asked.head)),
+            touched,
+            findings,
+        })))
     }
 
     fn combine(&mut self, repo: &mut Repo, asked: &CombineWork) -> Outcome {
@@ -318,7 +336,7 @@ fn approved_by(
 ) -> Option<CloseoutMode> {
     let direct = evidence.plan.as_ref().and_then(|plan| plan.direct.as_ref());
     match (&evidence.review, direct) {
-        (Some(ReviewSeen::Approved { closeout, artifact }), _) if artifact == approval => Some(*closeout),
+        (Some(ReviewSeen::Approved { closeout, artifact, .. }), _) if artifact == approval => Some(*closeout),
         (_, Some(DirectSeen::Proven { closeout, artifact })) if artifact == approval => Some(*closeout),
         _ => None,
     }

@@ -2,6 +2,7 @@
 //! the decision believes, what it is told and what it records are bent; the product's own code is never touched.
 
 use windlass_protocols::effect::PlaneStep;
+use windlass_protocols::kernel::gate::Integrity;
 use windlass_protocols::outcome::{PlaneOutcome, Usage};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::judged_task::facts::Fact as TaskFact;
@@ -40,6 +41,10 @@ pub enum RoadmapBug {
     ReadsEveryMilestoneAsDone,
     TakesOldReviewsForNew,
     LosesACounterAfterARestart,
+    OverlooksFindings,
+    NeverInspects,
+    MergesWithoutALook,
+    OverlooksRedChecks,
 }
 
 fn roadmap(run: &mut Run) -> Option<&mut State> {
@@ -88,6 +93,8 @@ pub(crate) fn believe(bug: RoadmapBug, run: &mut Run, observed: &Observation) {
         RoadmapBug::TakesOldReviewsForNew => {
             state.book.works.values_mut().for_each(|work| work.cleared = true);
         }
+        RoadmapBug::NeverInspects => state.spec.checks.clear(),
+        RoadmapBug::MergesWithoutALook => state.spec.place.gate.integrity = Integrity::Off,
         RoadmapBug::MergesWhileTheRoadmapIsUpdated => state.book.update = None,
         RoadmapBug::MergesASecondTime => {
             state.book.rounds.values_mut().for_each(|round| round.merged = false);
@@ -98,8 +105,21 @@ pub(crate) fn believe(bug: RoadmapBug, run: &mut Run, observed: &Observation) {
 
 /// What a step is said to have come to; absent where it is told as it was.
 pub(crate) fn retold(bug: RoadmapBug, outcome: &Outcome) -> Option<Outcome> {
-    let Outcome::Plane(outcome) = outcome else { return None };
-    retell(bug, outcome).map(Outcome::Plane)
+    match outcome {
+        Outcome::Plane(outcome) => retell(bug, outcome).map(Outcome::Plane),
+        Outcome::GateInspected(report) if bug == RoadmapBug::OverlooksFindings => {
+            let mut report = report.clone();
+            report.findings.clear();
+            Some(Outcome::GateInspected(report))
+        }
+        Outcome::GateInspected(report) if bug == RoadmapBug::OverlooksRedChecks => {
+            let mut report = report.clone();
+            let red = std::mem::take(&mut report.red);
+            report.ran_with_base.extend(red);
+            Some(Outcome::GateInspected(report))
+        }
+        _ => None,
+    }
 }
 
 fn retell(bug: RoadmapBug, outcome: &PlaneOutcome) -> Option<PlaneOutcome> {
@@ -111,6 +131,7 @@ fn retell(bug: RoadmapBug, outcome: &PlaneOutcome) -> Option<PlaneOutcome> {
         (RoadmapBug::TakesOldReviewsForNew, PlaneOutcome::Looked { after, .. }) => {
             **after = retell(bug, after)?;
         }
+        (RoadmapBug::OverlooksFindings, PlaneOutcome::GateLooked(looked)) => looked.findings.clear(),
         (_, PlaneOutcome::Read(plane) | PlaneOutcome::Looked { plane, .. }) => misread(bug, plane)?,
         _ => return None,
     }

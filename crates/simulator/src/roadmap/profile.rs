@@ -1,7 +1,7 @@
 //! Roadmap loops as a simulation makes them up: with few and many rounds, caps, chains of agents and limits of their own.
 
 use crate::choices::Choices;
-use crate::profile::cap;
+use crate::profile::{cap, gate};
 use std::collections::BTreeMap;
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
@@ -36,6 +36,7 @@ pub(crate) fn spec(choices: &mut Choices) -> RoadmapSpec {
         caps,
         limits: limits(choices),
         parallel: choices.weighted(&[(4, None), (1, Some(1)), (1, Some(2))]),
+        checks: if choices.once_in(4) { Vec::new() } else { vec!["make test".to_owned()] },
         patience: Patience { tries: choices.weighted(&[(2, 5), (1, 0), (1, 1)]), ..Patience::default() },
         place: Place {
             repository: "/r".to_owned(),
@@ -50,7 +51,7 @@ pub(crate) fn spec(choices: &mut Choices) -> RoadmapSpec {
             prompts: BTreeMap::new(),
             author: None,
             fence: Fence::default(),
-            gate: windlass_protocols::kernel::gate::GateRules::default(),
+            gate: gate(choices),
         },
     }
 }

@@ -126,7 +126,7 @@ pub(super) fn found(repo: &mut Repo, choices: &mut Choices, id: &str) {
     made.evidence.notes = left >= 2;
     if left >= 3 && approved {
         let closeout = super::agents::closeout(choices, repo.generation);
-        let review = Some(ReviewSeen::Approved { closeout, artifact: artifact.clone() });
+        let review = Some(ReviewSeen::Approved { closeout, artifact: artifact.clone(), waivers: Vec::new() });
         if let Some(branch) = repo.branches.get_mut(&branch) {
             branch.evidence.review = review;
         }

@@ -10,6 +10,7 @@ mod repair;
 use super::lineage::Lineage;
 use super::round::{Faults, Integration, RoundForm, Worker, WorkerState, files, update_artifact};
 use crate::data_block::{DATA_NOTICE, inline_code};
+use crate::gate::{GateEvidence, WaivedIn};
 use crate::markdown::with_closed_fence;
 use expectations::{filled, in_round};
 
@@ -131,6 +132,9 @@ pub struct ReviewerPrompt<'a> {
     pub base_commit: &'a str,
     pub targets: CloseoutTargets<'a>,
     pub again: Again<'a>,
+    pub gate: GateEvidence<'a>,
+    /// Checks of the engine that are red on the round.
+    pub red: &'a [String],
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -246,6 +250,10 @@ impl ReviewerPrompt<'_> {
             in_round(round_id, files::NOTES),
             self.assignment.plan_files(&self.lineage.roadmap_dir)
         );
+        let waived_in = match form {
+            RoundForm::Records => WaivedIn::Record,
+            RoundForm::StructuredMarkdown => WaivedIn::Markdown,
+        };
         let own = [
             ("base", inline_code(self.base_commit)),
             ("reads", reads),
@@ -253,6 +261,7 @@ impl ReviewerPrompt<'_> {
             ("bundle_files", bundle_files(form).to_owned()),
             ("targets", blocks::targets(&self.targets)),
             ("retry", blocks::again(self.again)),
+            ("gate", self.gate.of_round(waived_in, self.red)),
             ("expectations", expected.text()),
         ];
         rendered(include_str!("../../../prompts/roadmap-loop/reviewer.md"), self.assignment, &own)

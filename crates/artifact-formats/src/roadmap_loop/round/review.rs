@@ -7,6 +7,7 @@ use super::labelled::{Label, Labelled, readable};
 use crate::fault::excerpt;
 use crate::faults::Faults;
 use crate::fields::choice;
+use crate::gate::{Waiver, listed_waivers};
 use crate::one_line::one_line;
 use crate::roadmap_loop::closeout::Closeout;
 use crate::roadmap_loop::lineage::Lineage;
@@ -21,6 +22,8 @@ pub struct Review {
     pub lineage: Option<Lineage>,
     /// Where prose and record, or two fields, do not say the same. The decision stands all the same.
     pub contradictions: Vec<String>,
+    /// Findings about the gate that the reviewer lets be.
+    pub waivers: Vec<Waiver>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +132,12 @@ impl Review {
             }
         }
         let evidence = document.optional("Evidence").map(|section| section.text()).unwrap_or_default();
+        let mut unknown = Vec::new();
+        let waivers = document.optional("Waivers").map(|section| section.text()).unwrap_or_default();
+        let waivers = listed_waivers(&waivers, &mut unknown);
+        for fault in unknown {
+            document.report(format!("### Waivers: {fault}"));
+        }
         let Some(stated) = stated else { return document.finish(None) };
         let unusable = document.take_faults();
         let fields = MarkdownFields::read(&document, milestone_id);
@@ -138,7 +147,7 @@ impl Review {
         let decision = fields.decide(&stated, unclassified, &mut contradictions);
         let evidence_summary = one_line(&evidence, MAX_SUMMARY_CHARS);
         Faults::unless_empty(files::REVIEW, unusable, || {
-            Some(Self { decision, evidence_summary, lineage: None, contradictions })
+            Some(Self { decision, evidence_summary, lineage: None, contradictions, waivers })
         })
     }
 }

@@ -10,6 +10,7 @@ use super::review::{
 use crate::fault::{ArtifactFault, FaultKind};
 use crate::faults::Faults;
 use crate::fields::{Field, Fields, choice};
+use crate::gate::{Waiver, waivers};
 use crate::roadmap_loop::closeout::{
     Closeout, CloseoutMode, CompletionPointer, HistoryEntry, MilestoneStatus, StatusChange,
 };
@@ -33,6 +34,7 @@ struct Recorded {
     has_closeout: bool,
     retry_target: Option<RetryTarget>,
     required_changes: Vec<String>,
+    waivers: Vec<Waiver>,
 }
 
 impl Review {
@@ -53,6 +55,7 @@ impl Review {
             evidence_summary: recorded.evidence_summary.clone(),
             lineage: Some(recorded.lineage.clone()),
             contradictions: contradictions.into_iter().collect(),
+            waivers: recorded.waivers.clone(),
             decision: recorded.classified(record::sentences(&unclassified)),
         })
     }
@@ -90,6 +93,7 @@ fn recorded(fields: &mut Fields<'_, '_>) -> Option<Recorded> {
     let retry_target = present("retry_target").and_then(|field| field.choice());
     let changes = present("required_changes");
     let changes = changes.map(|field| field.list(|item| item.filled_text())).unwrap_or_default();
+    let waivers = waivers(fields);
     Some(Recorded {
         lineage,
         decision: decision?,
@@ -98,6 +102,7 @@ fn recorded(fields: &mut Fields<'_, '_>) -> Option<Recorded> {
         closeout: closeout.and_then(|field| closeout_of(&field)),
         retry_target,
         required_changes: changes,
+        waivers,
     })
 }
 

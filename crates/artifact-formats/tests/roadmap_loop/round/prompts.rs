@@ -1,6 +1,7 @@
 //! Sections 20.4 and 25.7: what each role must be told, examples that parse, and foreign words only in labelled blocks.
 
 use windlass_artifact_formats::data_block::DATA_NOTICE;
+use windlass_artifact_formats::gate::GateEvidence;
 use windlass_artifact_formats::roadmap_loop::prompts::{
     Again, Assignment, CloseoutTargets, Expected, ImplementerPrompt, IntegrationPrompt, InvestigatorPrompt,
     OtherRound, PlannerPrompt, ReadyDirection, RepairPrompt, ReviewerPrompt, UpdateNames,
@@ -246,6 +247,8 @@ fn the_integration_names_the_workers_it_took() {
 #[test]
 fn the_reviewer_is_told_where_a_closeout_may_note_something() {
     let lineage = lineage();
+    let findings = [format!("test-deleted: tests were deleted: {HOSTILE}")];
+    let red = ["`make lint`".to_owned()];
     for form in [B, C] {
         let prompt = ReviewerPrompt {
             assignment: assignment(form),
@@ -253,11 +256,17 @@ fn the_reviewer_is_told_where_a_closeout_may_note_something() {
             base_commit: "3be93118",
             targets: targets(),
             again: Again::Rejected(HOSTILE),
+            gate: GateEvidence { findings: &findings, new_tests: &[] },
+            red: &red,
         }
         .render();
+        let waived_in = if form == B { "`review-record.json`" } else { "`### Waivers`" };
         assert_sound(
             &prompt,
             &[
+                waived_in,
+                "test-deleted: tests were deleted",
+                "checks that are red on this round",
                 "`3be93118`",
                 "milestone milestone-4 is in-progress",
                 "milestone-4-completion",

@@ -324,3 +324,28 @@ fn labels_in_code_are_code() {
     );
     assert!(matches!(decided(&text), ReviewDecision::Approved { .. }), "{:?}", decided(&text));
 }
+
+#[test]
+fn waivers_are_a_section_or_a_list_that_may_be_absent() {
+    let names = |review: &Review| -> Vec<(String, String)> {
+        let named = |waiver: &windlass_artifact_formats::gate::Waiver| {
+            (waiver.finding.to_string(), waiver.reason.clone())
+        };
+        review.waivers.iter().map(named).collect()
+    };
+    let expected = [("test-deleted".to_owned(), "the feature is gone with it".to_owned())];
+    let section = "\n### Waivers\n- `test-deleted`: the feature is\n  gone with it\n";
+    let markdown = Review::from_markdown(&format!("{APPROVED}{section}"), "milestone-4").unwrap();
+    assert_eq!(names(&markdown), expected);
+    assert!(names(&Review::from_markdown(APPROVED, "milestone-4").unwrap()).is_empty());
+    for wrong in ["- everything: as asked", "- test-deleted:"] {
+        let text = format!("{APPROVED}\n### Waivers\n{wrong}\n");
+        let found = sentences(Review::from_markdown(&text, "milestone-4"));
+        assert!(found.contains("### Waivers"), "{wrong}: {found}");
+    }
+    let mut approval = review_record(NUMBERED);
+    approval["waivers"] = json!([{ "finding": "test-deleted", "reason": "the feature is gone with it" }]);
+    assert_eq!(names(&in_record(&approval.to_string())), expected);
+    approval["waivers"] = json!([{ "finding": "test-deleted", "reason": " " }]);
+    assert!(Review::from_record(NUMBERED, &approval.to_string(), None).is_err());
+}

@@ -1,6 +1,7 @@
 //! `windlass roadmap run`: rounds opened, worked on, reviewed and merged until every milestone is done.
 
 use crate::commands::fence_flags::FenceFlags;
+use crate::commands::gate_flags::GateFlags;
 use crate::commands::work_flags::{Given, amount, list, number, texts};
 use crate::commands::{absolute, outcome};
 use crate::output::{LiveView, Output, Story};
@@ -88,8 +89,14 @@ pub(super) struct RoadmapRunArgs {
     #[arg(long, value_name = "AMOUNT", help_heading = "Caps", value_parser = amount)]
     max_cost: Option<String>,
 
+    /// A command that the engine runs on a round that changes what measures it; may be repeated
+    #[arg(long = "check", value_name = "COMMAND", help_heading = "Gate")]
+    checks: Vec<String>,
+
     #[command(flatten)]
     fence: FenceFlags,
+    #[command(flatten)]
+    gate: GateFlags,
 }
 
 fn at_least_one() -> clap::builder::RangedU64ValueParser<u64> {
@@ -139,6 +146,8 @@ fn given(args: &RoadmapRunArgs) -> Given {
     if args.distinct_vendors {
         given.push(("distinct-vendors".into(), SettingValue::Switch(true)));
     }
+    list(&mut given, "checks", &args.checks);
     args.fence.give(&mut given);
+    args.gate.give(&mut given);
     given
 }

@@ -4,7 +4,7 @@
 use super::{earlier, last_good, overtake};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
-use crate::control::task_spec::{Agents, caps, chosen_agents, fence, patience};
+use crate::control::task_spec::{Agents, caps, chosen_agents, fence, gate_rules, patience};
 use crate::control::{agents, disk_budget, trust};
 use crate::control_plane::{self, Looked, Trouble, TroubleKind, kept_out};
 use crate::fault::git_fault;
@@ -17,7 +17,6 @@ use windlass_control_api::roadmap_loop::StartRoadmap;
 use windlass_control_api::views::RunOutcome;
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Checkout, Repository};
-use windlass_protocols::kernel::gate::GateRules;
 use windlass_protocols::kernel::place::Place;
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::roadmap_rounds::outlook::outlook_of;
@@ -146,6 +145,7 @@ impl Wanted<'_> {
                 update_rejections: number("roadmap.update-rejections").unwrap_or(usual.update_rejections),
             },
             parallel: number("roadmap.parallel"),
+            checks: settings.list("checks"),
             patience: patience(settings),
             place: Place {
                 repository: text(self.checkout.work_tree())?,
@@ -160,7 +160,7 @@ impl Wanted<'_> {
                 prompts: BTreeMap::new(),
                 author: settings.text("author").map(str::to_owned),
                 fence: fence(settings, &self.command.directory),
-                gate: GateRules::default(),
+                gate: gate_rules(settings),
             },
         })
     }

@@ -13,7 +13,8 @@ use windlass_artifact_formats::goal_loop::{TestsExit, TestsRun};
 use windlass_control_api::Fault;
 use windlass_protocols::effect::InspectGate;
 use windlass_protocols::kernel::gate::{
-    FindingName, GateFinding, GateReport, Integrity, NewTests, NewTestsSay, PathKind, Touch, TouchedPath,
+    FindingName, GateFinding, GateReport, Integrity, NewTests, NewTestsSay, PathKind, TestCount, Touch,
+    TouchedPath, counted, fewer_tests,
 };
 use windlass_protocols::outcome::{CheckResult, StepEnd, Usage};
 use windlass_protocols::protocol::Spec;
@@ -28,36 +29,111 @@ pub(in super::super) async fn run(
 ) -> Result<Outcome, Fault> {
     let (planning, plan_of) = (Arc::clone(&context), asked.clone());
     let plan = step::blocking(move || Plan::of(&planning, &plan_of)).await?;
-    let mut used = Usage::default();
-    let mut first = 0;
-    // Sensors have a limit each, as when they measure.
-    let share = match &context.spec {
-        Spec::FeedbackControl(_) => Share::Each,
-        Spec::JudgedTask(_) | Spec::GoalContract(_) | Spec::RoadmapRounds(_) => Share::Together,
-    };
-    let tests = telling_of_tests(&context.spec, &asked.commands);
-    let mut batches = [
-        (Some(&plan.with_base), asked.commands.clone(), Vec::new()),
-        (plan.on_base.as_ref(), tests, Vec::new()),
-    ];
-    for (tree, commands, results) in &mut batches {
-        let Some(tree) = *tree else { continue };
-        let (tree, commands) = (tree.clone(), std::mem::take(commands));
-        let (next, known) = (first + commands.len(), (Arc::clone(&context), asked.flaky.clone()));
-        let batch = Batch { first, tree, commands, limits: asked.limits, share };
-        match run_all(&context, effect, &batch, &run, &told).await? {
-            Ran::All(all, usage) => {
-                *results =
-                    step::blocking(move || Ok(steadied(&known.0, effect, (first, all), &known.1))).await?;
-                first = next;
-                used.duration.0 += usage.duration.0;
-                used.output_bytes += usage.output_bytes;
+    let mut bench =
+        Bench { context: Arc::clone(&context), effect, run, told, first: 0, used: Usage::default() };
+    let mut asked = asked;
+    let mut unmeasured = Unmeasured::default();
+    if asked.unmeasured {
+        // What leaves the protected files alone needs no comparing with the base.
+        let trees = [Some(&asked.tree), Some(&asked.base).filter(|_| !plan.touched.is_empty())];
+        for (place, tree) in trees.into_iter().flatten().enumerate() {
+            match bench.run_on(tree, &asked.commands, &asked).await? {
+                Ran::All(results, _) => unmeasured.results[place] = results,
+                Ran::CutOff(outcome) => return Ok(outcome),
             }
+        }
+        asked = unmeasured.narrowed(asked);
+    }
+    let tests = telling_of_tests(&context.spec, &asked.commands);
+    let batches = [(Some(&plan.with_base), &asked.commands), (plan.on_base.as_ref(), &tests)];
+    let mut results = [Vec::new(), Vec::new()];
+    for (place, (tree, commands)) in batches.into_iter().enumerate() {
+        let Some(tree) = tree else { continue };
+        // The same content was measured just now.
+        if asked.unmeasured && *tree == asked.tree {
+            results[place] = unmeasured.green();
+            continue;
+        }
+        match bench.run_on(tree, commands, &asked).await? {
+            Ran::All(all, _) => results[place] = all,
             Ran::CutOff(outcome) => return Ok(outcome),
         }
     }
-    let [(_, _, with_base), (_, _, on_base)] = batches;
-    step::blocking(move || report(&context, effect, &asked, (&plan, &with_base, &on_base), used)).await
+    let used = bench.used;
+    step::blocking(move || {
+        let [with_base, on_base] = &results;
+        report(&context, effect, &asked, (&plan, with_base, on_base, &unmeasured), used)
+    })
+    .await
+}
+
+/// Where the commands run on one tree after the other, as the parts of one effect.
+struct Bench {
+    context: Arc<RunContext>,
+    effect: EffectId,
+    run: Arc<Run>,
+    told: Told,
+    /// The number of the next part.
+    first: usize,
+    used: Usage,
+}
+
+impl Bench {
+    async fn run_on(
+        &mut self,
+        tree: &TreeId,
+        commands: &[String],
+        asked: &InspectGate,
+    ) -> Result<Ran, Fault> {
+        // Sensors have a limit each, as when they measure.
+        let share = match &self.context.spec {
+            Spec::FeedbackControl(_) => Share::Each,
+            Spec::JudgedTask(_) | Spec::GoalContract(_) | Spec::RoadmapRounds(_) => Share::Together,
+        };
+        let (first, tree, commands) = (self.first, tree.clone(), commands.to_vec());
+        self.first += commands.len();
+        let batch = Batch { first, tree, commands, limits: asked.limits, share };
+        let ran = run_all(&self.context, self.effect, &batch, &self.run, &self.told).await?;
+        let Ran::All(all, usage) = ran else { return Ok(ran) };
+        self.used.duration.0 += usage.duration.0;
+        self.used.output_bytes += usage.output_bytes;
+        let (context, effect, flaky) = (Arc::clone(&self.context), self.effect, asked.flaky.clone());
+        let results = step::blocking(move || Ok(steadied(&context, effect, (first, all), &flaky))).await?;
+        Ok(Ran::All(results, usage))
+    }
+}
+
+/// What the commands say of the change and of the base, where nobody had asked them.
+#[derive(Default)]
+struct Unmeasured {
+    /// On the change, then on the base.
+    results: [Vec<CheckResult>; 2],
+}
+
+impl Unmeasured {
+    /// What is red on the change cannot pass only with its own tests.
+    fn narrowed(&self, asked: InspectGate) -> InspectGate {
+        let (red, red_at_base) = (self.red(), red(&self.results[1]));
+        let commands = asked.commands.iter().filter(|command| !red.contains(command)).cloned().collect();
+        InspectGate { commands, red_at_base, ..asked }
+    }
+
+    fn green(&self) -> Vec<CheckResult> {
+        self.results[0].iter().filter(|result| result.passed()).cloned().collect()
+    }
+
+    fn red(&self) -> Vec<String> {
+        red(&self.results[0])
+    }
+
+    /// Of those that are green: a red one says nothing about how many there are.
+    fn fewer_tests(&self) -> Option<GateFinding> {
+        fewer_tests(&TestCount::of(counted(&self.results[1])), counted(&self.green()))
+    }
+}
+
+fn red(results: &[CheckResult]) -> Vec<String> {
+    results.iter().filter(|result| !result.passed()).map(|result| result.command.clone()).collect()
 }
 
 /// Those whose word on new tests means something. A pre-commit check was never run at the base, and is no test.
@@ -150,10 +226,11 @@ fn report(
     context: &RunContext,
     effect: EffectId,
     asked: &InspectGate,
-    (plan, with_base, on_base): (&Plan, &[CheckResult], &[CheckResult]),
+    (plan, with_base, on_base, unmeasured): (&Plan, &[CheckResult], &[CheckResult], &Unmeasured),
     usage: Usage,
 ) -> Result<Outcome, Fault> {
-    let findings: Vec<GateFinding> = only_with_its_own(asked, &plan.touched, with_base).into_iter().collect();
+    let own = only_with_its_own(asked, &plan.touched, with_base);
+    let findings: Vec<GateFinding> = own.into_iter().chain(unmeasured.fewer_tests()).collect();
     let say = |result: &CheckResult| match (result.passed(), asked.red_at_base.contains(&result.command)) {
         (_, true) => NewTestsSay::RedAtTheBaseAnyway,
         (true, false) => NewTestsSay::PassesWithoutTheChange,
@@ -170,7 +247,8 @@ fn report(
     };
     let text = serde_json::to_vec_pretty(&sealed).map_err(|error| bug(error.to_string()))?;
     let mut evidence = vec![context.evidence.seal("gate.json", &text)?];
-    evidence.extend(logs(context, effect, asked.commands.len() * 2)?);
+    let measured: usize = unmeasured.results.iter().map(Vec::len).sum();
+    evidence.extend(logs(context, effect, measured + asked.commands.len() * 2)?);
     Ok(Outcome::GateInspected(Box::new(GateReport {
         tree: asked.tree.clone(),
         ran_with_base: with_base.iter().map(|result| result.command.clone()).collect(),
@@ -178,6 +256,7 @@ fn report(
         new_tests,
         evidence,
         usage,
+        red: unmeasured.red(),
     })))
 }
 

@@ -13,6 +13,6 @@ pub(super) fn measures(spec: &Spec) -> Vec<String> {
         Spec::JudgedTask(spec) => spec.checks.clone(),
         Spec::FeedbackControl(spec) => spec.commands(),
         Spec::GoalContract(spec) => spec.measures().cloned().collect(),
-        Spec::RoadmapRounds(_) => Vec::new(),
+        Spec::RoadmapRounds(spec) => spec.checks.clone(),
     }
 }

@@ -8,6 +8,7 @@ pub(super) mod close;
 mod combine;
 mod committed_state;
 mod finalize;
+mod gate;
 mod landing;
 pub(super) mod prepare;
 pub(super) mod prompt;
@@ -50,6 +51,7 @@ pub(super) fn run(
         PlaneStep::SetAside(asked) => set_aside::run(&site, asked, plane(run)?),
         PlaneStep::TakeUp(asked) => take_up::run(&site, asked, plane(run)?),
         PlaneStep::CombineWork(asked) => combine::run(&site, asked),
+        PlaneStep::LookAtGate(asked) => gate::look(context, &site, asked),
         PlaneStep::FinalizeRound(asked) => finalize::run(&site, asked, plane(run)?),
         PlaneStep::PublishUpdate(asked) => publish::run(&site, asked, plane(run)?),
         PlaneStep::Read { .. } => return read::run(context),

@@ -23,8 +23,8 @@ pub(in super::super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
         Err(error) => return Err(git_fault(error)),
     }
     super::super::prepare::exclude(context)?;
-    Ok(Outcome::Prepared {
-        base: CommitId::new(base.id.as_str()),
-        base_tree: TreeId::new(base.tree.as_str()),
-    })
+    // Before anybody works: what is put before a program is seen by comparing with this.
+    let base_tree = TreeId::new(base.tree.as_str());
+    super::super::gate::tools::remember(context, &base_tree)?;
+    Ok(Outcome::Prepared { base: CommitId::new(base.id.as_str()), base_tree })
 }

@@ -8,6 +8,7 @@ use crate::fault::{bug, git_fault};
 use std::path::Path;
 use windlass_agent_drivers::AnswerBy;
 use windlass_artifact_formats::data_block::data_block;
+use windlass_artifact_formats::gate::GateEvidence;
 use windlass_artifact_formats::roadmap_loop::lineage::Lineage;
 use windlass_artifact_formats::roadmap_loop::plane::names;
 use windlass_artifact_formats::roadmap_loop::prompts::{
@@ -20,6 +21,7 @@ use windlass_artifact_formats::roadmap_loop::round::{
 };
 use windlass_control_api::{Code, Fault};
 use windlass_protocols::effect::{Ask, AskedWork, RunAgent};
+use windlass_protocols::kernel::gate::{GateFinding, NewTests};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::roadmap_rounds::opening;
 use windlass_protocols::protocol::roadmap_rounds::plane::{
@@ -344,12 +346,19 @@ impl Told<'_> {
         let (round, _) = self.round()?;
         let lineage = self.lineage()?;
         let fork = round.fork.as_ref().unwrap_or(&self.looked.plane.base);
+        let gate =
+            self.state.book.rounds.get(self.round_id()).map(|book| book.gate.clone()).unwrap_or_default();
+        let findings: Vec<String> = gate.gate.findings.iter().map(GateFinding::words).collect();
+        let new_tests: Vec<String> = gate.gate.new_tests.iter().map(NewTests::words).collect();
+        let red: Vec<String> = gate.red.iter().map(|command| format!("`{command}`")).collect();
         Ok(ReviewerPrompt {
             assignment: self.assignment(),
             lineage: &lineage,
             base_commit: fork.as_str(),
             targets: self.targets(&lineage),
             again: self.again(false),
+            gate: GateEvidence { findings: &findings, new_tests: &new_tests },
+            red: &red,
         }
         .render())
     }

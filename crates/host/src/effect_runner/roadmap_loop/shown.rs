@@ -4,7 +4,7 @@
 use super::capture::look;
 use super::site::{Site, Stop};
 use super::worktree_path;
-use crate::context::RunContext;
+use crate::context::{RunContext, git_commit, git_tree};
 use crate::fault::{bug, git_fault};
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Drift, Fingerprint};
@@ -47,4 +47,14 @@ pub(in super::super) fn after(
         Err(error) => vec![format!("the worktree itself: {error}")],
     };
     if paths.is_empty() { WorkspaceAfter::Unchanged } else { WorkspaceAfter::Changed { paths } }
+}
+
+/// For the engine's own checks: a place of the run, for the rounds' worktrees are their agents'.
+pub(in super::super) fn to_checks(
+    context: &RunContext,
+    tree: &windlass_protocols::TreeId,
+) -> Result<Fingerprint, Fault> {
+    let (path, key) = (context.worktree(Role::Judge), context.index_key(Role::Judge));
+    let base = git_commit(&context.spec.place().base)?;
+    context.repository.show_worktree((&path, &key), &git_tree(tree)?, &base).map_err(git_fault)
 }

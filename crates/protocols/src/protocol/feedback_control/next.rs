@@ -243,6 +243,7 @@ fn inspection(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Opti
         commands,
         red_at_base: state.integrity.red_at_base.clone(),
         flaky: Vec::new(),
+        unmeasured: false,
         limits: limits(draft),
     }))
 }

@@ -42,6 +42,7 @@ pub(super) fn before_evaluator(draft: &Draft, open: &Iteration) -> Option<Next> 
         // A suite that is red before anything is changed begins no loop.
         red_at_base: Vec::new(),
         flaky,
+        unmeasured: false,
         limits: limits(draft),
     })))
 }

@@ -303,6 +303,7 @@ fn inspection(draft: &Draft, tree: TreeId) -> Effect {
         commands: state.spec.checks.clone(),
         red_at_base: state.red_at_base.clone().unwrap_or_default(),
         flaky: Vec::new(),
+        unmeasured: false,
         limits: draft.budget().step_limits(),
     })
 }

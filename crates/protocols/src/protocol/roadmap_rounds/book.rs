@@ -1,6 +1,7 @@
 //! What the loop remembers about a round, a roadmap update and a piece of work beyond what their files say: who was asked,
 //! what came back, how often something was tried, what exactly was approved.
 
+use super::integrity::RoundGate;
 use super::plane::{
     DirectSeen, Evidence, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateReview, UpdateSeen,
     UpdateStatus,
@@ -50,6 +51,8 @@ pub struct RoundBook {
     pub conflicts: Vec<String>,
     /// The heads of the workers that were brought into its branch.
     pub gathered: Vec<CommitId>,
+    /// What it did to what measures it.
+    pub gate: RoundGate,
     /// The stage it was at when it was given up.
     pub blocked_at: Option<RoundStage>,
     /// It did not fit together with the base when it was to be merged.
@@ -77,6 +80,7 @@ impl RoundBook {
             ignored: Vec::new(),
             conflicts: Vec::new(),
             gathered: Vec::new(),
+            gate: RoundGate::default(),
             blocked_at: None,
             must_combine: false,
             conflicted: 0,

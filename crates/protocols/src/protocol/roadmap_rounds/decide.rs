@@ -13,9 +13,10 @@ use super::steps::{
 };
 use super::taking_down::unsafe_words;
 use crate::draft::Draft;
-use crate::effect::{Effect, RunAgent};
+use crate::effect::{Effect, InspectGate, RunAgent};
 use crate::fact::Fact;
 use crate::kernel::availability::Available;
+use crate::kernel::gate::GateReport;
 use crate::kernel::trouble::{Situation, Treatment, treatment, with_last_words};
 use crate::outcome::{AgentReport, Answer, Outcome, StepEnd};
 use crate::vocabulary::{CommitId, TreeId};
@@ -37,6 +38,7 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
         }
         (Effect::RunAgent(asked), Outcome::AgentEnded(report)) => agent_ended(draft, asked, report),
         (Effect::Plane(step), Outcome::Plane(outcome)) => stepped(draft, step, outcome),
+        (Effect::InspectGate(asked), Outcome::GateInspected(report)) => inspected(draft, asked, report),
         (Effect::Plane(step), Outcome::Refused { reason }) => refused(draft, step, reason),
         // Whoever was waited for is asked by `go_on`.
         (Effect::Wait(_), Outcome::Waited) => {}
@@ -74,6 +76,9 @@ fn did(draft: &mut Draft, step: &PlaneStep, outcome: &PlaneOutcome) {
         }
         (PlaneStep::CombineWork(asked), PlaneOutcome::WorkCombined { head, conflicts, .. }) => {
             combined(draft, asked, head, conflicts);
+        }
+        (PlaneStep::LookAtGate(_), PlaneOutcome::GateLooked(looked)) => {
+            record(draft, RoadmapFact::GateLooked { looked: looked.clone() });
         }
         (PlaneStep::FinalizeRound(asked), PlaneOutcome::Merged { commit, tree }) => {
             merged(draft, asked, commit, tree);
@@ -113,6 +118,10 @@ fn refused(draft: &mut Draft, step: &PlaneStep, reason: &str) {
         PlaneStep::CombineWork(CombineWork { round, .. }) => {
             block_round(draft, round, format!("its branch could not be brought up to date: {reason}"));
         }
+        PlaneStep::LookAtGate(asked) => {
+            let why = format!("what it did to its own measures could not be seen: {reason}");
+            block_round(draft, &asked.round, why);
+        }
         PlaneStep::FinalizeRound(asked) => {
             block_round(draft, &asked.round, format!("it could not be merged: {reason}"));
         }
@@ -120,6 +129,17 @@ fn refused(draft: &mut Draft, step: &PlaneStep, reason: &str) {
             block_update(draft, asked, format!("it could not be merged: {reason}"));
         }
     }
+}
+
+/// Red because the run was used up is nobody's finding: it is looked at again when there is room.
+fn inspected(draft: &mut Draft, asked: &InspectGate, report: &GateReport) {
+    if draft.exhausted().is_some() {
+        let why = "the run was used up".to_string();
+        let retried = RoadmapFact::StepRetried { work: None, kind: RetryKind::Interrupted, why };
+        return record(draft, retried);
+    }
+    let round = state(draft).round_of(&asked.tree);
+    record(draft, RoadmapFact::GateInspected { round, report: Box::new(report.clone()) });
 }
 
 fn work_of(request: &Effect) -> Option<&RoundWork> {

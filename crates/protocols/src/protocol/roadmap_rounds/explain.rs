@@ -2,6 +2,7 @@
 
 use super::book::Phase;
 use super::end::End;
+use super::integrity::waive_command;
 use super::plane::{MilestoneStatus, Plane, RoundStage};
 use super::state::State;
 use super::steps::{Mechanism, RoundWork};
@@ -36,6 +37,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
     match end {
         End::Complete => commands.push(format!("windlass verify {id}")),
         End::Blocked { .. } => {
+            commands.extend(waive_command(state, id));
             commands.push(format!("windlass answer {id} \"…\""));
             commands.push(resume);
         }
@@ -52,6 +54,9 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
         let names = merged.ignored.join(", ");
         format!("{} was merged without what the repository's rules ignore: {names}", merged.round)
     }));
+    because.extend(
+        state.merged.iter().flat_map(|one| one.waived.iter().map(|words| format!("{}: {words}", one.round))),
+    );
     because.extend(state.revisions.iter().map(|(revision, commit)| format!("read {commit} ({revision})")));
     Explanation { now: end.words(), because, commands }
 }

@@ -2,7 +2,8 @@
 
 use super::end::End;
 use super::plane::{CloseoutMode, Plane, RoundStage};
-use super::steps::{Mechanism, PlaceTaken, RoundWork, UpdateOpened, WorkCaptured};
+use super::steps::{GateLooked, Mechanism, PlaceTaken, RoundWork, UpdateOpened, WorkCaptured};
+use crate::kernel::gate::{GateFinding, GateReport};
 pub use crate::kernel::trouble::{OutKind, RetryKind};
 use crate::outcome::Diagnosis;
 use crate::vocabulary::{CommitId, Digest, Millis, Role, TreeId};
@@ -68,6 +69,20 @@ pub enum Fact {
     MergeConflicted {
         round: String,
         paths: Vec<String>,
+    },
+    /// What the round did to what measures it, as far as that can be read.
+    GateLooked {
+        looked: Box<GateLooked>,
+    },
+    /// What the checks say of it without that.
+    GateInspected {
+        round: String,
+        report: Box<GateReport>,
+    },
+    /// It is approved over findings that nobody waived, and a person is to be asked.
+    GateHeld {
+        round: String,
+        findings: Vec<GateFinding>,
     },
     RoundMerged {
         round: String,
@@ -202,6 +217,14 @@ pub enum Why {
     Unproven {
         why: String,
     },
+    /// It was approved over findings about the gate that nobody waived by their names.
+    NotWaived {
+        findings: Vec<GateFinding>,
+    },
+    /// Its planner did it alone and said that it passes; checks of the engine say otherwise.
+    ChecksRed {
+        commands: Vec<String>,
+    },
     /// The artifacts that are there prove it.
     Proven,
     /// Somebody wrote a stage into the state file that nothing proves.
@@ -251,6 +274,9 @@ impl Fact {
             Self::TakenUp { .. } => "taken-up",
             Self::WorkCombined { .. } => "work-combined",
             Self::MergeConflicted { .. } => "merge-conflicted",
+            Self::GateLooked { .. } => "gate-looked",
+            Self::GateInspected { .. } => "gate-inspected",
+            Self::GateHeld { .. } => "gate-held",
             Self::RoundMerged { .. } => "round-merged",
             Self::RoundClosed { .. } => "round-closed",
             Self::UpdateOpened(_) => "update-opened",
@@ -296,6 +322,20 @@ impl Why {
             }
             Self::PlanOutdated { why } => format!("its plan cannot be kept any more: {why}"),
             Self::Unproven { why } => why.clone(),
+            Self::NotWaived { findings } => {
+                let words: Vec<String> = findings.iter().map(GateFinding::words).collect();
+                format!(
+                    "it was approved, but nobody waived what it did to its own measures: {}",
+                    words.join("; ")
+                )
+            }
+            Self::ChecksRed { commands } => {
+                let named: Vec<String> = commands.iter().map(|command| format!("`{command}`")).collect();
+                format!(
+                    "its planner did it alone, but it does not pass {}: make it pass, or plan it for others",
+                    named.join(", ")
+                )
+            }
             Self::Proven => "its artifacts prove it".to_string(),
             Self::PutBack => "the stage in the state file is not one it has reached".to_string(),
         }

@@ -2,6 +2,7 @@
 
 use super::end::End;
 use super::explain::resume_command;
+use super::integrity::waive_command;
 use super::outlook::without_branch;
 use super::plane::RoundStage;
 use super::state::State;
@@ -37,16 +38,23 @@ pub(crate) fn waiting(run: &Run, state: &State, id: &str) -> Option<Waiting> {
         tree: None,
         tried: merged.into_iter().rev().take(TOLD).rev().collect(),
         suggestion,
-        commands: alloc::vec![
-            format!("windlass answer {id} \"…\"{more}"),
-            format!("windlass retry {id}{more}"),
-            "windlass roadmap inspect".to_string(),
-            format!("windlass skip {id}"),
-        ],
+        commands: waive_command(state, id)
+            .into_iter()
+            .chain([
+                format!("windlass answer {id} \"…\"{more}"),
+                format!("windlass retry {id}{more}"),
+                "windlass roadmap inspect".to_string(),
+                format!("windlass skip {id}"),
+            ])
+            .collect(),
     })
 }
 
 fn suggestion(state: &State) -> String {
+    if !state.held_over_gate().is_empty() {
+        return "look at what the round did to its tests and checks; waive it by name if it should be so, or say what is wrong"
+            .to_string();
+    }
     let given_up = state.given_up.keys().next().and_then(Clone::clone);
     match given_up.and_then(|round| state.plane.as_ref()?.round(&round).cloned()) {
         Some(round) if round.head.is_none() && !round.evidence.merged => {

@@ -4,16 +4,18 @@
 
 use super::end::End;
 use super::facts::{Fact as RoadmapFact, UpdateStep, Why};
-use super::plane::{Plane, RoundStage};
+use super::plane::{Plane, ReviewSeen, RoundStage};
 use super::spec::RoadmapSpec;
-use super::steps::{FinalizeRound, PlaneOutcome, PlaneStep, StateEdit};
+use super::steps::{FinalizeRound, PlaneOutcome, PlaneStep, StateEdit, WorkKind};
 use super::taking_up::still_approved;
 use crate::effect::{Effect, RunAgent};
 use crate::fact::Fact;
 use crate::kernel::budget::Budget;
+use crate::kernel::gate::{FindingName, Waiver};
+use crate::kernel::person::Word;
 use crate::outcome::{Outcome, Usage};
 use crate::protocol::Spec;
-use crate::vocabulary::{CommitId, Digest, EffectId};
+use crate::vocabulary::{CommitId, Digest, EffectId, TreeId};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -60,6 +62,19 @@ struct Seen<'a> {
     more_rounds: u32,
     concluded: Option<End>,
     stopped: bool,
+    gates: BTreeMap<String, GateSeen>,
+}
+
+/// What was seen of the gate of a round, from outcomes.
+struct GateSeen {
+    head: CommitId,
+    tree: TreeId,
+    found: Vec<FindingName>,
+    by_running: Vec<FindingName>,
+    red: Vec<String>,
+    waived: Vec<FindingName>,
+    wants_inspection: bool,
+    inspected: bool,
 }
 
 impl<'a> Watch<'a> {
@@ -100,6 +115,9 @@ impl<'a> Watch<'a> {
                 }
             }
             Fact::StopAsked { .. } => self.seen.stopped = true,
+            Fact::PersonSaid { word: Word::Waive(waiver), .. } => {
+                self.seen.gates.values_mut().for_each(|gate| gate.waived.push(waiver.finding));
+            }
             Fact::RunStarted { .. } | Fact::PersonSaid { .. } => {}
         }
     }
@@ -109,7 +127,10 @@ impl<'a> Watch<'a> {
         let is_control = |request: &Effect| {
             !matches!(
                 request,
-                Effect::RunAgent(_) | Effect::Plane(PlaneStep::CaptureWork(_)) | Effect::Wait(_)
+                Effect::RunAgent(_)
+                    | Effect::Plane(PlaneStep::CaptureWork(_))
+                    | Effect::InspectGate(_)
+                    | Effect::Wait(_)
             )
         };
         let open: Vec<&Effect> =
@@ -125,6 +146,13 @@ impl<'a> Watch<'a> {
         }
         if same_place {
             self.say(&format!("{} where somebody is at work", request.name()));
+        }
+        let is_inspection = |request: &Effect| matches!(request, Effect::InspectGate(_));
+        if is_inspection(request) && open.iter().any(|open| is_inspection(open)) {
+            self.say("two rounds are inspected at once, in one place");
+        }
+        if is_inspection(request) && (self.seen.concluded.is_some() || self.seen.stopped) {
+            self.say("a round is inspected after the conclusion or a request to stop");
         }
         if self.seen.concluded.is_some() && is_agent(request) {
             self.say("an agent is asked after the conclusion");
@@ -170,6 +198,7 @@ impl<'a> Watch<'a> {
         if self.seen.update {
             self.say(&format!("{} is merged while the roadmap is updated", asked.round));
         }
+        self.gate_is_shut(asked);
         let Some(plane) = self.seen.plane else { return };
         let Some(plan) = plane.round(&asked.round).and_then(|round| round.evidence.plan.clone()) else {
             return self.say(&format!("{} is merged without a plan", asked.round));
@@ -198,7 +227,93 @@ impl<'a> Watch<'a> {
         }
     }
 
+    /// What a round did to its own measures was looked at as it is merged, and nothing of it is open.
+    fn gate_is_shut(&mut self, asked: &FinalizeRound) {
+        if self.spec.place.gate.is_off() {
+            return;
+        }
+        let Some(gate) = self.seen.gates.get(&asked.round).filter(|gate| gate.head == asked.head) else {
+            return self.say(&format!("{} is merged without a look at its gate", asked.round));
+        };
+        let seen = self.seen.plane.and_then(|plane| plane.round(&asked.round));
+        let reviewed: &[Waiver] = match seen.and_then(|round| round.evidence.review.as_ref()) {
+            Some(ReviewSeen::Approved { waivers, artifact, .. }) if *artifact == asked.approval => waivers,
+            _ => &[],
+        };
+        let waived = |finding: &FindingName| {
+            let reasoned = |waiver: &Waiver| !waiver.reason.trim().is_empty();
+            gate.waived.contains(finding)
+                || reviewed.iter().any(|waiver| waiver.finding == *finding && reasoned(waiver))
+        };
+        let open = gate.found.iter().chain(&gate.by_running).filter(|finding| !waived(finding));
+        let mut wrong: Vec<String> = open
+            .map(|finding| {
+                format!("{} is merged with `{}`, which nobody waived", asked.round, finding.name())
+            })
+            .collect();
+        let plan = seen.and_then(|round| round.evidence.plan.as_ref());
+        let alone = plan.is_some_and(|plan| plan.direct.is_some());
+        let round = &asked.round;
+        if (gate.wants_inspection || alone) && !gate.inspected && !self.spec.checks.is_empty() {
+            wrong.push(format!("{round} is merged without the checks having run with the base's own tests"));
+        }
+        if alone && !gate.red.is_empty() {
+            wrong.push(format!("{round} is merged with red checks, and its planner alone says otherwise"));
+        }
+        for sentence in wrong {
+            self.say(&sentence);
+        }
+    }
+
+    /// A reviewer's own files move the branch and leave the content as it was.
+    fn gate_goes_along(&mut self, round: &str, from: &CommitId, to: &CommitId) {
+        if let Some(gate) = self.seen.gates.get_mut(round).filter(|gate| gate.head == *from) {
+            gate.head = to.clone();
+        }
+    }
+
+    fn gate(&mut self, effect: EffectId, outcome: &Outcome) {
+        let request = self.seen.requests.get(&effect).copied();
+        match (request, outcome) {
+            (Some(Effect::InspectGate(_)), Outcome::GateInspected(report)) => {
+                let ran = |command| report.ran_with_base.contains(command) || report.red.contains(command);
+                let all_ran = self.spec.checks.iter().all(ran);
+                for gate in self.seen.gates.values_mut().filter(|gate| gate.tree == report.tree) {
+                    gate.by_running = report.findings.iter().map(|finding| finding.kind).collect();
+                    gate.red.clone_from(&report.red);
+                    gate.inspected = all_ran;
+                }
+            }
+            (Some(Effect::Plane(step)), Outcome::Plane(outcome)) => match (step, outcome.itself()) {
+                (PlaneStep::LookAtGate(_), PlaneOutcome::GateLooked(looked)) => {
+                    let gate = GateSeen {
+                        head: looked.head.clone(),
+                        tree: looked.tree.clone(),
+                        found: looked.findings.iter().map(|finding| finding.kind).collect(),
+                        by_running: Vec::new(),
+                        red: Vec::new(),
+                        waived: Vec::new(),
+                        wants_inspection: !looked.touched.is_empty(),
+                        inspected: false,
+                    };
+                    self.seen.gates.insert(looked.round.clone(), gate);
+                }
+                (PlaneStep::CaptureWork(asked), PlaneOutcome::WorkCaptured(captured))
+                    if asked.work.kind == WorkKind::Review =>
+                {
+                    self.gate_goes_along(&asked.work.round, &asked.parent, &captured.commit);
+                }
+                (PlaneStep::SetAside(asked), PlaneOutcome::SetAside { head, .. }) => {
+                    self.gate_goes_along(&asked.work.round, &asked.parent, head);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
     fn settled(&mut self, effect: EffectId, outcome: &Outcome) {
+        self.gate(effect, outcome);
         let Outcome::Plane(outcome) = outcome else { return };
         match (self.seen.requests.get(&effect), outcome.itself()) {
             (Some(Effect::Plane(PlaneStep::FinalizeRound(asked))), PlaneOutcome::Merged { commit, .. }) => {

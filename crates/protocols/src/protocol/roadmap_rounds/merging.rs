@@ -2,6 +2,7 @@
 
 use super::book::RoundBook;
 use super::facts::Why;
+use super::integrity;
 use super::next::{Next, Waiting, control, state};
 use super::ordering;
 use super::plane::{PlanSeen, Plane, RoundSeen, RoundStage};
@@ -73,6 +74,13 @@ pub(super) fn finalize(
     // Nobody has looked at the two together: code, or what its milestone asks for.
     if (moved && (round.code_drifted || round.roadmap_drifted)) || book.must_combine {
         return bring_base(draft, plane, round);
+    }
+    // Whoever approved it, somebody else's reviewer or its own planner, may not have been shown what it does to its measures.
+    if let Some(next) = integrity::to_look(draft, plane, round, book) {
+        return next;
+    }
+    if let Some(next) = integrity::over_approval(draft, round, (book, HERE), waiting) {
+        return next;
     }
     Some(control(PlaneStep::FinalizeRound(FinalizeRound {
         round: round.id.clone(),

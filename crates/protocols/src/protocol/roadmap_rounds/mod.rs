@@ -8,6 +8,7 @@ pub mod end;
 pub(crate) mod explain;
 pub mod facts;
 pub(crate) mod inbox;
+pub mod integrity;
 pub(crate) mod invariants;
 mod ladder;
 mod merging;

@@ -125,6 +125,7 @@ fn anybody(plane: &Plane) -> RoadmapSpec {
         },
         limits: RoundLimits::default(),
         parallel: None,
+        checks: Vec::new(),
         patience: Patience::default(),
         place: Place {
             repository: String::new(),
@@ -235,6 +236,7 @@ fn asked_for(plane: &Plane, request: &Effect) -> Option<String> {
             format!("set the earlier review aside and {}", ask(plane, &asked.work))
         }
         PlaneStep::CombineWork(asked) => format!("bring what is new into {}", asked.branch),
+        PlaneStep::LookAtGate(asked) => format!("look at what {} did to its own measures", asked.round),
         PlaneStep::FinalizeRound(asked) => format!("merge {}", asked.round),
         PlaneStep::PublishUpdate(asked) => format!("publish the roadmap update to {}", asked.revision),
         PlaneStep::TakeUp(asked) => format!("commit what lies in the worktrees of {}", asked.round),

@@ -1,6 +1,8 @@
 //! A person's ways back into a roadmap loop: more room, an answer for whoever goes on, or letting it be.
 
 use super::end::End;
+use super::integrity;
+use super::next::{go_on, state};
 use super::state::State;
 use crate::draft::Draft;
 use crate::fact::Fact;
@@ -41,7 +43,16 @@ pub(crate) fn said(draft: &mut Draft, by: &Actor, word: &Word) -> Result<(), Rej
         Word::TakeOver { .. } | Word::HandBack { .. } | Word::LetGo => {
             "a round has its own worktree: work in that, then resume the run"
         }
-        Word::Waive(_) => "its reviewer waives findings; tell it with `answer` what you think of them",
+        Word::Waive(waiver) => {
+            integrity::may_waive(state(draft), waiver)?;
+            draft.record(Fact::PersonSaid { by: by.clone(), word: word.clone() });
+            // The last one that was open lets the rounds go on.
+            if state(draft).held_over_gate().is_empty() {
+                draft.record(Fact::RunReopened { by: by.clone(), caps: CapChange::default(), note: None });
+                go_on(draft);
+            }
+            return Ok(());
+        }
     };
     Err(Rejection::NotAsked { why: why.to_string() })
 }

@@ -2,6 +2,7 @@
 //! for both generations of the files; nothing in here was believed yet.
 
 use super::spec::RoundLimits;
+use crate::kernel::gate::Waiver;
 use crate::vocabulary::{CommitId, Digest};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -250,6 +251,9 @@ pub enum ReviewSeen {
         closeout: CloseoutMode,
         /// Of the file that approves.
         artifact: Digest,
+        /// Findings about the gate that it lets be.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        waivers: Vec<Waiver>,
     },
     Rejected {
         target: RetryTarget,

@@ -4,6 +4,7 @@
 use super::asking::place;
 use super::book::RoundBook;
 use super::facts::{Fact as RoadmapFact, Why};
+use super::integrity;
 use super::next::{Next, Waiting, control, decided, state};
 use super::plane::{Generation, Plane, RetryTarget, ReviewSeen, RoundSeen, RoundStage};
 use super::rounds::{asked_or, at_capacity, failed, give_up, to_stage, word_of, work};
@@ -61,6 +62,12 @@ pub(super) fn review(
     if let Some(next) = to_set_aside(draft, plane, &work, lies) {
         return Some(next);
     }
+    // Whoever reviews is shown what was found; a review of somebody else's is held against it all the same.
+    if !state.book.is_busy(&round.id, false)
+        && let Some(next) = integrity::to_look(draft, plane, round, book)
+    {
+        return next;
+    }
     if let Err(next) = asked_or(draft, plane, &work, waiting, || ()) {
         return next;
     }
@@ -75,6 +82,9 @@ pub(super) fn review(
             failed(draft, &work, "the review cannot be read", &evidence.review_faults)
         }
         Some(ReviewSeen::Approved { artifact, .. }) => {
+            if let Some(next) = integrity::over_approval(draft, round, (book, from), waiting) {
+                return next;
+            }
             let head = state.book.judged(&work, round.head.as_ref());
             let why = Why::Approved { artifact: artifact.clone(), head };
             Some(to_stage(round, from, RoundStage::FinalizeRound, why))

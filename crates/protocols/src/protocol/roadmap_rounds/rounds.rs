@@ -346,7 +346,7 @@ pub(super) fn closeout(round: &RoundSeen, agreed: Option<&Digest>) -> Option<Clo
 /// The files that say yes, a review before a planner's own proof.
 pub(super) fn approving(round: &RoundSeen) -> Vec<(&Digest, CloseoutMode)> {
     let review = match &round.evidence.review {
-        Some(ReviewSeen::Approved { closeout, artifact }) => Some((artifact, *closeout)),
+        Some(ReviewSeen::Approved { closeout, artifact, .. }) => Some((artifact, *closeout)),
         _ => None,
     };
     let direct = match round.evidence.plan.as_ref().and_then(|plan| plan.direct.as_ref()) {

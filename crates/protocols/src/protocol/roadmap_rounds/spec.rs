@@ -7,6 +7,7 @@ use crate::kernel::place::Place;
 use crate::observation::Rejection;
 use crate::vocabulary::TaskId;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +22,9 @@ pub struct RoadmapSpec {
     /// Fewer live rounds than the state allows; never more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<u32>,
+    /// Commands that the engine runs on a round that changes what measures it; what they run is protected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<String>,
     #[serde(default, skip_serializing_if = "Patience::is_usual")]
     pub patience: Patience,
     /// `doer_branch` is the base branch, which receives the squash commits.
@@ -59,6 +63,9 @@ impl RoadmapSpec {
         let RoundLimits { same_mechanism, review_cycles, update_rejections } = self.limits;
         if same_mechanism == 0 || review_cycles == 0 || update_rejections == 0 {
             return refuse("a limit of nothing leaves nothing to try");
+        }
+        if self.checks.iter().any(|command| command.trim().is_empty()) {
+            return refuse("a check is empty");
         }
         if self.caps.time.is_some_and(|time| time.0 == 0) || self.caps.step_time.0 == 0 {
             return refuse("a time limit of nothing leaves no time to work");

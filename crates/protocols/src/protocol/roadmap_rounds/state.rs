@@ -1,18 +1,19 @@
 //! Everything a roadmap loop remembers between two observations: a fold of facts. What the files say is read anew before
 //! every decision; what is kept here is what they cannot say.
 
-use super::book::{Book, Phase, RoundBook, UpdateBook};
+use super::book::{Book, Phase, RoundBook};
 use super::end::End;
-use super::facts::{Fact as RoadmapFact, UpdateStep, Why};
-use super::plane::{CloseoutMode, ControllerStage, Plane, RoundStage, UpdateStatus};
+use super::facts::{Fact as RoadmapFact, Why};
+use super::plane::{CloseoutMode, Plane, RoundStage};
 use super::reconcile;
 use super::spec::{RoadmapSpec, RoundLimits};
-use super::steps::{PlaneOutcome, PlaneStep, RoundWork, StateEdit, UpdateOpened, WorkKind, WorktreePurpose};
+use super::steps::{PlaneOutcome, PlaneStep, RoundWork, StateEdit, WorkKind, WorktreePurpose};
 use crate::effect::Effect;
 use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
 use crate::kernel::availability::Availability;
 use crate::kernel::conversation::LastSession;
+use crate::kernel::person::Word;
 use crate::kernel::trouble::{describe, with_last_words};
 use crate::outcome::{AgentReport, Outcome, StepEnd};
 use crate::vocabulary::{CommitId, EffectId, Millis};
@@ -77,6 +78,8 @@ pub struct MergedRound {
     pub at: Millis,
     /// What lay in its worktree and is not in it.
     pub ignored: Vec<String>,
+    /// What was found about its gate and let be, and why.
+    pub waived: Vec<String>,
 }
 
 /// What an effect under way is for.
@@ -92,6 +95,10 @@ pub enum Flight {
     Capture {
         work: RoundWork,
         alone: bool,
+    },
+    /// The checks run without what a round did to them: one round at a time.
+    Inspect {
+        round: String,
     },
     Wait,
 }
@@ -199,10 +206,14 @@ impl State {
             Fact::EffectSettled { effect, outcome } => self.settle(*effect, outcome),
             Fact::RunReopened { note, .. } => self.reopen(note.as_deref()),
             Fact::RoadmapRounds(fact) => self.evolve_roadmap(fact),
+            Fact::PersonSaid { word, .. } => {
+                if let Word::Waive(waiver) = word {
+                    self.waive(waiver);
+                }
+            }
             Fact::RunStarted { .. }
             | Fact::StopAsked { .. }
             | Fact::LandingAsked { .. }
-            | Fact::PersonSaid { .. }
             | Fact::JudgedTask(_)
             | Fact::FeedbackControl(_)
             | Fact::GoalContract(_)
@@ -240,6 +251,7 @@ impl State {
                 self.waiting_until = Some(wait.until);
                 Flight::Wait
             }
+            Effect::InspectGate(asked) => Flight::Inspect { round: self.round_of(&asked.tree) },
             Effect::Plane(PlaneStep::WriteState(write)) => Flight::Control { edits: write.edits.len() },
             // What comes back while it is read makes it old again: nobody can say whether it was seen.
             Effect::Plane(PlaneStep::Read { .. }) => {
@@ -330,6 +342,12 @@ impl State {
                 }
                 self.plane_is_old = true;
             }
+            (Flight::Inspect { .. }, outcome, _) => {
+                self.plane_is_old = true;
+                if matches!(outcome, Outcome::GateInspected(_)) {
+                    self.attempts = Attempts::default();
+                }
+            }
             (Flight::Agent(_) | Flight::Capture { .. } | Flight::Wait, _, _) => {}
         }
     }
@@ -348,6 +366,7 @@ impl State {
     }
 
     fn reopen(&mut self, note: Option<&str>) {
+        self.take_up_gates();
         self.end = None;
         self.stuck = None;
         self.look_into_given_up();
@@ -400,7 +419,10 @@ impl State {
                 self.book.work(work).phase = Phase::Left { failed: failed.clone() };
             }
             RoadmapFact::WorkTaken { captured } => self.take_work(captured),
-            RoadmapFact::ReviewSetAside { work, .. } => self.book.work(work).clear(SET_ASIDE),
+            RoadmapFact::ReviewSetAside { work, head } => self.set_aside(work, head),
+            RoadmapFact::GateLooked { .. }
+            | RoadmapFact::GateInspected { .. }
+            | RoadmapFact::GateHeld { .. } => self.evolve_gate(fact),
             RoadmapFact::TakenUp { round, update, places } => self.take_up(round, *update, places),
             RoadmapFact::WorkCombined { round, with, conflicts, head } => {
                 self.integrate_anew(round, head);
@@ -462,15 +484,9 @@ impl State {
             book.merged = true;
             ignored.clone_from(&book.ignored);
         }
+        let waived = self.waived(round);
         let (round, commit) = (round.to_string(), commit.clone());
-        self.merged.push(MergedRound { round, commit, closeout, at, ignored });
-    }
-
-    fn open_update(&mut self, opened: &UpdateOpened) {
-        let book = UpdateBook { status: Some(UpdateStatus::Authoring), ..UpdateBook::default() };
-        self.book.update = Some((opened.source_round.clone(), book));
-        self.write(StateEdit::OpenUpdate(opened.clone()));
-        self.write(StateEdit::Stage { stage: ControllerStage::UpdateRoadmap });
+        self.merged.push(MergedRound { round, commit, closeout, at, ignored, waived });
     }
 
     pub(super) fn write(&mut self, edit: StateEdit) {
@@ -504,6 +520,11 @@ impl State {
                 book.approval = None;
                 book.told = alloc::vec![why.words()];
             }
+            Why::NotWaived { .. } | Why::ChecksRed { .. } => {
+                book.review_cycles += 1;
+                (book.approval, book.unjudged) = (None, false);
+                book.told = alloc::vec![why.words()];
+            }
             Why::RoadmapRevised { .. } | Why::PlanOutdated { .. } | Why::Unproven { .. } => {
                 (book.approval, book.unjudged) = (None, false);
                 book.told = alloc::vec![why.words()];
@@ -527,41 +548,6 @@ impl State {
     pub(super) fn is_untouched(&self, round: &str) -> bool {
         let found = self.book.rounds.get(round).is_some_and(|book| book.found);
         found && !self.book.works.iter().any(|(work, known)| work.round == round && known.asked > 0)
-    }
-
-    fn decide_update(&mut self, round: &str, decided: &UpdateStep) {
-        let (status, edits) = match decided {
-            UpdateStep::Authored => (UpdateStatus::Review, None),
-            UpdateStep::Approved { .. } => (UpdateStatus::Approved, None),
-            UpdateStep::Rejected { summary } => {
-                (UpdateStatus::Rejected, Some(StateEdit::UpdateRejected { summary: summary.clone() }))
-            }
-            UpdateStep::SentBack { .. } => (UpdateStatus::Authoring, None),
-            UpdateStep::Activated { revision } => {
-                self.book.forget_update();
-                self.own_roadmap_change = true;
-                self.write(StateEdit::Activate { revision: revision.clone() });
-                return self.write(StateEdit::Stage { stage: ControllerStage::DispatchRounds });
-            }
-        };
-        if let Some((_, book)) = &mut self.book.update {
-            book.status = Some(status);
-            match decided {
-                UpdateStep::Approved { artifact, head } => {
-                    book.approval = Some((artifact.clone(), head.clone()));
-                }
-                UpdateStep::Rejected { summary: why } | UpdateStep::SentBack { why } => {
-                    book.approval = None;
-                    book.told = alloc::vec![why.clone()];
-                    book.sent_back += u32::from(matches!(decided, UpdateStep::SentBack { .. }));
-                }
-                UpdateStep::Authored | UpdateStep::Activated { .. } => book.told.clear(),
-            }
-        }
-        self.book.begin_stage(round, true);
-        self.write(edits.unwrap_or(StateEdit::UpdateStatus { status }));
-        self.write(StateEdit::UpdateError { error: None });
-        self.write(StateEdit::Retry { retry: None });
     }
 
     /// Rounds that were merged in this run or before it, for whoever waits for them.

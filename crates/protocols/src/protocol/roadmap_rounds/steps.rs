@@ -3,6 +3,7 @@
 
 use super::plane::{ControllerStage, Plane, RoundStage, UpdateStatus, UpdateTrigger};
 use crate::effect::Effect;
+use crate::kernel::gate::{GateFinding, TouchedPath};
 use crate::outcome::Finding;
 use crate::vocabulary::{CommitId, Digest, Millis, Role, TreeId};
 use alloc::boxed::Box;
@@ -29,6 +30,8 @@ pub enum PlaneStep {
     TakeUp(TakeUp),
     /// Bring other commits into a round's branch.
     CombineWork(CombineWork),
+    /// See what a round did to what measures it.
+    LookAtGate(LookAtGate),
     /// Merge an approved round with its closeout.
     FinalizeRound(FinalizeRound),
     /// Merge an approved roadmap update.
@@ -46,6 +49,7 @@ impl PlaneStep {
             Self::SetAside(_) => "set-aside",
             Self::TakeUp(_) => "take-up",
             Self::CombineWork(_) => "combine-work",
+            Self::LookAtGate(_) => "look-at-gate",
             Self::FinalizeRound(_) => "finalize-round",
             Self::PublishUpdate(_) => "publish-update",
         }
@@ -61,6 +65,7 @@ impl PlaneStep {
             Self::SetAside(asked) => format!("the earlier review in {}", asked.worktree),
             Self::TakeUp(asked) => format!("what was left in the worktrees of {}", asked.round),
             Self::CombineWork(asked) => format!("merging into {}", asked.branch),
+            Self::LookAtGate(asked) => format!("what {} did to its own measures", asked.round),
             Self::FinalizeRound(asked) => format!("the merge of {}", asked.round),
             Self::PublishUpdate(asked) => format!("the merge of the roadmap update to {}", asked.revision),
         }
@@ -107,6 +112,7 @@ pub enum PlaneOutcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kept: Option<Kept>,
     },
+    GateLooked(Box<GateLooked>),
     /// A round or a roadmap update is one commit of the base branch now.
     Merged {
         commit: CommitId,
@@ -139,7 +145,9 @@ impl PlaneOutcome {
             | Self::TakenUp { .. }
             | Self::WorkCombined { .. }
             | Self::Merged { .. } => true,
-            Self::Read(_) | Self::StateMoved | Self::Held(_) | Self::Looked { .. } => false,
+            Self::Read(_) | Self::StateMoved | Self::GateLooked(_) | Self::Held(_) | Self::Looked { .. } => {
+                false
+            }
         }
     }
 
@@ -157,6 +165,9 @@ impl PlaneOutcome {
                 PlaneStep::FinalizeRound(_) | PlaneStep::PublishUpdate(_),
             ) => true,
             (Self::WorkCaptured(captured), PlaneStep::CaptureWork(asked)) => captured.work == asked.work,
+            (Self::GateLooked(looked), PlaneStep::LookAtGate(asked)) => {
+                (&looked.round, &looked.fork, &looked.head) == (&asked.round, &asked.fork, &asked.head)
+            }
             _ => false,
         }
     }
@@ -393,6 +404,29 @@ pub struct WorkCaptured {
     /// Why this must not be looked at as it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hazards: Vec<String>,
+}
+
+/// Looks at a round from where it left the base branch to its newest commit. Nothing is run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookAtGate {
+    pub round: String,
+    pub fork: CommitId,
+    pub head: CommitId,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateLooked {
+    pub round: String,
+    pub fork: CommitId,
+    pub head: CommitId,
+    /// The contents of the two.
+    pub base: TreeId,
+    pub tree: TreeId,
+    /// Protected paths that differ between them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touched: Vec<TouchedPath>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<GateFinding>,
 }
 
 /// Something that was taken away and can be had again.

@@ -3,7 +3,7 @@
 
 use super::book::Phase;
 use super::state::State;
-use super::steps::WorkCaptured;
+use super::steps::{WorkCaptured, WorkKind};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -32,6 +32,11 @@ impl State {
         known.untaken = false;
         known.about = known.shown.take();
         known.taken = Some(captured.commit.clone());
+        if captured.work.kind == WorkKind::Review {
+            let about = known.about.clone();
+            self.carry_gate(&captured.work, about.as_ref(), &captured.commit);
+        }
+        let known = self.book.work(&captured.work);
         if known.outdated {
             known.is_over();
             return;

@@ -1,12 +1,14 @@
 //! What the one roadmap update needs next: authored, reviewed, merged, activated; three rejections are the end of it.
 
+use super::book::UpdateBook;
 use super::facts::{Fact as RoadmapFact, UpdateStep};
 use super::ladder::{self, Failure};
 use super::next::{Next, Waiting, control, decided, state};
-use super::plane::{Plane, UpdateReview, UpdateSeen, UpdateStatus};
+use super::plane::{ControllerStage, Plane, UpdateReview, UpdateSeen, UpdateStatus};
 use super::reviewing::{Lies, to_set_aside};
 use super::rounds::{MAX_REOPENED, asked_or, does_not_stay, reopen, word_of};
-use super::steps::{PlaneStep, PublishUpdate, RoundWork, WorkKind};
+use super::state::State;
+use super::steps::{PlaneStep, PublishUpdate, RoundWork, StateEdit, UpdateOpened, WorkKind};
 use super::taking_up;
 use crate::draft::Draft;
 use alloc::format;
@@ -161,4 +163,48 @@ fn publish(draft: &Draft, plane: &Plane, update: &UpdateSeen) -> Option<Next> {
         approval,
         decided_at: draft.now(),
     })))
+}
+
+impl State {
+    pub(super) fn open_update(&mut self, opened: &UpdateOpened) {
+        let book = UpdateBook { status: Some(UpdateStatus::Authoring), ..UpdateBook::default() };
+        self.book.update = Some((opened.source_round.clone(), book));
+        self.write(StateEdit::OpenUpdate(opened.clone()));
+        self.write(StateEdit::Stage { stage: ControllerStage::UpdateRoadmap });
+    }
+
+    pub(super) fn decide_update(&mut self, round: &str, decided: &UpdateStep) {
+        let (status, edits) = match decided {
+            UpdateStep::Authored => (UpdateStatus::Review, None),
+            UpdateStep::Approved { .. } => (UpdateStatus::Approved, None),
+            UpdateStep::Rejected { summary } => {
+                (UpdateStatus::Rejected, Some(StateEdit::UpdateRejected { summary: summary.clone() }))
+            }
+            UpdateStep::SentBack { .. } => (UpdateStatus::Authoring, None),
+            UpdateStep::Activated { revision } => {
+                self.book.forget_update();
+                self.own_roadmap_change = true;
+                self.write(StateEdit::Activate { revision: revision.clone() });
+                return self.write(StateEdit::Stage { stage: ControllerStage::DispatchRounds });
+            }
+        };
+        if let Some((_, book)) = &mut self.book.update {
+            book.status = Some(status);
+            match decided {
+                UpdateStep::Approved { artifact, head } => {
+                    book.approval = Some((artifact.clone(), head.clone()));
+                }
+                UpdateStep::Rejected { summary: why } | UpdateStep::SentBack { why } => {
+                    book.approval = None;
+                    book.told = alloc::vec![why.clone()];
+                    book.sent_back += u32::from(matches!(decided, UpdateStep::SentBack { .. }));
+                }
+                UpdateStep::Authored | UpdateStep::Activated { .. } => book.told.clear(),
+            }
+        }
+        self.book.begin_stage(round, true);
+        self.write(edits.unwrap_or(StateEdit::UpdateStatus { status }));
+        self.write(StateEdit::UpdateError { error: None });
+        self.write(StateEdit::Retry { retry: None });
+    }
 }
