@@ -10,7 +10,8 @@ use crate::roadmap_loop::closeout::{
 const LABELS: [&str; 5] =
     ["Mode", "Status changes", "Completion pointers", "History entries", "Semantic update reason"];
 
-/// Reads the five labels. A pointer that names no milestone belongs to the round's own.
+/// Reads the five labels. A pointer that names no milestone belongs to the round's own; whether the one it names is there
+/// is for whoever has the roadmap.
 pub(super) fn closeout_of(section: &Section<'_, '_>, own_milestone: &str) -> Option<Closeout> {
     let labels = section.labels(&LABELS);
     let mode = labels.choice::<CloseoutMode>(LABELS[0]);
@@ -131,13 +132,21 @@ fn status(word: &str) -> Option<MilestoneStatus> {
     }
 }
 
-/// `milestone-id: text` where the id is one of the known milestones; other text is the round's milestone's.
+/// `milestone-id: text` where the id is one of the known milestones or is written as one; other text is the round's
+/// milestone's.
 fn pointer(entry: &str, milestones: &[&str], own: &str) -> CompletionPointer {
     if let Some((id, text)) = entry.split_once(':') {
-        let id = unquoted(id);
-        if milestones.contains(&id) && !text.trim().is_empty() {
+        let (id, marked) = (unquoted(id), id.trim().starts_with('`'));
+        if (milestones.contains(&id) || (marked && reads_like_milestone(id))) && !text.trim().is_empty() {
             return CompletionPointer { anchor_or_milestone: id.to_owned(), text: unquoted(text).to_owned() };
         }
     }
     CompletionPointer { anchor_or_milestone: own.to_owned(), text: entry.to_owned() }
+}
+
+/// An id, and no file, code or round: those are what a pointer points at.
+fn reads_like_milestone(id: &str) -> bool {
+    let is_round =
+        id.strip_prefix("round-").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    !id.is_empty() && !is_round && id.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_')
 }

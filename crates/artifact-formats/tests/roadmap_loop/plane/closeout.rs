@@ -373,3 +373,27 @@ fn a_closeout_moves_its_own_milestone_and_others_only_when_they_are_ready() {
     assert_eq!(closeout_faults(&open, &both(MilestoneStatus::InProgress), "measure").len(), 1);
     assert_eq!(closeout_faults(&roadmap(PLAIN), &in_markdown(), "measure"), [""; 0], "done before");
 }
+
+#[test]
+fn a_pointer_is_for_the_rounds_own_milestone_or_one_that_is_moved_with_it() {
+    let bundle = bundle();
+    let roadmap = markdown(&bundle, PLAIN).roadmap().unwrap();
+    let pointing = |milestone: &str, text: &str| {
+        let mut closeout = Closeout::empty(CloseoutMode::StatusOnly);
+        let (anchor_or_milestone, text) = (milestone.to_owned(), text.to_owned());
+        closeout.completion_pointers.push(CompletionPointer { anchor_or_milestone, text });
+        closeout
+    };
+    assert_eq!(closeout_faults(&roadmap, &pointing("lazy", "round-7: it works"), "lazy"), [""; 0]);
+    for (milestone, text, words) in [
+        ("nosuch", "made it", "\"nosuch\", which the roadmap does not have"),
+        ("measure", "made it", "\"measure\", whose status the closeout does not change"),
+        ("lazy", "measure: made it", "\"measure\", whose status the closeout does not change"),
+    ] {
+        let faults = closeout_faults(&roadmap, &pointing(milestone, text), "lazy").join("; ");
+        assert!(faults.contains(words) && faults.contains("rule 25.2"), "{faults}");
+    }
+    let mut moved = pointing("measure", "made it");
+    moved.status_changes.push(change("measure", MilestoneStatus::Done, MilestoneStatus::InProgress, None));
+    assert_eq!(closeout_faults(&roadmap, &moved, "lazy"), [""; 0], "moved with it");
+}

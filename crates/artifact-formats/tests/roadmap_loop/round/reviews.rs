@@ -349,3 +349,18 @@ fn waivers_are_a_section_or_a_list_that_may_be_absent() {
     approval["waivers"] = json!([{ "finding": "test-deleted", "reason": " " }]);
     assert!(Review::from_record(NUMBERED, &approval.to_string(), None).is_err());
 }
+
+#[test]
+fn what_is_marked_as_a_milestone_before_a_pointer_is_one_whether_it_is_known_or_not() {
+    let text = APPROVED.replace("Mode: none", "Mode: `status-only`").replace(
+        "- Completion pointers: none",
+        "- Completion pointers:\n  - `nosuch`: made it\n  - `src/a.rs`: new\n  - `round-7`: more\n  - plainly: said",
+    );
+    let ReviewDecision::Approved { closeout } = decided(&text) else { panic!("{:?}", decided(&text)) };
+    let named: Vec<_> =
+        closeout.completion_pointers.iter().map(|one| one.anchor_or_milestone.as_str()).collect();
+    let own = named[3];
+    assert_eq!(named, ["nosuch", own, own, own]);
+    assert_eq!(closeout.completion_pointers[0].text, "made it");
+    assert_eq!(closeout.completion_pointers[1].text, "`src/a.rs`: new", "a file is what it points at");
+}
