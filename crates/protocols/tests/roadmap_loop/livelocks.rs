@@ -405,3 +405,50 @@ impl Script {
         panic!("it reads for ever");
     }
 }
+
+#[test]
+fn notes_that_are_never_in_what_would_be_merged_are_an_end() {
+    let review = of(ROUND, WorkKind::Review);
+    let mut script = Script::on(with_round(RoundStage::Review, implemented()));
+    for turn in 0..5 {
+        script = script.leaves(&review, |desk| {
+            let evidence = &mut desk.round(ROUND).evidence;
+            evidence.review = Some(approved(&format!("r{turn}"), CloseoutMode::StatusOnly));
+            evidence.notes = false;
+        });
+        if turn < 4 {
+            script = script.stands_at(ROUND, RoundStage::Implement).implements(ROUND);
+        }
+    }
+    assert_eq!(script.state().book.rounds[ROUND].rejected, 0, "nobody rejected it");
+    script.blocked_by("its implementation notes are not in what would be merged");
+}
+
+#[test]
+fn a_share_that_never_gets_into_the_round_is_an_end() {
+    let review = of(ROUND, WorkKind::Review);
+    let mut with_share = implemented();
+    let share = WorkerState::Integrated;
+    with_share.plan.as_mut().expect("a plan").workers =
+        vec![windlass_protocols::protocol::roadmap_rounds::plane::WorkerSeen {
+            state: share,
+            ..worker("w1")
+        }];
+    let outside = |desk: &mut crate::desk::Desk, outside| {
+        let plan = desk.round(ROUND).evidence.plan.as_mut().expect("a plan");
+        plan.workers[0].outside = outside;
+    };
+    let mut script = Script::on(with_round(RoundStage::Review, with_share));
+    for turn in 0..5 {
+        script = script.leaves(&review, |desk| {
+            outside(desk, true);
+            let evidence = &mut desk.round(ROUND).evidence;
+            evidence.review = Some(approved(&format!("r{turn}"), CloseoutMode::StatusOnly));
+        });
+        if turn < 4 {
+            script = script.stands_at(ROUND, RoundStage::Implement).edited(|desk| outside(desk, false));
+            script = script.leaves(&of(ROUND, WorkKind::Integrate), |_| {});
+        }
+    }
+    script.blocked_by("what these workers made was not in the round");
+}

@@ -38,3 +38,43 @@ fn nothing_is_said_where_nothing_is_ignored() {
     scene.completes(&Play::default().well(&scene.cut("round-001", "m-1")));
     assert!(!scene.log().contains("ignore"), "{}", scene.log());
 }
+
+#[test]
+fn the_rounds_own_files_are_merged_whatever_a_rule_hides() {
+    let rules = |more: &str| format!("/orchestrator/worktrees/\n{more}\n");
+    for (style, rule) in [(Style::Records, "*.md"), (Style::Markdown, "orchestrator/rounds/\n*.md")] {
+        let scene = Scene::small(style);
+        let cut = scene.cut("round-001", "m-1");
+        let made = [
+            write(".gitignore", &rules(rule)),
+            write("src/one.txt", "works\n"),
+            write(&cut.file("implementation-notes.md"), NOTES),
+        ];
+        let play =
+            Play::default().plans(&cut).step(Work("implement", 1, None), &made).reviews(&cut, None, &DONE);
+        scene.completes(&play);
+        assert_eq!(scene.works(), ["plan 1 1", "implement 1 1", "review 1 1"], "{style:?}");
+        for name in ["plan.md", "implementation-notes.md", "review.md"] {
+            assert!(scene.is_merged(&cut.file(name)), "{style:?}: {name}");
+        }
+        let log = scene.log();
+        assert!(!log.contains("will not be merged") && !log.contains("not committed"), "{log}");
+    }
+}
+
+/// A planner that does it all itself may hide its own plan, which says that it may.
+#[test]
+fn a_plan_that_a_rule_hides_is_taken_with_all_it_allows() {
+    let scene = Scene::small(Style::Markdown);
+    let mut cut = scene.cut("round-001", "m-1");
+    cut.complexity = "simple";
+    let mut made: Vec<String> = cut.plan().iter().map(|(path, text)| write(path, text)).collect();
+    made.push(write(".gitignore", "/orchestrator/worktrees/\norchestrator/rounds/\n"));
+    made.push(write("src/round-001.txt", "works\n"));
+    let notes = super::play::direct_notes(&cut, Closeout::Done { from: "pending" });
+    made.push(write(&cut.file("implementation-notes.md"), &notes));
+    scene.completes(&Play::default().step(Work("plan", 1, None), &made));
+    for path in [cut.file("plan.md"), cut.file("implementation-notes.md"), "src/round-001.txt".to_owned()] {
+        assert!(scene.is_merged(&path), "{path}");
+    }
+}

@@ -66,7 +66,7 @@ fn live(state: &State, round: &RoundSeen) -> LiveRound {
         item: plan.map(|plan| plan.item.clone()),
         branch: round.branch.clone(),
         worktree: round.worktree.clone(),
-        rejections: book.map_or(0, |book| book.review_cycles),
+        rejections: book.map_or(0, |book| book.rejected),
         trouble: given_up.or(told).or_else(|| round.resume_error.clone()),
     }
 }

@@ -1,6 +1,7 @@
 //! Makes what an agent left in its worktree a commit of its branch. Only what its role may write is taken; the rest is put
 //! back in the worktree and named. Doing it twice makes the same commit.
 
+use super::hidden::Hidden;
 use super::site::{Site, Step, Stop, Strangers, is_there};
 use super::written_by::{About, WriteSet, says_simple};
 use crate::context::git_tree;
@@ -35,12 +36,13 @@ pub(super) fn run(site: &Site<'_>, asked: &CaptureWork, plane: &Plane) -> Step<P
         // Somebody took it away, and what was done in it is gone; the next look at the plane finds it missing.
         return Ok(captured(untouched(asked, &parent)));
     }
-    let left = look(site, &asked.worktree, &parent.tree)?;
+    let mut left = look(site, &asked.worktree, &parent.tree)?;
     if !left.hazards.is_empty() {
         let hazards = left.hazards.iter().take(MAX_NAMED).map(ToString::to_string).collect();
         let files_changed = left.changes.len() as u64;
         return Ok(captured(WorkCaptured { hazards, files_changed, ..untouched(asked, &parent) }));
     }
+    let hidden = Hidden::reveal(site, asked, (plane, &parent), &mut left.tree)?;
     let set = write_set(site, asked, plane, &parent, &left.tree)?;
     let taken = site.repository.select(&parent.tree, &left.tree, |path| set.takes(path.as_bytes()))?;
     let changed = site.repository.differing_paths(&parent.tree, &taken.tree, Part::Everything)?;
@@ -64,7 +66,7 @@ pub(super) fn run(site: &Site<'_>, asked: &CaptureWork, plane: &Plane) -> Step<P
             files_changed: changed.len() as u64,
             put_back: named(taken.left.iter().map(ToString::to_string).collect()),
             kept,
-            ignored: if set.takes_code() { ignored(site, &asked.worktree)? } else { Vec::new() },
+            ignored: if set.takes_code() { hidden.all_but(site, &asked.worktree)? } else { Vec::new() },
             findings: committed.then_some(finding).into_iter().collect(),
             ..untouched(asked, &parent)
         },
@@ -114,8 +116,7 @@ pub(super) fn named(mut paths: Vec<String>) -> Vec<String> {
 
 /// What lies there and is in no tree, for git is told to ignore it.
 pub(super) fn ignored(site: &Site<'_>, worktree: &str) -> Step<Vec<String>> {
-    let found = site.repository.ignored_in(&site.place(worktree), &Site::key(worktree))?;
-    Ok(named(found.iter().map(ToString::to_string).collect()))
+    Hidden::default().all_but(site, worktree)
 }
 
 /// What a worktree holds, durable once it is committed. What the agent left can make this fail, and would again: then a
@@ -162,7 +163,7 @@ pub(super) fn show(
     Ok(kept)
 }
 
-fn write_set(
+pub(super) fn write_set(
     site: &Site<'_>,
     asked: &CaptureWork,
     plane: &Plane,

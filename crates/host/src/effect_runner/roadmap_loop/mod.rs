@@ -9,6 +9,7 @@ mod combine;
 mod committed_state;
 mod finalize;
 mod gate;
+mod hidden;
 mod landing;
 pub(super) mod prepare;
 pub(super) mod prompt;

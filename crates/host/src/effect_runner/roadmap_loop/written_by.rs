@@ -94,6 +94,12 @@ impl WriteSet {
         self.code || !self.scopes.is_empty()
     }
 
+    /// The files of the control plane among them, as far as their names are known, and the folders the others lie in.
+    pub(super) fn artifacts(&self) -> (&[String], impl Iterator<Item = &str>) {
+        let folders = self.folders.iter().map(String::as_str);
+        (&self.files, folders.chain(self.of_workers.iter().map(|(folder, _)| folder.trim_end_matches('/'))))
+    }
+
     pub(super) fn takes(&self, path: &[u8]) -> bool {
         let named = |wanted: &String| wanted.as_bytes() == path;
         if is_inside(path, names::PLANE_DIR.as_bytes()) {

@@ -26,7 +26,10 @@ pub struct Book {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoundBook {
     pub stage: RoundStage,
+    /// How often it was sent back, by a reviewer or for what its merge found.
     pub review_cycles: u32,
+    /// How often of these by a reviewer.
+    pub rejected: u32,
     /// Reviews that were no decision.
     pub unclassified: u32,
     /// Exactly what was approved: the approving file, and the commit it was about.
@@ -68,6 +71,7 @@ impl RoundBook {
         Self {
             stage: RoundStage::Plan,
             review_cycles: 0,
+            rejected: 0,
             unclassified: 0,
             approval: None,
             merged: false,

@@ -49,6 +49,8 @@ struct Seen<'a> {
     approvals: BTreeMap<String, (Digest, Option<CommitId>)>,
     merged: BTreeMap<String, CommitId>,
     stages: BTreeMap<String, RoundStage>,
+    /// How often each round came back from its merge for what it is itself, since somebody reopened the run.
+    sent_back: BTreeMap<String, u32>,
     /// Rounds that another controller left, until an agent of ours is asked about them.
     found: BTreeSet<String>,
     update: bool,
@@ -98,6 +100,7 @@ impl<'a> Watch<'a> {
             }
             Fact::RunReopened { caps, .. } => {
                 (self.seen.concluded, self.seen.stopped) = (None, false);
+                self.seen.sent_back.clear();
                 self.budget.extend(*caps);
                 self.seen.more_rounds = self.seen.more_rounds.saturating_add(caps.more_rounds);
             }
@@ -410,6 +413,7 @@ impl<'a> Watch<'a> {
         self.seen.plane = Some(plane);
         let live = |id: &String| plane.round(id).is_some();
         self.seen.stages.retain(|id, _| live(id) || self.seen.opening.contains(id));
+        self.seen.sent_back.retain(|id, _| live(id));
         self.seen.opening.retain(|id| !live(id));
     }
 
@@ -438,6 +442,15 @@ impl<'a> Watch<'a> {
         if !legal {
             self.say(&format!("{round} goes from {} to {}", from.word(), to.word()));
         }
+        // Others move the base and revise the roadmap; whatever else leads back from a merge is counted.
+        if from == FinalizeRound && !matches!(why, Why::BaseMoved { .. } | Why::RoadmapRevised { .. }) {
+            let times = self.seen.sent_back.entry(round.to_string()).or_default();
+            *times += 1;
+            let times = *times;
+            if times > self.most_cycles() + 1 {
+                self.say(&format!("{round} is sent back from its merge for the {times}th time"));
+            }
+        }
         match why {
             Why::Approved { artifact, head } | Why::Direct { artifact, head } => {
                 self.seen.approvals.insert(round.to_string(), (artifact.clone(), head.clone()));
@@ -447,6 +460,11 @@ impl<'a> Watch<'a> {
             }
         }
         self.seen.stages.insert(round.to_string(), to);
+    }
+
+    fn most_cycles(&self) -> u32 {
+        let stated = self.seen.plane.map(|plane| plane.limits).filter(|limits| !limits.is_usual());
+        stated.unwrap_or(self.spec.limits).review_cycles
     }
 
     fn concluded(&mut self, end: &End) {

@@ -24,32 +24,25 @@ pub(super) fn finalize(
     book: &RoundBook,
     waiting: &mut Waiting,
 ) -> Option<Next> {
-    let stale = |why: &str| {
-        let state = state(draft);
-        if book.review_cycles > state.limits().review_cycles {
-            return give_up(state, round, format!("its approval does not last: {why}"));
-        }
-        Some(to_stage(round, HERE, RoundStage::Review, Why::CloseoutStale { why: why.to_string() }))
-    };
+    let stale = |why: &str| back(draft, (round, book), RoundStage::Review, stale_approval(why));
+    let unproven = |to, why: &str| back(draft, (round, book), to, Why::Unproven { why: why.to_string() });
     let Some(plan) = &round.evidence.plan else {
-        return Some(to_stage(round, HERE, RoundStage::Plan, Why::Proven));
+        return unproven(RoundStage::Plan, "its plan is not in what would be merged");
     };
     if !round.evidence.notes && plan.direct.is_none() {
-        let why = "its implementation notes are not in what would be merged".to_string();
-        return Some(to_stage(round, HERE, RoundStage::Implement, Why::Unproven { why }));
+        let why = "its implementation notes are not in what would be merged";
+        return unproven(RoundStage::Implement, why);
     }
     if let Some(why) = missing_shares(plan) {
-        return Some(to_stage(round, HERE, RoundStage::Implement, Why::Unproven { why }));
+        return unproven(RoundStage::Implement, &why);
     }
     if book.unjudged {
         let to = if plan.direct.is_some() { RoundStage::Plan } else { RoundStage::Review };
-        return Some(to_stage(round, HERE, to, Why::Unproven { why: UNJUDGED.to_string() }));
+        return unproven(to, UNJUDGED);
     }
     let Some(approval) = approval(round, book) else {
-        return match plan.direct {
-            Some(_) => Some(to_stage(round, HERE, RoundStage::Plan, Why::Proven)),
-            None => stale("what approved it is not there any more, or is another"),
-        };
+        let why = "what approved it is not there any more, or is another";
+        return if plan.direct.is_some() { unproven(RoundStage::Plan, why) } else { stale(why) };
     };
     if book.approval.as_ref().is_some_and(|(_, head)| *head != round.head) {
         return stale("its branch moved since it was approved");
@@ -59,7 +52,7 @@ pub(super) fn finalize(
         return Some(to_stage(round, HERE, RoundStage::Plan, why));
     }
     if let Some(why) = outdated(draft, plane, round, plan) {
-        return Some(to_stage(round, HERE, RoundStage::Plan, Why::PlanOutdated { why }));
+        return back(draft, (round, book), RoundStage::Plan, Why::PlanOutdated { why });
     }
     if plane.update.is_some() || state(draft).book.update.is_some() {
         waiting.reason(format!("{} waits for the roadmap update to be over", round.id));
@@ -93,6 +86,19 @@ pub(super) fn finalize(
         judged: book.judged.clone(),
         decided_at: draft.now(),
     })))
+}
+
+fn stale_approval(why: &str) -> Why {
+    Why::CloseoutStale { why: why.to_string() }
+}
+
+/// Every way back from here costs agents, and each is counted: what leads back again and again is given up with its reason.
+fn back(draft: &Draft, (round, book): (&RoundSeen, &RoundBook), to: RoundStage, why: Why) -> Option<Next> {
+    let state = state(draft);
+    if book.review_cycles > state.limits().review_cycles {
+        return give_up(state, round, format!("what approves it does not last: {}", why.words()));
+    }
+    Some(to_stage(round, HERE, to, why))
 }
 
 /// Merges the base into the round's branch, so that whoever is asked next sees it.

@@ -56,6 +56,9 @@ pub(super) fn review(
     if let Some(why) = evidence.plan.as_ref().and_then(missing_shares)
         && !state.book.is_busy(&round.id, false)
     {
+        if book.review_cycles > state.limits().review_cycles {
+            return give_up(state, round, why);
+        }
         return Some(to_stage(round, from, RoundStage::Implement, Why::Unproven { why }));
     }
     let lies = Lies::of(evidence.review.as_ref(), &evidence.review_faults);
@@ -120,7 +123,7 @@ fn rejected(
     if book.review_cycles >= state.limits().review_cycles {
         let work = work(round, WorkKind::Review);
         let known = state.book.works.get(&work);
-        let why = format!("rejected {} times, last: {}", book.review_cycles + 1, changes.join("; "));
+        let why = format!("{}, last: {}", sent_back(book), changes.join("; "));
         if book.review_cycles > state.limits().review_cycles {
             return give_up(state, round, why);
         }
@@ -131,4 +134,14 @@ fn rejected(
     let advice = state.book.works.get(&work(round, WorkKind::Review)).map(|known| known.told.clone());
     let changes = changes.iter().cloned().chain(advice.unwrap_or_default()).collect();
     Some(to_stage(round, RoundStage::Review, to, Why::Rejected { changes }))
+}
+
+/// With the rejection that lies there. What a merge sent back was rejected by nobody.
+fn sent_back(book: &RoundBook) -> String {
+    let (all, rejected) = (book.review_cycles + 1, book.rejected + 1);
+    if all == rejected {
+        format!("rejected {rejected} times")
+    } else {
+        format!("sent back {all} times, {rejected} of them by its reviewer")
+    }
 }

@@ -377,7 +377,7 @@ impl State {
         self.plane_is_old = true;
         self.notes.extend(note.map(ToString::to_string));
         for book in self.book.rounds.values_mut() {
-            (book.review_cycles, book.unclassified) = (0, 0);
+            (book.review_cycles, book.rejected, book.unclassified) = (0, 0, 0);
             (book.conflicted, book.reopened) = (0, 0);
         }
         if let Some((_, book)) = &mut self.book.update {
@@ -507,6 +507,7 @@ impl State {
             }
             Why::Rejected { changes } => {
                 book.review_cycles += 1;
+                book.rejected += 1;
                 book.told.clone_from(changes);
             }
             Why::Unclassified { why } => {
@@ -520,12 +521,16 @@ impl State {
                 book.approval = None;
                 book.told = alloc::vec![why.words()];
             }
-            Why::NotWaived { .. } | Why::ChecksRed { .. } => {
+            Why::NotWaived { .. }
+            | Why::ChecksRed { .. }
+            | Why::PlanOutdated { .. }
+            | Why::Unproven { .. } => {
                 book.review_cycles += 1;
                 (book.approval, book.unjudged) = (None, false);
                 book.told = alloc::vec![why.words()];
             }
-            Why::RoadmapRevised { .. } | Why::PlanOutdated { .. } | Why::Unproven { .. } => {
+            // No more often than somebody revises the roadmap.
+            Why::RoadmapRevised { .. } => {
                 (book.approval, book.unjudged) = (None, false);
                 book.told = alloc::vec![why.words()];
             }
