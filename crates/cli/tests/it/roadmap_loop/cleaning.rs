@@ -1,6 +1,7 @@
 //! Cleaning after a roadmap loop: worktrees of rounds that are over go, what still lives or was never merged stays, and a dry
 //! run says exactly that.
 
+use super::overtaking::kill_at;
 use super::plane::{STATE, Style, milestone};
 use super::play::{Play, Work, shell, writes};
 use super::scene::Scene;
@@ -100,6 +101,32 @@ fn what_was_given_up_leaves_its_worktree_and_keeps_its_branch() {
     let branches = scene.repository.git(&["branch", "--list", "orchestrator/*", "--format=%(refname:short)"]);
     assert_eq!(branches, "orchestrator/round-001-parser");
     scene.assert_complete();
+}
+
+/// The run that was killed does not know what became of its update; the base branch does.
+#[test]
+fn an_update_that_a_later_run_merged_is_not_called_unmerged() {
+    for style in [Style::Records, Style::Markdown] {
+        let scene = Scene::small(style);
+        let revised = [milestone("m-1"), milestone("m-2").after("m-1")];
+        let begun = Play::default().requests(&scene.cut("round-001", "m-1")).revises(
+            style,
+            ("round-001", "planner-request"),
+            (None, &revised),
+        );
+        let stays = super::taken_up::stays_at(Vec::new());
+        kill_at(&scene, &begun.clone().step(Work("review-update", 1, None), &stays), "at");
+        let rest = begun
+            .reviews_update("round-001", None, "APPROVED")
+            .well(&scene.cut("round-002", "m-1").in_revision("rev-002"))
+            .well(&scene.cut("round-003", "m-2").in_revision("rev-002"));
+        scene.completes(&rest);
+        let report = clean_twice(&scene);
+        assert!(!report["kept"].to_string().contains("the roadmap update to rev-002"), "{report:#}");
+        let branches = scene.repository.git(&["branch", "--list", "orchestrator/roadmap-update-*"]);
+        assert_eq!(branches, "", "{report:#}");
+        scene.assert_sound();
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::control_plane::{self, read_state};
 use crate::fault::{git_fault, journal_fault};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use windlass_artifact_formats::roadmap_loop::plane::StateFile;
+use windlass_artifact_formats::roadmap_loop::plane::{StateFile, names};
 use windlass_control_api::Fault;
 use windlass_control_api::commands::CleanMode;
 use windlass_control_api::views::{CleanItem, CleanReport};
@@ -19,6 +19,7 @@ use windlass_protocols::protocol::roadmap_rounds::steps::{OpenWorktree, PlaneSte
 use windlass_protocols::{Effect, Fact};
 
 const ROUNDS: &str = "orchestrator/rounds";
+const UPDATES: &str = "orchestrator/roadmap-updates";
 
 /// Takes the worktrees of rounds that are over. A branch goes where its round was merged, and only after a reference of ours
 /// holds its tip; what was not merged stays on its branch.
@@ -144,6 +145,8 @@ impl Live {
 struct Merged {
     rounds: BTreeSet<String>,
     revisions: BTreeSet<String>,
+    /// Documents of roadmap updates.
+    updates: BTreeSet<String>,
 }
 
 impl Merged {
@@ -151,6 +154,7 @@ impl Merged {
         let repository = &context.repository;
         let mut rounds: BTreeSet<String> = state.merged.iter().map(|merged| merged.round.clone()).collect();
         let base = format!("refs/heads/{}", state.spec.place.doer_branch);
+        let mut updates = BTreeSet::new();
         if let Some(tip) = repository.read_reference(&base).map_err(git_fault)? {
             let base: Commit = repository.take_in(&tip).map_err(git_fault)?;
             let paths = repository.paths_of(&base.tree, Part::Within(ROUNDS)).map_err(git_fault)?;
@@ -159,8 +163,11 @@ impl Merged {
                 let (round, _) = path.strip_prefix(ROUNDS)?.strip_prefix('/')?.split_once('/')?;
                 Some(round.to_owned())
             }));
+            let paths = repository.paths_of(&base.tree, Part::Within(UPDATES)).map_err(git_fault)?;
+            updates.extend(paths.iter().map(ToString::to_string));
         }
-        Ok(Self { rounds, revisions: state.revisions.iter().map(|(revision, _)| revision.clone()).collect() })
+        let revisions = state.revisions.iter().map(|(revision, _)| revision.clone()).collect();
+        Ok(Self { rounds, revisions, updates })
     }
 
     fn has(&self, asked: &OpenWorktree) -> bool {
@@ -168,7 +175,11 @@ impl Merged {
             WorktreePurpose::Round { round }
             | WorktreePurpose::Worker { round, .. }
             | WorktreePurpose::Reopen { round } => self.rounds.contains(round),
-            WorktreePurpose::Update(opened) => self.revisions.contains(&opened.proposed_revision),
+            // A run that was killed did not see what became of it.
+            WorktreePurpose::Update(opened) => {
+                self.revisions.contains(&opened.proposed_revision)
+                    || self.updates.contains(&names::update_artifact(&opened.source_round))
+            }
         }
     }
 }
