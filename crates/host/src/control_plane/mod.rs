@@ -9,6 +9,7 @@ mod not_committed;
 mod places;
 mod roadmap_drift;
 mod rounds;
+mod shares;
 mod trouble;
 mod update;
 mod words;

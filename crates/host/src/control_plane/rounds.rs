@@ -70,7 +70,7 @@ pub(super) fn see(reading: &Reading<'_>, record: &RoundRecord) -> Result<Seen, F
     let (artifacts, workers) = artifacts(reading, round, found.clone())?;
     let mut evidence = evidence(reading, &artifacts, (&found, workers));
     merged(reading, round, &spot, &mut evidence)?;
-    shares_outside(reading, spot.head.as_ref(), &mut evidence)?;
+    super::shares::look(reading, spot.head.as_ref(), &mut evidence)?;
     let (code_drifted, roadmap_drifted) = match &spot.fork {
         Some(fork) if fork.id != reading.base.id => {
             (drifted(reading, fork)?, roadmap_drift::since(reading, fork, evidence.plan.as_ref())?)
@@ -322,48 +322,9 @@ fn worker_seen(artifacts: &Files, worker: &Worker, shares: &[Share]) -> WorkerSe
         head: place.and_then(|place| place.head.as_ref()).map(id),
         state,
         outside: false,
+        lost: Vec::new(),
         faults,
     }
-}
-
-/// Marks finished shares that the round does not hold: neither their commits nor the same files.
-fn shares_outside(
-    reading: &Reading<'_>,
-    head: Option<&Commit>,
-    evidence: &mut Evidence,
-) -> Result<(), Fault> {
-    let Some(head) = head else { return Ok(()) };
-    let finished = |state: &WorkerState| matches!(state, WorkerState::Complete | WorkerState::Integrated);
-    let workers = evidence.plan.iter_mut().flat_map(|plan| &mut plan.workers);
-    for worker in workers.filter(|worker| finished(&worker.state)) {
-        let tip = reading.repository.read_reference(&format!("refs/heads/{}", worker.branch));
-        if let Some(tip) = tip.unwrap_or_default() {
-            worker.outside = !holds(reading, head, &tip)?;
-        }
-    }
-    Ok(())
-}
-
-fn holds(
-    reading: &Reading<'_>,
-    head: &Commit,
-    share: &windlass_git_workspaces::CommitId,
-) -> Result<bool, Fault> {
-    let repository = reading.repository;
-    if repository.is_ancestor(share, &head.id).map_err(git_fault)? {
-        return Ok(true);
-    }
-    // Whoever integrates may copy files instead of merging.
-    let Some(fork) = repository.merge_base(&head.id, share).map_err(git_fault)? else { return Ok(false) };
-    let share = repository.commit_of(share).map_err(git_fault)?;
-    for commit in [&fork, head, &share] {
-        repository.import(commit).map_err(git_fault)?;
-    }
-    let differing = |one: &Commit, other: &Commit| {
-        repository.differing_paths(&one.tree, &other.tree, Part::Everything).map_err(git_fault)
-    };
-    let other = differing(head, &share)?;
-    Ok(differing(&fork, &share)?.iter().all(|made| !other.contains(made)))
 }
 
 fn digest(found: &Texts, name: &str) -> Digest {

@@ -12,7 +12,7 @@ use windlass_protocols::protocol::roadmap_rounds::facts::{
 };
 use windlass_protocols::protocol::roadmap_rounds::not_merged;
 use windlass_protocols::protocol::roadmap_rounds::plane::{Plane, RoundStage};
-use windlass_protocols::protocol::roadmap_rounds::state::State;
+use windlass_protocols::protocol::roadmap_rounds::state::{MergedRound, State};
 use windlass_protocols::protocol::roadmap_rounds::steps::{
     Held, Kept, PlaceTaken, PlaneOutcome, PlaneStep, RoundWork, WorkCaptured, WorkKind,
 };
@@ -131,8 +131,11 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             let book = state(run).and_then(|state| state.book.rounds.get(round));
             let ignored = book.map(|book| book.ignored.join(", ")).filter(|names| !names.is_empty());
             let left = ignored.map(|names| format!(", without what the repository's rules ignore: {names}"));
-            let text = format!("{round} merged as {}{}", short(commit.as_str()), left.unwrap_or_default());
-            (text, Tone::Good)
+            let plane = state(run).and_then(|state| state.plane.as_ref());
+            let lost = plane.and_then(|plane| plane.lost_of(round));
+            let lost = lost.map(|lost| format!(", without what its workers made: {lost}"));
+            let without: String = left.into_iter().chain(lost).collect();
+            (format!("{round} merged as {}{without}", short(commit.as_str())), Tone::Good)
         }
         Fact::WorkEnded { failed: None, .. } | Fact::RoundClosed { how: Closed::Merged, .. } => quiet(),
         Fact::RoundClosed { round, how: Closed::Cancelled } => {
@@ -338,13 +341,23 @@ fn concluded(run: &Run, end: &End) -> (String, Tone) {
         End::Complete | End::RoundsUsed => {
             let merged = state(run).map(|state| state.merged.as_slice()).unwrap_or_default();
             let without = merged.iter().filter(|round| !round.ignored.is_empty());
-            let names: Vec<String> =
+            let ignored: Vec<String> =
                 without.map(|round| format!("{} ({})", round.ignored.join(", "), round.round)).collect();
-            if names.is_empty() {
+            let lost = |round: &MergedRound| Some(format!("{} in {}", round.lost.as_ref()?, round.round));
+            let lost: Vec<String> = merged.iter().filter_map(lost).collect();
+            if ignored.is_empty() && lost.is_empty() {
                 return (end.words(), Tone::Good);
             }
-            let left = "not merged, for the repository's rules ignore it";
-            (format!("{}; {left}: {}", end.words(), names.join(", ")), Tone::Attention)
+            let mut text = end.words();
+            for (left, names) in [
+                ("not merged, for the repository's rules ignore it", ignored),
+                ("not merged of what workers made", lost),
+            ] {
+                if !names.is_empty() {
+                    text.push_str(&format!("; {left}: {}", names.join(", ")));
+                }
+            }
+            (text, Tone::Attention)
         }
         End::NotReady { .. } => (format!("it cannot go on: {}", end.words()), Tone::Bad),
         End::Blocked { .. } => (end.words(), Tone::Bad),

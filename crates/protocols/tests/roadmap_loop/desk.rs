@@ -135,6 +135,7 @@ pub(crate) fn worker(id: &str) -> WorkerSeen {
         head: None,
         state: WorkerState::Pending,
         outside: false,
+        lost: Vec::new(),
         faults: Vec::new(),
     }
 }

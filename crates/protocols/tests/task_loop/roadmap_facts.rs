@@ -2,7 +2,9 @@
 //! the end, here and in the fixture.
 
 use crate::harness::words::{STEP, agent_report, artifact, caps, lines, spec};
-use crate::roadmap_planes::{bare_plane, full_plane, plane_with_an_unfinished_share, update_seen};
+use crate::roadmap_planes::{
+    bare_plane, full_plane, plane_with_a_lost_share, plane_with_an_unfinished_share, update_seen,
+};
 use windlass_protocols::effect::{Ask, AskedWork, Effect, PlaneStep, RoundWork, RunAgent, StepLimits};
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::Dimension;
@@ -63,6 +65,13 @@ fn since_reviews_are_set_aside() -> [Fact; 3] {
 pub(crate) fn since_handoffs_have_faults() -> [Fact; 1] {
     let plane = Box::new(plane_with_an_unfinished_share());
     [Fact::RoadmapRounds(RoadmapFact::PlaneTaken { plane, noticed: Vec::new() })]
+}
+
+/// Stands behind all that was stored before it.
+pub(crate) fn since_lost_shares_are_named() -> [Fact; 1] {
+    let plane = Box::new(plane_with_a_lost_share());
+    let noticed = lines(&["round-001: what workers made is not in the round: src/one.rs (w1)"]);
+    [Fact::RoadmapRounds(RoadmapFact::PlaneTaken { plane, noticed })]
 }
 
 /// Stands behind all that was stored before it.

@@ -101,6 +101,7 @@ fn evidences() -> Vec<Evidence> {
         head: Some(commit()),
         state,
         outside: false,
+        lost: Vec::new(),
         faults: Vec::new(),
     };
     let plan = |direct| PlanSeen {
@@ -150,8 +151,29 @@ pub(crate) fn plane_with_an_unfinished_share() -> Plane {
         head: Some(commit()),
         state: WorkerState::Running,
         outside: true,
+        lost: Vec::new(),
         faults: lines(&["workers/w1/handoff.md: there is no line `Status:`"]),
     };
+    plane_with(worker)
+}
+
+/// With a share that is in the round, but for a file that whoever integrated it dropped.
+pub(crate) fn plane_with_a_lost_share() -> Plane {
+    plane_with(WorkerSeen {
+        id: "w1".to_owned(),
+        branch: branch(),
+        worktree: worktree(),
+        depends_on: Vec::new(),
+        blocks_integration: true,
+        head: Some(commit()),
+        state: WorkerState::Integrated,
+        outside: false,
+        lost: lines(&["src/one.rs"]),
+        faults: Vec::new(),
+    })
+}
+
+fn plane_with(worker: WorkerSeen) -> Plane {
     let plan = PlanSeen {
         milestone: "M1".to_owned(),
         direction: "D1".to_owned(),

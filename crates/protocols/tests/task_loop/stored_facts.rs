@@ -77,6 +77,7 @@ fn examples() -> Vec<Fact> {
     facts.extend(roadmap_facts::since_handoffs_have_faults());
     facts.extend(control_facts::since_what_is_doubted_is_not_the_best());
     facts.extend(roadmap_gate_facts::examples());
+    facts.extend(roadmap_facts::since_lost_shares_are_named());
     facts
 }
 

@@ -172,6 +172,7 @@ fn workers(choices: &mut Choices, branch: &str) -> Vec<WorkerSeen> {
             head: None,
             state: WorkerState::Pending,
             outside: false,
+            lost: Vec::new(),
             faults: Vec::new(),
         });
     }

@@ -1,7 +1,7 @@
 //! Work that is shared out: workers in worktrees of their own, each in its scope, brought together by an integrator.
 
 use super::plane::Style;
-use super::play::{Closeout, Decision, HANDOFF, NOTES, Play, Work, write, writes};
+use super::play::{Closeout, Decision, HANDOFF, NOTES, Play, Work, shell, write, writes};
 use super::scene::{Scene, assert_because};
 
 const BLOCKED: u8 = 11;
@@ -122,4 +122,64 @@ fn a_handoff_without_its_form_is_sent_back_with_file_line_and_what_is_wanted() {
     let said = "workers/lexer/handoff.md: line 2: Status: must be ready or blocked; found \"almost\"";
     assert!(told.contains(said), "{told}");
     assert_eq!(scene.works().iter().filter(|work| work.starts_with("integrate")).count(), 1);
+}
+
+#[test]
+fn what_an_integrator_drops_of_a_share_is_named_to_the_reviewer_the_user_and_at_the_end() {
+    for style in [Style::Records, Style::Markdown] {
+        let scene = Scene::small(style);
+        let (old, new) = ("src/printer/old.txt", "src/printer/printer.txt");
+        scene.repository.write(old, "old\n").write("src/printer/gone.txt", "gone\n").commit("a printer");
+        let cut = scene.cut("round-001", "m-1").with_workers(&WORKERS);
+        let own = |name: &str| cut.file(&format!("workers/printer/{name}"));
+        let printer = [
+            write(new, "printer was here\n"),
+            write(old, "better\n"),
+            write("src/printer/gone.txt", "better\n"),
+            write("src/printer/kept.txt", "printer was here\n"),
+            write(&own("implementation-notes.md"), NOTES),
+            write(&own("handoff.md"), HANDOFF),
+        ];
+        let mut play = Play::default()
+            .plans(&cut)
+            .shares(&cut, WORKERS[0])
+            .step(Work("printer", 1, None), &printer)
+            .integrates(&cut)
+            .reviews(&cut, None, &DONE);
+        let place = "label = \"integrate\"\nround = 1\ndo = [";
+        let drops = [
+            shell(&format!("rm {new} src/printer/gone.txt && echo old > {old}")),
+            shell("echo more >> src/printer/kept.txt"),
+        ];
+        play.0 = play.0.replacen(place, &format!("{place}\n  {},", drops.join(",\n  ")), 1);
+        let outcome = scene.completes(&play);
+        assert!(!scene.is_merged(new), "it may be dropped, by a review that knows");
+        let named = "src/printer/gone.txt, src/printer/old.txt, src/printer/printer.txt (printer)";
+        assert!(scene.prompt("review-1-1").contains(named), "{style:?}: {}", scene.prompt("review-1-1"));
+        let log = scene.log();
+        let told = log.lines().filter(|line| line.contains(named)).count();
+        assert_eq!(told, 3, "when it was found, at the merge and at the end, each once: {log}");
+        assert_because(&outcome, named);
+    }
+}
+
+#[test]
+fn nothing_is_said_of_shares_that_are_there_or_were_worked_on() {
+    let scene = Scene::small(Style::Records);
+    let cut = scene.cut("round-001", "m-1").with_workers(&WORKERS);
+    let rejected = Decision::Rejected("implement");
+    let mut play = Play::default()
+        .plans(&cut)
+        .integrates(&cut)
+        .reviews(&cut, Some(1), &rejected)
+        .reviews(&cut, None, &DONE);
+    for share in WORKERS {
+        play = play.shares(&cut, share);
+    }
+    let place = "label = \"integrate\"\nround = 1\ndo = [";
+    let more = shell("echo more >> src/lexer/lexer.txt && rm -f src/printer/none.txt");
+    play.0 = play.0.replacen(place, &format!("{place}\n  {more},"), 1);
+    scene.completes(&play);
+    let log = scene.log();
+    assert!(!log.contains("not in the round") && !log.contains("without what"), "{log}");
 }

@@ -282,3 +282,27 @@ fn what_a_person_answers_is_in_the_prompt_that_asks_to_mend_an_answer() {
         assert!(prompt.contains("take the first one"), "{work}: {prompt}");
     }
 }
+
+#[test]
+fn a_completion_pointer_of_another_or_an_unknown_milestone_goes_back_to_its_reviewer_once() {
+    for named in ["nosuch", "m-2"] {
+        let scene = Scene::of(Style::Markdown, &chain());
+        let cut = scene.cut("round-001", "m-1");
+        let mut review = cut.review(&DONE);
+        for (_, text) in &mut review {
+            *text = text.replace("round-001: m-1 works", &format!("`{named}`: made it"));
+        }
+        let play = Play::default()
+            .plans(&cut)
+            .implements(&cut)
+            .step(Work("review", 1, Some(1)), &writes(&review))
+            .reviews(&cut, None, &DONE)
+            .well(&scene.cut("round-002", "m-2"));
+        scene.completes(&play);
+        assert_eq!(times(&scene, "review 1"), 2, "{:?}", scene.works());
+        let told = scene.prompt("review-1-2");
+        assert!(told.contains(&format!("names the milestone \"{named}\"")), "{told}");
+        let roadmap = scene.merged(&format!("{}/roadmap.md", scene.style.dir("rev-001")));
+        assert!(!roadmap.contains("made it"), "{roadmap}");
+    }
+}

@@ -105,8 +105,17 @@ fn told(state: &State, known: &Work, work: &RoundWork) -> Vec<String> {
     let open = open.filter(|open| !of_round.iter().any(|told| told.contains(open.as_str())));
     let unmerged = state.book.rounds.get(&work.round).filter(|_| work.kind == WorkKind::Review);
     let unmerged = unmerged.and_then(|round| not_merged(&round.ignored));
+    let seen = state.plane.as_ref().filter(|_| work.kind == WorkKind::Review);
+    let lost = seen.and_then(|plane| plane.lost_of(&work.round)).map(|lost| dropped(&lost));
     let notes = state.notes.iter().map(|note| format!("a person says: {note}"));
-    of_round.into_iter().chain(unmerged).chain(open).chain(known.told.iter().cloned()).chain(notes).collect()
+    of_round
+        .into_iter()
+        .chain(unmerged)
+        .chain(lost)
+        .chain(open)
+        .chain(known.told.iter().cloned())
+        .chain(notes)
+        .collect()
 }
 
 /// What lies in a worktree and is in no tree, so that judging it would be judging something else than what is merged.
@@ -117,6 +126,11 @@ pub fn not_merged(ignored: &[String]) -> Option<String> {
         several => format!("{several} new files or directories are"),
     };
     Some(format!("{count} ignored by the repository's rules and will not be merged: {}", ignored.join(", ")))
+}
+
+/// Whoever integrates may drop what a worker made, but not without those knowing it who judge the round.
+pub(super) fn dropped(lost: &str) -> String {
+    format!("what workers made is not in the round, it is missing or as it was before: {lost}")
 }
 
 /// Marks that a merge left in files, for whoever may write there.

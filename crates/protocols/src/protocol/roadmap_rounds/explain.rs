@@ -54,6 +54,10 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
         let names = merged.ignored.join(", ");
         format!("{} was merged without what the repository's rules ignore: {names}", merged.round)
     }));
+    because.extend(state.merged.iter().filter_map(|merged| {
+        let lost = merged.lost.as_ref()?;
+        Some(format!("{} was merged without what its workers made: {lost}", merged.round))
+    }));
     because.extend(
         state.merged.iter().flat_map(|one| one.waived.iter().map(|words| format!("{}: {words}", one.round))),
     );

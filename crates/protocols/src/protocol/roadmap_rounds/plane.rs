@@ -5,6 +5,7 @@ use super::spec::RoundLimits;
 use crate::kernel::gate::Waiver;
 use crate::vocabulary::{CommitId, Digest};
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -209,6 +210,16 @@ pub struct PlanSeen {
     pub direct: Option<DirectSeen>,
 }
 
+impl PlanSeen {
+    /// What workers made and the round does not hold, with whose it is; absent where that is nothing.
+    pub fn lost(&self) -> Option<String> {
+        let losing = self.workers.iter().filter(|worker| !worker.lost.is_empty());
+        let lost: Vec<String> =
+            losing.map(|worker| format!("{} ({})", worker.lost.join(", "), worker.id)).collect();
+        (!lost.is_empty()).then(|| lost.join("; "))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DirectSeen {
@@ -229,6 +240,9 @@ pub struct WorkerSeen {
     /// Its branch holds something that the round's does not.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub outside: bool,
+    /// What it changed and the round, which has its commits, does not hold: it is missing there, or as it was before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
     /// What keeps the handoff that it left from being one, in sentences with file and line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
@@ -350,6 +364,11 @@ impl UpdateSeen {
 impl Plane {
     pub fn round(&self, id: &str) -> Option<&RoundSeen> {
         self.rounds.iter().find(|round| round.id == id)
+    }
+
+    /// What workers of a live round made and it does not hold.
+    pub fn lost_of(&self, round: &str) -> Option<String> {
+        self.round(round)?.evidence.plan.as_ref()?.lost()
     }
 
     pub fn milestone(&self, id: &str) -> Option<&Milestone> {

@@ -1,6 +1,7 @@
 //! What the files say against what the loop has agreed on. People edit the state file, the roadmap and the base branch
 //! between two looks: stepping back is theirs to do and is taken up, skipping ahead is put back, and all of it is told.
 
+use super::asking::dropped;
 use super::book::{RoundBook, UpdateBook, of_stage, speaks_for};
 use super::plane::{ControllerStage, Plane, RoundStage, UpdateStatus};
 use super::state::State;
@@ -10,7 +11,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// What somebody else did since the last look, in sentences.
+/// What somebody else did since the last look, and what an integrator dropped, in sentences.
 pub(super) fn noticed(state: &State, plane: &Plane) -> Vec<String> {
     let mut told = plane.oddities.clone();
     if let Some(before) = &state.plane {
@@ -39,6 +40,12 @@ pub(super) fn noticed(state: &State, plane: &Plane) -> Vec<String> {
                 seen.stage.word()
             )),
             None | Some(_) => {}
+        }
+    }
+    for seen in &plane.rounds {
+        let before = state.plane.as_ref().and_then(|before| before.lost_of(&seen.id));
+        if let Some(lost) = plane.lost_of(&seen.id).filter(|lost| before.as_ref() != Some(lost)) {
+            told.push(format!("{}: {}", seen.id, dropped(&lost)));
         }
     }
     for round in gone(state, plane) {

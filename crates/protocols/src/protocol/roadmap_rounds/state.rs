@@ -78,6 +78,8 @@ pub struct MergedRound {
     pub at: Millis,
     /// What lay in its worktree and is not in it.
     pub ignored: Vec<String>,
+    /// What its workers made and is not in it.
+    pub lost: Option<String>,
     /// What was found about its gate and let be, and why.
     pub waived: Vec<String>,
 }
@@ -485,8 +487,9 @@ impl State {
             ignored.clone_from(&book.ignored);
         }
         let waived = self.waived(round);
+        let lost = self.plane.as_ref().and_then(|plane| plane.lost_of(round));
         let (round, commit) = (round.to_string(), commit.clone());
-        self.merged.push(MergedRound { round, commit, closeout, at, ignored, waived });
+        self.merged.push(MergedRound { round, commit, closeout, at, ignored, lost, waived });
     }
 
     pub(super) fn write(&mut self, edit: StateEdit) {
