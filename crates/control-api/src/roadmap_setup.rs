@@ -99,7 +99,10 @@ pub struct RoadmapInspection {
     pub not_now: bool,
     /// Why it is what it is, in sentences: for everything but a plane that can be run.
     pub why: Vec<String>,
+    /// Everything that is wrong, the reasons included.
     pub problems: Vec<PlaneProblem>,
+    /// What can be done about it, where that is no command to type.
+    pub hints: Vec<String>,
     /// What is odd and does not matter to a run.
     pub oddities: Vec<String>,
     pub roadmap: Option<RoadmapHead>,
@@ -144,7 +147,7 @@ pub struct PlaneProblem {
     pub line: Option<usize>,
     /// JSON pointer; empty in Markdown.
     pub pointer: String,
-    /// Section of the loop's contract.
+    /// Section of the loop's contract; empty for a reason that is no rule.
     pub rule: String,
     /// `fatal`, `recoverable` or `warning`.
     pub severity: String,

@@ -36,13 +36,34 @@ impl Repository {
         self.registered(&path.join(".git")).or_else(|| self.registered(&real?)).is_some()
     }
 
-    /// The administrative directory of the worktree with this `.git`.
-    fn registered(&self, dot_git: &Path) -> Option<PathBuf> {
+    /// Where a checkout of this repository stands on this branch (short name). Git lets no second one do so.
+    pub fn checkout_on(&self, branch: &str) -> Option<PathBuf> {
+        let on_it = format!("ref: refs/heads/{branch}");
+        let stands = |git_dir: &Path| {
+            read_plain(&git_dir.join("HEAD"))
+                .is_ok_and(|content| path_from_line(&content) == Path::new(&on_it))
+        };
+        let common = self.checkout.common_dir();
+        if common.file_name().is_some_and(|name| name == ".git") && stands(common) {
+            return common.parent().map(Path::to_owned);
+        }
+        let admin = self.registrations().into_iter().find(|admin| stands(admin))?;
+        let dot_git = path_from_line(&read_plain(&admin.join("gitdir")).ok()?);
+        dot_git.parent().map(Path::to_owned)
+    }
+
+    /// The administrative directories of all linked worktrees.
+    fn registrations(&self) -> Vec<PathBuf> {
         let registered = fs::read_dir(self.checkout.common_dir().join("worktrees"));
         let mut admin_dirs: Vec<_> =
             registered.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
         admin_dirs.sort();
-        admin_dirs.into_iter().find(|admin| {
+        admin_dirs
+    }
+
+    /// The administrative directory of the worktree with this `.git`.
+    fn registered(&self, dot_git: &Path) -> Option<PathBuf> {
+        self.registrations().into_iter().find(|admin| {
             read_plain(&admin.join("gitdir")).is_ok_and(|content| path_from_line(&content) == dot_git)
         })
     }

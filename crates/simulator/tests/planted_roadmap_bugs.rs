@@ -147,6 +147,11 @@ fn a_skipped_review_is_seen() {
 }
 
 #[test]
+fn a_round_that_is_sent_back_from_its_merge_without_end_is_seen() {
+    breaks(RoadmapBug::SendsBackWithoutEnd, "is sent back from its merge for the");
+}
+
+#[test]
 fn two_updates_at_once_are_seen() {
     breaks(RoadmapBug::OpensTwoUpdates, "two roadmap updates at once");
 }

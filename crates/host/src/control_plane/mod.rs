@@ -320,9 +320,11 @@ fn base_of(repository: &Repository, state: &StateFile) -> Result<Result<Commit, 
     if current.as_deref() != Some(reference.as_str()) {
         let stands = current.as_deref().map_or("no branch", |name| name.trim_start_matches("refs/heads/"));
         let trouble = Trouble::wrong_branch(branch, stands);
-        return Ok(Err(match checkout_around(repository.checkout().work_tree()) {
-            Some(around) => trouble.in_a_worktree(&around),
-            None => trouble,
+        let around = checkout_around(repository.checkout().work_tree());
+        return Ok(Err(match (around, repository.checkout_on(branch)) {
+            (Some(around), _) => trouble.in_a_worktree(&around),
+            (None, Some(place)) => trouble.checked_out_in(branch, &place),
+            (None, None) => trouble,
         }));
     }
     match tip {

@@ -110,7 +110,7 @@ fn plan_as_taken_down(
     if !stored.texts.contains_key(files::PLAN) {
         return Ok(None);
     }
-    let mut edited = Vec::new();
+    let (mut edited, mut absent) = (Vec::new(), Vec::new());
     for name in [files::PLAN, files::SELECTION_RECORD, files::PLAN_RECORD, files::NOTES] {
         let kept = stored.texts.get(name);
         let unusable = found.unusable.iter().any(|(other, _)| other == name);
@@ -118,19 +118,24 @@ fn plan_as_taken_down(
         if !unusable && super::same_lines(there, kept.map(String::as_bytes)) {
             continue;
         }
-        edited.push(format!("{directory}/{name}"));
+        // What was never committed was not edited either: its maker's work could not be taken down.
+        let whose = if kept.is_some() { &mut edited } else { &mut absent };
+        whose.push(format!("{directory}/{name}"));
         found.unusable.retain(|(other, _)| other != name);
         match kept {
             Some(text) => drop(found.texts.insert(name.to_owned(), text.clone())),
             None => drop(found.texts.remove(name)),
         }
     }
-    let told = format!(
-        "{} of {} was edited and not committed: what is committed counts",
-        edited.join(", "),
-        record.round_id
-    );
-    Ok((!edited.is_empty()).then_some(told))
+    let told = [(edited, "was edited and not committed"), (absent, "is in no commit")];
+    let told: Vec<String> = told
+        .iter()
+        .filter(|(names, _)| !names.is_empty())
+        .map(|(names, how)| {
+            format!("{} of {} {how}: what is committed counts", names.join(", "), record.round_id)
+        })
+        .collect();
+    Ok((!told.is_empty()).then(|| told.join("; ")))
 }
 
 /// Somebody changed more than the control plane on the base branch since.

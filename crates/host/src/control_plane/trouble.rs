@@ -142,6 +142,12 @@ impl Trouble {
         Self { hint, ..self }
     }
 
+    /// Git lets no second checkout switch to it.
+    pub(super) fn checked_out_in(self, base: &str, place: &std::path::Path) -> Self {
+        let place = place.display();
+        Self { hint: format!("{base} is checked out in {place}: `cd {place}`"), ..self }
+    }
+
     pub(super) fn no_such_branch(base: &str) -> Self {
         let why = format!("{STATE_FILE}: rounds are merged into {base}, but there is no branch {base}");
         let hint = format!("name the branch you mean as `base_branch` in {STATE_FILE}");

@@ -45,6 +45,7 @@ pub enum RoadmapBug {
     NeverInspects,
     MergesWithoutALook,
     OverlooksRedChecks,
+    SendsBackWithoutEnd,
 }
 
 fn roadmap(run: &mut Run) -> Option<&mut State> {
@@ -98,6 +99,10 @@ pub(crate) fn believe(bug: RoadmapBug, run: &mut Run, observed: &Observation) {
         RoadmapBug::MergesWhileTheRoadmapIsUpdated => state.book.update = None,
         RoadmapBug::MergesASecondTime => {
             state.book.rounds.values_mut().for_each(|round| round.merged = false);
+        }
+        RoadmapBug::SendsBackWithoutEnd => {
+            let rounds = state.book.rounds.values_mut();
+            rounds.for_each(|round| (round.unjudged, round.review_cycles) = (true, 0));
         }
         _ => {}
     }

@@ -366,7 +366,9 @@ fn a_closeout_moves_its_own_milestone_and_others_only_when_they_are_ready() {
         closeout.status_changes.push(change("measure", MilestoneStatus::Pending, first, None));
         closeout
     };
-    assert_eq!(closeout_faults(&open, &in_markdown(), "lazy"), [""; 0], "its own");
+    let mut own = in_markdown();
+    own.completion_pointers.retain(|pointer| pointer.anchor_or_milestone == "lazy");
+    assert_eq!(closeout_faults(&open, &own, "lazy"), [""; 0], "its own");
     let faults = closeout_faults(&open, &in_markdown(), "measure").join("; ");
     assert!(faults.contains("lazy depends on measure, which is not done"), "{faults}");
     assert_eq!(closeout_faults(&open, &both(MilestoneStatus::Done), "measure"), [""; 0], "done by the same");

@@ -54,9 +54,14 @@ fn show(found: &RoadmapInspection, output: &mut Output) {
     for why in found.why.iter().flat_map(|why| why.lines()) {
         output.line(format!("  {} {}", look.mark(tone), printable(why)));
     }
-    for problem in &found.problems {
+    // Without a rule it is one of the reasons above.
+    for problem in found.problems.iter().filter(|problem| !problem.rule.is_empty()) {
         let tone = if problem.severity == "fatal" { Tone::Bad } else { Tone::Attention };
         output.line(format!("  {} {}", look.mark(tone), printable(&sentence(problem))));
+    }
+    for hint in &found.hints {
+        let word = look.paint(Paint::Attention, "hint:");
+        output.line(format!("  {word} {}", printable(hint)));
     }
     show_fields(found, output);
     show_milestones(found, output);

@@ -45,6 +45,7 @@ fn what_a_person_mended_is_committed_as_its_makers_and_reviewed_once() {
     let inspect = ["roadmap", "inspect", scene.repository.text(), "--json"];
     let proves = scene.world.windlass(&inspect).exits_with(0).json()["rounds"][0]["proves"].clone();
     assert_ne!(proves, "finalize-round");
+    assert!(!scene.log().contains("was edited"), "nobody edited anything: {}", scene.log());
 
     std::fs::remove_file(scene.repository.path().join(LINK)).unwrap();
     let retried = scene.about("retry", &[]);

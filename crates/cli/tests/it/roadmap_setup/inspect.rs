@@ -82,7 +82,50 @@ fn section_17_a_state_that_cannot_be_read_is_named_and_left_alone() {
     let broken = place.inspect().exits_with(2).json();
     assert_eq!(broken["kind"], "unreadable");
     assert!(broken["why"][0].as_str().unwrap().starts_with(STATE), "{broken:#}");
+    assert_eq!(
+        broken["next_steps"],
+        json!([format!("git checkout HEAD -- {STATE}")]),
+        "no run, so none is lost"
+    );
     before.assert_holds(&place.repository);
+}
+
+#[test]
+fn what_keeps_a_plane_from_being_run_is_a_problem_and_a_hint_is_none() {
+    let place = Place::set_up(&[]);
+    for (text, words) in
+        [("", "not JSON"), ("{", "not JSON"), ("{\"queue\": []}\n", "not of an orchestrator loop")]
+    {
+        place.repository.write(STATE, text);
+        let found = place.inspect().exits_with(2).json();
+        assert_eq!(found["problems"].as_array().unwrap().len(), 1, "{found:#}");
+        let problem = &found["problems"][0];
+        assert_eq!((&problem["file"], &problem["severity"]), (&STATE.into(), &"fatal".into()), "{found:#}");
+        assert!(!problem["message"].as_str().unwrap().is_empty(), "{words}: {found:#}");
+        let shown =
+            place.world.windlass(&["roadmap", "inspect", place.repository.text()]).exits_with(2).stdout;
+        let message = problem["message"].as_str().unwrap();
+        assert_eq!(shown.matches(message).count(), 1, "said once: {shown}");
+    }
+    place.repository.git(&["checkout", "-q", "--", STATE]);
+    place.repository.git(&["switch", "-q", "-c", "elsewhere"]);
+    let found = place.inspect().exits_with(14).json();
+    assert_eq!((&found["problems"][0]["file"], &found["why"][1]), (&STATE.into(), &json!(null)), "{found:#}");
+    assert_eq!(found["hints"], json!(["`git switch main`"]), "{found:#}");
+    let shown = place.world.windlass(&["roadmap", "inspect", place.repository.text()]).exits_with(14).stdout;
+    let hint =
+        shown.lines().find(|line| line.contains("git switch main")).unwrap_or_else(|| panic!("{shown}"));
+    assert!(hint.trim_start().starts_with("hint:"), "{shown}");
+}
+
+#[test]
+fn a_branch_that_another_checkout_has_is_named_with_that_checkout() {
+    let place = Place::set_up(&[]);
+    let beside = place.world.shared("beside");
+    place.repository.git(&["worktree", "add", "-q", "-b", "elsewhere", beside.to_str().unwrap()]);
+    let found = place.world.windlass(&["roadmap", "inspect", beside.to_str().unwrap()]).exits_with(14).stdout;
+    assert!(!found.contains("git switch"), "git refuses that: {found}");
+    assert!(found.contains(&format!("main is checked out in {}", place.repository.text())), "{found}");
 }
 
 #[test]

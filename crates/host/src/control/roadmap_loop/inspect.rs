@@ -3,8 +3,8 @@
 
 use super::earlier::{self, Earlier};
 use super::init::{unfinished, word};
-use super::last_good;
 use super::on_disk::OnDisk;
+use super::{last_good, reasons};
 use crate::control_plane::{self, Looked, Trouble, TroubleKind, kept_out};
 use crate::fault::git_fault;
 use crate::host::Host;
@@ -26,6 +26,15 @@ use windlass_protocols::protocol::roadmap_rounds::outlook::without_branch;
 use windlass_protocols::protocol::roadmap_rounds::plane::{Plane, RoundSeen};
 
 pub(crate) async fn inspect(host: &Host, directory: &Path) -> Result<RoadmapInspection, Fault> {
+    let mut view = look(host, directory).await?;
+    // That there is none is no problem of a plane.
+    if view.kind != PlaneKindView::Absent {
+        reasons::add_to_problems(&mut view);
+    }
+    Ok(view)
+}
+
+async fn look(host: &Host, directory: &Path) -> Result<RoadmapInspection, Fault> {
     let checkout = Checkout::discover(directory).map_err(git_fault)?;
     let disk = OnDisk::look(checkout.work_tree());
     let mut view = RoadmapInspection {
@@ -52,7 +61,8 @@ pub(crate) async fn inspect(host: &Host, directory: &Path) -> Result<RoadmapInsp
         Err(why) => {
             view.kind = PlaneKindView::Unreadable;
             view.why.push(why);
-            view.next_steps.extend(last_good::command(host, checkout.work_tree()).await?);
+            let back = last_good::way_back(host, &host.repository(checkout)?).await?;
+            view.next_steps.extend(back.map(|back| back.command));
             return Ok(view);
         }
     };
@@ -60,7 +70,8 @@ pub(crate) async fn inspect(host: &Host, directory: &Path) -> Result<RoadmapInsp
     let Recognised::Ours(state) = state else {
         refused(&mut view, kind);
         if view.kind == PlaneKindView::Unreadable {
-            view.next_steps.extend(last_good::command(host, checkout.work_tree()).await?);
+            let back = last_good::way_back(host, &host.repository(checkout)?).await?;
+            view.next_steps.extend(back.map(|back| back.command));
         }
         return Ok(view);
     };
@@ -284,7 +295,10 @@ fn add_what_was_seen(
                 if cut_off.is_some() {
                     view.next_steps.push(earlier.command.clone());
                 }
-                view.why.push(cut_off.unwrap_or(trouble.hint));
+                match cut_off {
+                    Some(why) => view.why.push(why),
+                    None => view.hints.push(trouble.hint),
+                }
             }
         }
     }

@@ -10,6 +10,7 @@ pub(crate) mod look;
 pub(crate) mod migrate;
 mod on_disk;
 pub(crate) mod overtake;
+mod reasons;
 pub(crate) mod report;
 pub(crate) mod start;
 pub(crate) mod superseded;

@@ -97,12 +97,10 @@ impl Wanted<'_> {
                 }
                 let fault = refusal(&trouble);
                 let unreadable = trouble.kind == TroubleKind::Unreadable;
-                let top = self.checkout.work_tree();
-                let back = if unreadable { last_good::command(self.host, top).await? } else { None };
+                let back =
+                    if unreadable { last_good::way_back(self.host, self.repository).await? } else { None };
                 return Err(match back {
-                    Some(back) => {
-                        fault.hint(format!("`{back}` goes back to the last state a run could read"))
-                    }
+                    Some(back) => fault.hint(format!("`{}` goes back to {}", back.command, back.to)),
                     None => fault,
                 });
             }
