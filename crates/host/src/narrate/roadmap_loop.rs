@@ -354,7 +354,10 @@ fn concluded(run: &Run, end: &End) -> (String, Tone) {
                 ("not merged of what workers made", lost),
             ] {
                 if !names.is_empty() {
-                    text.push_str(&format!("; {left}: {}", names.join(", ")));
+                    text.push_str("; ");
+                    text.push_str(left);
+                    text.push_str(": ");
+                    text.push_str(&names.join(", "));
                 }
             }
             (text, Tone::Attention)

@@ -24,16 +24,16 @@ impl Hidden {
         // A plan says what else its planner may write, and may be hidden itself.
         for _ in 0..2 {
             let set = write_set(site, asked, plane, parent, tree)?;
-            let place = site.place(&asked.worktree);
+            let top = site.place(&asked.worktree);
             let (files, folders) = set.artifacts();
             let mut texts: Vec<(String, Vec<u8>)> = Vec::new();
             for path in files {
-                if let Found::Text(text) = folder::read(&place, path) {
+                if let Found::Text(text) = folder::read(&top, path) {
                     texts.push((path.clone(), text.into_bytes()));
                 }
             }
             for folder in folders {
-                let within = folder::read_all(&place, folder).texts.into_iter();
+                let within = folder::read_all(&top, folder).texts.into_iter();
                 let within = within.map(|(name, text)| (format!("{folder}/{name}"), text.into_bytes()));
                 texts.extend(within.filter(|(path, _)| set.takes(path.as_bytes())));
             }
