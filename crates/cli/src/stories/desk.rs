@@ -238,7 +238,8 @@ fn fault(answer: &Answer) -> Fault {
         }
     }
     if answer.status == 413 {
-        return fault.hint("send less at once; a plan can come in parts: `windlass story import PART --merge`");
+        return fault
+            .hint("send less at once; a plan can come in parts: `windlass story import PART --merge`");
     }
     match (code, answer.header("retry-after")) {
         // What the queue says of it names the wait already.

@@ -11,7 +11,7 @@ use windlass_control_api::{Code, Fault};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 /// For a plan that takes its time, on its way and at the server.
-const PATIENCE_FOR_LONG: Duration = Duration::from_secs(180);
+const PATIENCE_FOR_LONG: Duration = Duration::from_mins(3);
 /// From so many bytes on the server is asked first whether it takes them: one that does not answers, and hangs up while the
 /// body is still being written, which loses the answer.
 const LONG: usize = 500_000;

@@ -88,7 +88,7 @@ fn an_operator_may_ask_for_one_tenant_after_the_other() {
     let line: Value = serde_json::from_str(told.stdout.trim()).unwrap();
     let server = Server::start(&world).unwrap();
     world.set("LOOPCTL_SERVER", server.url()).set("LOOPCTL_API_KEY", line["key"].as_str().unwrap());
-    for (tenant, name) in [("team-blue", "A"), ("team-red", "B"), ("team-blue", "C"), ("team-red", "D")] {
+    for (tenant, name) in [("team-blue", "Aa"), ("team-red", "Bb"), ("team-blue", "Cc"), ("team-red", "Dd")] {
         let body = json!({ "name": name, "slug": name.to_lowercase() }).to_string();
         let words = ["admin", "impersonate", tenant, "post", "/projects", &body];
         let _ = story(&world, &words).exits_with(0);
