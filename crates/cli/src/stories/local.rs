@@ -224,6 +224,7 @@ fn unusable(error: &DataDirError, patience: Patience) -> Fault {
         _ => Code::FileSystem,
     };
     Fault::new(code, format!("the queue on this machine cannot be opened: {error}"))
+        .kept("its files as they were found")
         .hint("`--server URL` asks a server instead")
 }
 

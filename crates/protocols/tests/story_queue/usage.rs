@@ -98,6 +98,16 @@ fn numbers_that_cannot_be_are_refused_by_field() {
 }
 
 #[test]
+fn a_budget_beyond_all_money_is_told_where_the_bounds_are() {
+    let mut scene = Scene::new();
+    for millicents in [0, u64::MAX] {
+        let asked = ask(BudgetScope::Story(story(1)), millicents);
+        let refusal = scene.run(&key(KeyRole::Orchestrator), |draft| usage::set_budget(draft, asked));
+        assert_eq!(refusal.unwrap_err().details[0].1, "must be between 1 and 9223372036854775807");
+    }
+}
+
+#[test]
 fn inline_reports_are_checked_against_budgets_too() {
     let mut scene = Scene::new();
     budget(&mut scene, BudgetScope::Story(story(1)), 100);

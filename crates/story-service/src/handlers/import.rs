@@ -154,7 +154,7 @@ fn epic_number(path: &str, value: Option<&Value>) -> Decided<u32> {
         None => return Err(Refusal::field(path, "is missing")),
     };
     let number = number.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0);
-    number.ok_or_else(|| Refusal::field(path, "must be a whole number greater than 0"))
+    number.ok_or_else(|| Refusal::field(path, &format!("must be a whole number between 1 and {}", u32::MAX)))
 }
 
 fn epic(place: usize, value: &Value, faults: &mut Faults) -> Option<ImportEpic> {

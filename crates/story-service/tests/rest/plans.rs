@@ -83,4 +83,7 @@ async fn a_number_that_json_would_change_is_refused() {
     let (status, error) = world.refused(&team.user, &path, plan(json!(1.10))).await;
     assert!(status == 422 && error.to_string().contains("as text"), "{error}");
     world.post(&team.user, &path, plan(json!(7))).await;
+    let far = json!({ "epics": [{ "number": 1_000_000_000_000_u64, "title": "E", "stories": [] }] });
+    let (status, error) = world.refused(&team.user, &path, far).await;
+    assert!(status == 422 && error.to_string().contains("between 1 and 4294967295"), "{error}");
 }
