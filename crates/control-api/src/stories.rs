@@ -6,6 +6,10 @@ use std::pin::Pin;
 
 /// Where every call to the queue begins, in paths.
 pub const BASE: &str = "/api/v1";
+/// A body that is longer is refused, unless what is asked for takes more.
+pub const LONGEST_BODY: usize = 2_000_000;
+/// A whole plan: 70,000 stories as they are exported.
+pub const LONGEST_PLAN: usize = 64_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Method {
@@ -155,6 +159,11 @@ pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, Unreachable>
 pub trait StoryApi: Send + Sync {
     /// Every refusal is an answer with its status; an error is the absence of one.
     fn call(&self, call: Call) -> Answering<'_>;
+
+    /// How many bytes a call to this path may bring; more is not worth being read.
+    fn longest_body(&self, _method: Method, _path: &str) -> usize {
+        LONGEST_BODY
+    }
 }
 
 #[cfg(test)]

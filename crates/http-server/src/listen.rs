@@ -1,6 +1,7 @@
 //! Where the server listens. Keys travel in headers, so what leaves this machine must be encrypted, by us or by a proxy
 //! that somebody has named.
 
+use crate::limits::Limits;
 use crate::tls::Tls;
 use std::net::SocketAddr;
 use thiserror::Error;
@@ -30,11 +31,17 @@ pub struct Listener {
     pub(crate) socket: TcpListener,
     pub(crate) address: SocketAddr,
     pub(crate) tls: Option<Tls>,
+    pub(crate) limits: Limits,
 }
 
 impl Listener {
     /// Port 0 takes any that is free.
     pub async fn bind(address: SocketAddr, reach: Reach) -> Result<Self, ListenError> {
+        let mut limits = Limits::default();
+        if matches!(reach, Reach::BehindProxy) {
+            // Everybody comes from the proxy's address, and it is the proxy that keeps them apart.
+            limits.from_one_address = limits.connections;
+        }
         let tls = match reach {
             Reach::Encrypted(tls) => Some(tls),
             Reach::BehindProxy => None,
@@ -44,7 +51,13 @@ impl Listener {
         let cannot = |why| ListenError::Address { address, why };
         let socket = TcpListener::bind(address).await.map_err(cannot)?;
         let address = socket.local_addr().map_err(cannot)?;
-        Ok(Self { socket, address, tls })
+        Ok(Self { socket, address, tls, limits })
+    }
+
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
     }
 
     pub fn address(&self) -> SocketAddr {

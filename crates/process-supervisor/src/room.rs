@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::effect_dir::{EffectDir, Survives, line};
 use crate::error::SupervisorError;
+use crate::leftovers::remove_leftovers;
 
 /// More than any of these files takes: numbers and a sentence or two. One block of most file systems.
 const SIZE: usize = 4096;
@@ -72,6 +73,8 @@ impl Rooms {
 
 impl Room {
     fn open(directory: &EffectDir, name: &str) -> Result<Self, SupervisorError> {
+        // A keeper that was killed before it wrote anything had made its room its own already.
+        remove_leftovers(&directory.path().join(name), &format!(".{name}."));
         let path = directory.path().join(format!(".{name}.{}.room", std::process::id()));
         let opened = match std::fs::rename(for_anybody(directory, name), &path) {
             Ok(()) => OpenOptions::new().write(true).open(&path),
@@ -154,5 +157,27 @@ fn take(path: &Path) -> io::Result<File> {
             let _ = std::fs::remove_file(path);
             Err(error)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_room_of_a_keeper_that_was_killed_is_given_back_by_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = EffectDir::new(folder.path()).unwrap();
+        for name in Rooms::NAMES {
+            // Above the largest pid Linux gives out.
+            std::fs::write(folder.path().join(format!(".{name}.4194305.room")), "").unwrap();
+        }
+        Rooms::take(&directory).unwrap();
+        let rooms = Rooms::open(&directory).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), Rooms::NAMES.len());
+        for room in [rooms.keeper, rooms.child, rooms.end] {
+            room.give_back();
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

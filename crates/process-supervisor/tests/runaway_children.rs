@@ -142,8 +142,8 @@ fn a_daemon_in_its_own_session_is_found_and_killed() {
 #[test]
 fn a_daemon_without_our_cookie_is_found_by_its_descent() {
     let world = World::new();
-    let script = "( env -i setsid sh -c \"echo \\$\\$ > $T/pid; mv $T/pid $T/daemon; exec sleep 600\" & ) ; \
-                  until [ -e $T/daemon ]; do :; done";
+    let script = "( env -i setsid sh -c \"echo \\$\\$ > $T/daemon; exec sleep 600\" & ) ; \
+                  until [ -s $T/daemon ]; do :; done";
     let end = world.run(&world.script(script));
     assert_eq!((end.how, end.leaked_processes), (HowEnded::Exited { code: 0 }, 1));
     let pid = std::fs::read_to_string(world.file("daemon")).unwrap();

@@ -103,10 +103,11 @@ fn more_processes_than_allowed_end_it() {
 
 #[test]
 fn more_memory_than_allowed_ends_it_however_it_is_spread() {
-    // One process that grows, and several that grow together.
+    // One process that grows, and several that grow together. The last word keeps a shell from becoming its `sleep`, which
+    // would give back what it has.
     for script in [
-        "x=$(head -c 100000000 /dev/zero | tr '\\0' x); sleep 600",
-        "for i in 1 2 3 4; do (x=$(head -c 25000000 /dev/zero | tr '\\0' x); sleep 600) & done; sleep 600",
+        "x=$(head -c 100000000 /dev/zero | tr '\\0' x); sleep 600; :",
+        "for i in 1 2 3 4; do (x=$(head -c 25000000 /dev/zero | tr '\\0' x); sleep 600; :) & done; sleep 600",
     ] {
         let world = World::new();
         let mut spec = world.script(script);

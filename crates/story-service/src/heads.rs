@@ -184,7 +184,7 @@ impl<J: Journal + Send + Sync> Service<J> {
 
     /// For what belongs to no tenant.
     pub(crate) fn nobodys_signers(&self) -> Result<Signers, String> {
-        Ok(Signers { current: self.ring.numbered(TenantId::default(), 1)?, number: 1, former: None })
+        Ok(Signers { current: self.ring.nobodys()?, number: 1, former: None })
     }
 
     pub(crate) async fn key_history(&self, tenant: TenantId) -> Result<KeyHistory, String> {

@@ -17,7 +17,7 @@ impl<J: Journal + Send + Sync> Service<J> {
         Ok(ended)
     }
 
-    /// Every day: what costs far more or less than its neighbours is pointed out, and what was kept long enough is let go.
+    /// Every hour, and where nobody stays, when somebody wants to know: what costs far more or less than its neighbours is pointed out, and what was kept long enough is let go.
     pub async fn look_after_costs(&self) -> Result<(), OperatorError> {
         let at = self.now();
         for tenant in self.tenants().await? {

@@ -2,7 +2,7 @@
 
 use crate::route::{Field, Kind, Need, Route, Who};
 use serde_json::{Map, Value, json};
-use windlass_control_api::stories::Method;
+use windlass_control_api::stories::{LONGEST_BODY, Method};
 
 pub(crate) fn document(routes: &[Route]) -> Value {
     let mut paths = Map::new();
@@ -17,7 +17,10 @@ pub(crate) fn document(routes: &[Route]) -> Value {
         "info": {
             "title": "Windlass story queue",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Stories with two status tracks; who implements, reports, reviews and verifies are different actors.",
+            "description": format!(
+                "Stories with two status tracks; who implements, reports, reviews and verifies are different actors. A body may \
+                 have up to {LONGEST_BODY} bytes where nothing else is said; a longer one is answered with 413."
+            ),
         },
         "paths": paths,
         "components": {
@@ -53,7 +56,7 @@ fn template(route: &Route) -> String {
 fn operation(route: &Route) -> Value {
     let mut operation = json!({
         "summary": route.about,
-        "description": format!("Role: {}.", route.who.text()),
+        "description": description(route),
         "operationId": operation_id(route),
         "parameters": parameters(route),
         "responses": responses(route),
@@ -67,6 +70,15 @@ fn operation(route: &Route) -> Value {
         }
     }
     operation
+}
+
+/// Who may ask, and how much they may bring where that is not what holds everywhere.
+fn description(route: &Route) -> String {
+    let role = format!("Role: {}.", route.who.text());
+    if route.longest == LONGEST_BODY {
+        return role;
+    }
+    format!("{role} The body may have up to {} bytes.", route.longest)
 }
 
 fn operation_id(route: &Route) -> String {

@@ -10,6 +10,7 @@ use crate::service::{Proven, Service, is_for_the_outbox, millis, unavailable};
 use crate::stream::StreamError;
 use crate::views;
 use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
 use windlass_control_api::stories::{Answer, BASE};
 use windlass_engine::Journal;
 use windlass_protocols::protocol::story_queue::caller::{Actor, ActorKind, Caller};
@@ -260,6 +261,14 @@ impl<J: Journal + Send + Sync> Service<J> {
             Ok(_) => {}
             Err(error) => return degraded(error.to_string()),
         }
+        if self.writing_failed.load(Ordering::Relaxed) {
+            match self.registry.try_writing(&self.journal, at).await {
+                Ok(()) => self.writing_failed.store(false, Ordering::Relaxed),
+                Err(error) => {
+                    return degraded(format!("nothing can be written, and reading goes on: {error}"));
+                }
+            }
+        }
         match self.halted().await {
             Ok(halted) => match halted.into_iter().next() {
                 None => Answer::json(200, &json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") })),
@@ -360,12 +369,17 @@ impl<J: Journal + Send + Sync> Service<J> {
         by: Actor,
         asked: &Asked,
     ) -> Result<(u16, Value), OperatorError> {
-        let id: TenantId = asked.id("id", "tenant")?;
-        let known =
-            self.registry.look(&self.journal, millis(asked.at), |registry, _| registry.tenant(id).is_some());
-        if !known.await? {
-            return Err(Refusal::not_found("tenant").into());
-        }
+        let word = asked.parameter("id");
+        let known = self.registry.look(&self.journal, millis(asked.at), |registry, _| {
+            let by_id = word.parse().ok().and_then(|id| registry.tenant(id));
+            by_id.or_else(|| registry.tenant_by_slug(word)).map(|tenant| tenant.id)
+        });
+        let Some(id) = known.await? else {
+            let unknown = Refusal::not_found("tenant");
+            return Err(unknown
+                .with_remedy("`windlass story admin tenants` lists them, by id and slug")
+                .into());
+        };
         match what {
             Server::UpdateTenant => {
                 if let Some(name) = asked.owned("name") {

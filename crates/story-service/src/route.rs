@@ -18,6 +18,8 @@ pub struct Route {
     pub about: &'static str,
     pub query: &'static [Field],
     pub body: &'static [Field],
+    /// How many bytes of it.
+    pub longest: usize,
     pub handler: Handler,
 }
 
@@ -147,7 +149,8 @@ impl Route {
         about: &'static str,
         handler: Handler,
     ) -> Self {
-        Self { method, path, place: Place::UnderBase, who, about, query: &[], body: &[], handler }
+        let longest = windlass_control_api::stories::LONGEST_BODY;
+        Self { method, path, place: Place::UnderBase, who, about, query: &[], body: &[], longest, handler }
     }
 
     #[must_use]
@@ -165,6 +168,12 @@ impl Route {
     #[must_use]
     pub const fn body(mut self, body: &'static [Field]) -> Self {
         self.body = body;
+        self
+    }
+
+    #[must_use]
+    pub const fn longest(mut self, bytes: usize) -> Self {
+        self.longest = bytes;
         self
     }
 

@@ -17,9 +17,10 @@ use crate::streams::Streams;
 use crate::{handlers, keys, witness};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
 use tokio::sync::Notify;
-use windlass_control_api::stories::{Answer, Answering, BASE, Call, Method, StoryApi};
+use windlass_control_api::stories::{Answer, Answering, BASE, Call, LONGEST_BODY, Method, StoryApi};
 use windlass_engine::Journal;
 use windlass_protocols::protocol::story_queue::answers;
 use windlass_protocols::protocol::story_queue::caller::Caller;
@@ -32,8 +33,6 @@ use windlass_protocols::protocol::story_queue::vocabulary::{Micros, TenantId};
 use windlass_protocols::protocol::story_queue::webhooks;
 use windlass_protocols::{Millis, RunId};
 
-/// A body that is longer is refused.
-const MOST_BYTES: usize = 2_000_000;
 const LONGEST_IDEMPOTENCY_KEY: usize = 255;
 
 impl Fold for Ledger {
@@ -72,6 +71,8 @@ pub struct Service<J> {
     limits: Limits,
     pub(crate) seen: Seen,
     pub(crate) webhook_reach: WebhookReach,
+    /// The last write did not go through; until one does, health looks whether it would.
+    pub(crate) writing_failed: AtomicBool,
     /// Something was put into an outbox.
     pub(crate) outbox_news: Notify,
 }
@@ -104,6 +105,7 @@ impl<J: Journal + Send + Sync> Service<J> {
             limits: Limits::default(),
             seen: Seen::default(),
             webhook_reach: WebhookReach::PublicOnly,
+            writing_failed: AtomicBool::new(false),
             outbox_news: Notify::new(),
         }
     }
@@ -134,9 +136,10 @@ impl<J: Journal + Send + Sync> Service<J> {
     }
 
     async fn take(&self, call: &Call) -> Early<Answer> {
-        let (route, parameters) = self.find(call)?;
-        if call.body.len() > MOST_BYTES {
-            return Err(envelope::plain(413, None, "the body is longer than 2000000 bytes"));
+        let (route, parameters) = self.find(call.method, &call.path)?;
+        if call.body.len() > route.longest {
+            let message = format!("the body is longer than {} bytes", route.longest);
+            return Err(envelope::plain(413, None, &message));
         }
         let at = self.now();
         let proven = match route.who {
@@ -255,22 +258,23 @@ impl<J: Journal + Send + Sync> Service<J> {
             (answer, entries)
         };
         let decided = stream.decide(&self.journal, millis(at), decide).await;
+        self.writing_failed.store(decided.is_err(), Ordering::Relaxed);
         if queued {
             self.outbox_news.notify_one();
         }
         decided
     }
 
-    fn find(&self, call: &Call) -> Early<(&Route, Vec<(&'static str, String)>)> {
-        let (place, path) = match call.path.strip_prefix(BASE) {
+    fn find(&self, method: Method, path: &str) -> Early<(&Route, Vec<(&'static str, String)>)> {
+        let (place, path) = match path.strip_prefix(BASE) {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => (Place::UnderBase, rest),
-            _ => (Place::Root, call.path.as_str()),
+            _ => (Place::Root, path),
         };
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let mut others: Vec<Method> = Vec::new();
         for route in self.routes.iter().filter(|route| route.place == place) {
             let Some(parameters) = route.matches(&parts) else { continue };
-            if route.method == call.method {
+            if route.method == method {
                 return Ok((route, parameters));
             }
             others.push(route.method);
@@ -358,5 +362,9 @@ pub(crate) fn unavailable(error: &StreamError) -> Answer {
 impl<J: Journal + Send + Sync> StoryApi for Service<J> {
     fn call(&self, call: Call) -> Answering<'_> {
         Box::pin(async move { Ok(self.answer(call).await) })
+    }
+
+    fn longest_body(&self, method: Method, path: &str) -> usize {
+        self.find(method, path).map_or(LONGEST_BODY, |(route, _)| route.longest)
     }
 }

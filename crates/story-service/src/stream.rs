@@ -33,7 +33,7 @@ pub(crate) struct Stream<F> {
     name: RunId,
     owner: String,
     held: Mutex<Held<F>>,
-    /// Who holds this appends; the lease is absent until the first time, and after a failure.
+    /// Who holds this appends; the lease is absent until the first time, after a failure, and while it cannot be had.
     appending: tokio::sync::Mutex<Option<Lease>>,
 }
 
@@ -146,10 +146,13 @@ impl<F: Fold> Stream<F> {
             let mut held = self.held();
             (std::mem::take(&mut held.waiting), held.durable)
         };
-        let Some(holding) = lease.clone() else { return Err(StreamError::ThrownAway) };
         let count = entries.len() as u64;
         // Also when the caller stops waiting: whether the journal took it is then unknown.
         let unless_stored = ThrowAway(self);
+        let holding = match lease.clone() {
+            Some(holding) => holding,
+            None => lease.insert(self.lease(journal, at).await?).clone(),
+        };
         let facts = entries.iter().map(as_fact).collect::<Result<_, _>>()?;
         let append = Append {
             lease: holding,
@@ -186,7 +189,12 @@ impl<F: Fold> Stream<F> {
         if self.held().state == State::Whole {
             return Ok(());
         }
-        let mine = self.lease(journal, at).await?;
+        // A full disk takes no lease and can still be read; whoever writes asks again.
+        let mine = match self.lease(journal, at).await {
+            Ok(lease) => Some(lease),
+            Err(JournalError::Unavailable { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
         let mut fresh = Held::<F>::empty(self.held().era);
         let rows = journal.read(&self.name, 0).await?;
         let flaw = chain::verify(&self.name, &rows).err();
@@ -209,7 +217,7 @@ impl<F: Fold> Stream<F> {
         fresh.durable = fresh.feed.version();
         fresh.state = State::Whole;
         *self.held() = fresh;
-        *lease = Some(mine);
+        *lease = mine;
         Ok(())
     }
 
@@ -223,6 +231,14 @@ impl<F: Fold> Stream<F> {
                 LeaseAnswer::Held(holder) => answer = journal.take_over(&holder, &self.owner, at).await?,
             }
         }
+    }
+
+    /// Whether the journal takes anything at all now: the lease is taken anew, which must be written down.
+    pub(crate) async fn try_writing<J: Journal>(&self, journal: &J, at: Millis) -> Result<(), StreamError> {
+        let mut lease = self.appending.lock().await;
+        *lease = None;
+        *lease = Some(self.lease(journal, at).await?);
+        Ok(())
     }
 
     fn held(&self) -> MutexGuard<'_, Held<F>> {

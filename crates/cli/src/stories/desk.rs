@@ -8,6 +8,10 @@ use windlass_control_api::{Code, Fault};
 
 /// More fields than this are counted, not told.
 const MOST_DETAILS: usize = 20;
+/// More projects than this are not named where one of them was meant.
+const MOST_TOLD: usize = 10;
+/// The queue's largest page of a list of names.
+const LARGEST_PAGE: usize = 100;
 
 pub(crate) struct Desk {
     api: Arc<dyn StoryApi>,
@@ -56,8 +60,16 @@ impl Desk {
 
     /// The project that was named; where none was, the only one there is.
     pub(crate) async fn project(&self, named: Option<&str>) -> Result<String, Fault> {
-        if let Some(id) = named.filter(|text| is_id(text)) {
-            return Ok(id.to_owned());
+        if let Some(named) = named {
+            if is_id(named) {
+                return Ok(named.to_owned());
+            }
+            // By slug or exact name, however many there are, archived ones too.
+            match self.get(&format!("/projects/{}", escaped(named)), &[]).await {
+                Ok(project) => return Ok(found(&project)["id"].as_str().unwrap_or_default().to_owned()),
+                Err(fault) if fault.code == Code::StoryUnknown => {}
+                Err(fault) => return Err(fault),
+            }
         }
         let all = self.get("/projects", &[("page_size", Some("100".into()))]).await?;
         let all: Vec<&Value> = all["data"].as_array().into_iter().flatten().collect();
@@ -73,10 +85,15 @@ impl Desk {
             return Ok(only["id"].as_str().unwrap_or_default().to_owned());
         }
         let slugs: Vec<&str> = all.iter().filter_map(|one| one["slug"].as_str()).collect();
-        let there = if slugs.is_empty() {
-            "there is none yet".into()
-        } else {
-            format!("there are: {}", slugs.join(", "))
+        let there = match slugs.len().checked_sub(MOST_TOLD) {
+            _ if slugs.is_empty() => "there is none yet".to_owned(),
+            Some(more) if more > 0 => {
+                format!(
+                    "there are: {} and more (`windlass story project list`)",
+                    slugs[..MOST_TOLD].join(", ")
+                )
+            }
+            _ => format!("there are: {}", slugs.join(", ")),
         };
         Err(match named {
             Some(name) => Fault::new(Code::StoryUnknown, format!("no project is called `{name}`; {there}"))
@@ -102,14 +119,22 @@ impl Desk {
         }
         let project = self.project(project).await?;
         let path = format!("/projects/{project}/epics");
-        let all = self.get(&path, &[("page_size", Some("100".into()))]).await?;
         let number = named.trim_start_matches(|letter: char| !letter.is_ascii_digit());
         let fits = |one: &&Value| {
             one["number"] == number || one["number"].as_u64().is_some_and(|own| number.parse() == Ok(own))
         };
-        let epic = all["data"].as_array().into_iter().flatten().find(fits);
-        let id = epic.and_then(|one| one["id"].as_str()).map(str::to_owned);
-        id.ok_or_else(|| Fault::new(Code::StoryUnknown, format!("the project has no epic `{named}`")))
+        for page in 1.. {
+            let size = ("page_size", Some(LARGEST_PAGE.to_string()));
+            let all = self.get(&path, &[("page", Some(page.to_string())), size]).await?;
+            let rows = all["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+            if let Some(id) = rows.iter().find(fits).and_then(|one| one["id"].as_str()) {
+                return Ok(id.to_owned());
+            }
+            if rows.len() < LARGEST_PAGE {
+                break;
+            }
+        }
+        Err(Fault::new(Code::StoryUnknown, format!("the project has no epic `{named}`")))
     }
 
     /// For a story that is named by its number: the query that says of which project.
@@ -212,7 +237,13 @@ fn fault(answer: &Answer) -> Fault {
             fault = fault.hint(remedy);
         }
     }
+    if answer.status == 413 {
+        return fault
+            .hint("send less at once; a plan can come in parts: `windlass story import PART --merge`");
+    }
     match (code, answer.header("retry-after")) {
+        // What the queue says of it names the wait already.
+        (Code::StoryServer, Some(_)) if answer.status == 429 && !fault.hints.is_empty() => fault,
         (Code::StoryServer, Some(seconds)) => fault.hint(format!("ask again in {seconds} s")),
         (Code::StoryKey, _) => fault.hint("`windlass story login --server URL --key KEY`, or `--local`"),
         _ => fault,

@@ -133,6 +133,13 @@ impl Local {
         let _ = self.queue.service.sign_heads().await;
     }
 
+    /// What costs far more or less than its neighbours is found now: here nobody stays to look every hour.
+    pub(crate) async fn look_after_costs(&self) -> Result<(), Fault> {
+        let looked = self.queue.service.look_after_costs().await;
+        looked
+            .map_err(|error| Fault::new(Code::StoryServer, format!("the costs cannot be looked at: {error}")))
+    }
+
     pub(crate) fn api(&self) -> Arc<dyn StoryApi> {
         Arc::clone(&self.queue) as Arc<dyn StoryApi>
     }
@@ -217,6 +224,7 @@ fn unusable(error: &DataDirError, patience: Patience) -> Fault {
         _ => Code::FileSystem,
     };
     Fault::new(code, format!("the queue on this machine cannot be opened: {error}"))
+        .kept("its files as they were found")
         .hint("`--server URL` asks a server instead")
 }
 

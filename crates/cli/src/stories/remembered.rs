@@ -1,5 +1,6 @@
-//! What servers showed of their audit chains: the last tree head per server and key, in a file beside the configuration. A
-//! server that later shows less, or something else for the same place, has two histories, and that is said aloud.
+//! What servers showed of their audit chains: the last tree head per server, key and tenant, in a file beside the
+//! configuration. A server that later shows less, or something else for the same place, has two histories, and that is said
+//! aloud.
 
 use super::config::write_private;
 use serde_json::{Map, Value, json};
@@ -8,6 +9,8 @@ use windlass_control_api::stories::{Answer, Call};
 
 const REMEMBERED: &str = "x-loopctl-last-known-sth";
 const BOOTSTRAP: &str = "x-loopctl-sth-bootstrap";
+/// For whom an operator asks.
+const TENANT: &str = "x-impersonate-tenant";
 const CURRENT: &str = "x-loopctl-current-sth";
 
 #[derive(Clone, Debug, Default)]
@@ -79,11 +82,16 @@ impl Remembered {
     }
 }
 
-/// Tenants of one server have chains of their own; a key is told from others by what lists of keys show of it.
+/// Tenants of one server have chains of their own, and an operator's key sees as many as there are tenants. A key is told
+/// from others by what lists of keys show of it.
 fn name(server: &str, call: &Call) -> String {
     let key =
         call.header("authorization").and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-    format!("{server} {}", key.chars().take(8).collect::<String>())
+    let own = format!("{server} {}", key.chars().take(8).collect::<String>());
+    match call.header(TENANT) {
+        Some(tenant) => format!("{own} {}", tenant.trim().to_lowercase()),
+        None => own,
+    }
 }
 
 fn refused_as_divergent(answer: &Answer) -> bool {
@@ -124,6 +132,23 @@ mod tests {
         }
         assert_eq!(remembered.told(SERVER, call("lc_alice1")).header(REMEMBERED), Some("7:efgh"));
         assert_eq!(remembered.told(SERVER, call("lc_bobby1")).header(BOOTSTRAP), Some("true"));
+    }
+
+    #[test]
+    fn an_operators_key_sees_the_chains_of_many_tenants() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("heads.json");
+        // As it was written before tenants were told apart.
+        std::fs::write(&file, format!(r#"{{"{SERVER} lc_opera": "723:abcd"}}"#)).unwrap();
+        let remembered = Remembered::in_file(Some(file));
+        let inside = |tenant: &str| call("lc_operator").with_header(TENANT, tenant);
+        for (tenant, head) in [("default", "723:abcd"), ("blue", "2:efgh"), ("default", "724:ijkl")] {
+            let answer = remembered.heard(SERVER, &inside(tenant), showing(head));
+            assert_eq!(answer.status, 200, "{tenant} {head}: {}", answer.value());
+        }
+        assert_eq!(remembered.told(SERVER, inside("blue")).header(REMEMBERED), Some("2:efgh"));
+        assert_eq!(remembered.told(SERVER, call("lc_operator")).header(REMEMBERED), Some("723:abcd"));
+        assert_eq!(remembered.heard(SERVER, &inside("blue"), showing("1:efgh")).status, 409);
     }
 
     #[test]

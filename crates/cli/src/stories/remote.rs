@@ -10,6 +10,11 @@ use windlass_control_api::stories::{Answer, Answering, Call, Method, StoryApi, U
 use windlass_control_api::{Code, Fault};
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// For a plan that takes its time, on its way and at the server.
+const PATIENCE_FOR_LONG: Duration = Duration::from_mins(3);
+/// From so many bytes on the server is asked first whether it takes them: one that does not answers, and hangs up while the
+/// body is still being written, which loses the answer.
+const LONG: usize = 500_000;
 /// How often a call is sent before its server counts as gone.
 const TRIES: u32 = 3;
 /// An export of ten thousand stories is some megabytes.
@@ -68,17 +73,31 @@ fn send(agent: &ureq::Agent, server: &str, call: &Call) -> Result<Answer, Unreac
             Err(error) => why = error.to_string(),
         }
     }
+    if why.contains("CaUsedAsEndEntity") {
+        let told = "shows the certificate of an authority as its own, which nobody may";
+        let way = "make one that is none: `openssl req -x509 … -addext basicConstraints=critical,CA:FALSE`";
+        return Err(Unreachable(format!("{server} {told} ({why}); {way}")));
+    }
     if is_untrusted(&why) {
         let told = "shows a certificate that no authority known on this machine vouches for";
         let way = "if it is your own, name its file in SSL_CERT_FILE";
         return Err(Unreachable(format!("{server} {told} ({why}); {way}")));
+    }
+    if call.body.len() > LONG && ["Broken pipe", "Connection reset"].iter().any(|word| why.contains(word)) {
+        let bytes = call.body.len();
+        let told = "hung up while it was sent; it may take less at once";
+        return Err(Unreachable(format!("{server} {told}: {bytes} bytes ({why})")));
+    }
+    if server.starts_with("http:") && why.contains("http parse fail") {
+        let told = "does not speak plain HTTP; if it speaks TLS, its address begins with https:";
+        return Err(Unreachable(format!("{server} {told} ({why})")));
     }
     Err(Unreachable(format!("{server} does not answer: {why}")))
 }
 
 /// By the words of the library, which has no other way to say it.
 fn is_untrusted(why: &str) -> bool {
-    ["UnknownIssuer", "invalid peer certificate", "CaUsedAsEndEntity"].iter().any(|word| why.contains(word))
+    ["UnknownIssuer", "invalid peer certificate"].iter().any(|word| why.contains(word))
 }
 
 fn send_once(agent: &ureq::Agent, server: &str, call: &Call) -> Result<Answer, ureq::Error> {
@@ -92,7 +111,13 @@ fn send_once(agent: &ureq::Agent, server: &str, call: &Call) -> Result<Answer, u
     for (name, value) in &call.headers {
         request = request.header(name, value);
     }
-    let mut response = agent.run(request.body(call.body.clone())?)?;
+    let is_long = call.body.len() > LONG;
+    if is_long {
+        request = request.header("expect", "100-continue");
+    }
+    let patience = if is_long { PATIENCE_FOR_LONG } else { PATIENCE };
+    let request = agent.configure_request(request.body(call.body.clone())?).timeout_global(Some(patience));
+    let mut response = agent.run(request.build())?;
     let header = |(name, value): (&ureq::http::HeaderName, &ureq::http::HeaderValue)| {
         Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
     };
@@ -123,6 +148,8 @@ fn agent(server: &str) -> Result<ureq::Agent, Fault> {
         .max_redirects_will_error(false)
         .allow_non_standard_methods(true)
         .proxy(None)
+        // Shorter than servers keep a connection that nobody uses.
+        .max_idle_age(Duration::from_secs(5))
         .timeout_global(Some(PATIENCE));
     Ok(config.build().new_agent())
 }
@@ -172,6 +199,30 @@ mod tests {
         let keys = played.join().unwrap();
         assert_eq!(keys.len(), 3);
         assert!(keys.iter().all(|key| *key == keys[0]), "{keys:?}");
+    }
+
+    /// Answers as soon as it has read the head, and hangs up on the rest.
+    fn impatient_server() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            while let Ok((mut stream, _)) = listener.accept() {
+                let head = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+                let _ = head.take_while(|line| !line.is_empty()).count();
+                let said =
+                    b"HTTP/1.1 413 Payload Too Large\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+                stream.write_all(said).unwrap();
+            }
+        });
+        address
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_too_long_is_told_as_such() {
+        let remote = Remote::at(&impatient_server(), Remembered::default()).unwrap();
+        let mut call = Call::new(Method::Post, "/api/v1/projects/x/import");
+        call.body = vec![b' '; 20_000_000];
+        assert_eq!(remote.call(call).await.unwrap().status, 413);
     }
 
     #[tokio::test]

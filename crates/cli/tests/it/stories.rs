@@ -5,6 +5,7 @@ mod damaged;
 mod faces;
 mod heads;
 mod held;
+mod lists;
 mod local;
 pub(crate) mod orchestrate;
 mod server;

@@ -131,8 +131,8 @@ pub(super) async fn begin(
         task: context.spec.task().to_string(),
         run_dir: context.spec.place().run_dir.clone(),
     });
-    let at = context.repository.head().map_err(git_fault)?;
-    if let Some(text) = crate::submodules::in_words(&context.repository, &at.tree) {
+    let from = context.repository.head().map_err(git_fault)?;
+    if let Some(text) = crate::submodules::in_words(&context.repository, &from.tree) {
         watcher.hear(&Event::Notice { text });
     }
     let spec = context.spec.clone();

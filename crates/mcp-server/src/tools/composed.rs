@@ -6,9 +6,9 @@ use super::{Queue, Refused};
 use crate::rows::MOST_ROWS;
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use windlass_control_api::stories::{BASE, Call, Method, escaped};
+use windlass_control_api::stories::{BASE, Call, LONGEST_PLAN, Method, escaped};
 
-const LARGEST_FILE: u64 = 5 * 1024 * 1024;
+const LARGEST_FILE: u64 = LONGEST_PLAN as u64;
 
 /// Asks for no more rows than are shown, where the tool takes a limit.
 pub(super) fn with_few_rows(tool: &Tool, arguments: &Map<String, Value>) -> Map<String, Value> {
@@ -78,7 +78,7 @@ fn read_payload(path: &Path) -> Result<Value, String> {
         return Err(format!("{told} is no regular file"));
     }
     if about.len() > LARGEST_FILE {
-        return Err(format!("{told} is larger than 5 MiB"));
+        return Err(format!("{told} is larger than 64 MB"));
     }
     let text = std::fs::read_to_string(&real).map_err(|error| format!("{told}: {error}"))?;
     serde_json::from_str(&text).map_err(|error| format!("{told} is no JSON: {error}"))

@@ -14,6 +14,7 @@ pub(super) const TOOLS: &[Tool] = &[
             needed("agent_id", Kind::Text, "which agent it is"),
             maybe("parent_dispatch_id", Kind::Text, "the dispatch above it"),
             maybe("story_id", Kind::Text, "the story it is for"),
+            IN_PROJECT,
             maybe("expires_in_seconds", Kind::Integer, "60 to 14400 (3600)"),
         ]),
     Tool::get("list_violations", "/violations", "What was tried against custody.")

@@ -7,6 +7,7 @@ use crate::keys::Wanted::{Agent, Orchestrator};
 pub(super) const TOOLS: &[Tool] = &[
     Tool::post("report_token_usage", "/token-usage", "Records what a step of work used.").key(Agent).with(&[
         STORY,
+        IN_PROJECT,
         needed("input_tokens", Kind::Integer, "read by the model"),
         needed("output_tokens", Kind::Integer, "written by the model"),
         needed("model_name", Kind::Text, "which model"),
@@ -16,7 +17,7 @@ pub(super) const TOOLS: &[Tool] = &[
         maybe("session_id", Kind::Text, "of the agent program"),
     ]),
     Tool::get("get_story_token_usage", "/stories/{story_id}/token-usage", "What a story used.")
-        .with(&[STORY]),
+        .with(&[STORY, IN_PROJECT]),
     Tool::get("get_cost_summary", "/analytics/projects/{project_id}", "What a project cost.")
         .with(&[PROJECT, maybe("breakdown", Kind::OneOf(&["agent", "epic", "model"]), "added up by these")]),
     Tool::get(
@@ -31,7 +32,8 @@ pub(super) const TOOLS: &[Tool] = &[
         .key(Orchestrator)
         .with(&[
             needed("scope_type", Kind::OneOf(&["project", "epic", "story"]), "what it is for"),
-            needed("scope_id", Kind::Text, "which one"),
+            needed("scope_id", Kind::Text, "which one: id, slug or number"),
+            IN_PROJECT,
             needed("budget_millicents", Kind::Integer, "above zero; 100000 is one dollar"),
             maybe("alert_threshold_pct", Kind::Integer, "1 to 100 (80)"),
         ]),

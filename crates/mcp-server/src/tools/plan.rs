@@ -64,7 +64,7 @@ pub(super) const TOOLS: &[Tool] = &[
     .with(&[
         PROJECT,
         maybe("payload", Kind::Object, "epics[], story_dependencies[], epic_dependencies[]"),
-        maybe("payload_path", Kind::Text, "or an absolute path of a file with it, at most 5 MiB"),
+        maybe("payload_path", Kind::Text, "or an absolute path of a file with it, at most 64 MB"),
         maybe("merge", Kind::Flag, "add to what is there and update by number"),
     ]),
     Tool::get("export_project", "/projects/{project_id}/export", "The whole plan of a project.")
@@ -124,7 +124,11 @@ pub(super) const TOOLS: &[Tool] = &[
     .way(Way::Rows)
     .with(&[
         IN_PROJECT,
-        needed("since", Kind::Text, "a moment (ISO 8601), or the sequence number of the last change seen"),
+        needed(
+            "since",
+            Kind::TextOrInteger,
+            "a moment (ISO 8601), or the sequence number of the last change seen",
+        ),
         maybe("entity_type", Kind::Text, "only of this kind"),
         maybe("action", Kind::Text, "only this action"),
         LIMIT,

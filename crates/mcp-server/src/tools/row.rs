@@ -42,6 +42,8 @@ pub(crate) struct Argument {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Text,
+    /// Such as a sequence number, which some write with quotes and some without.
+    TextOrInteger,
     Integer,
     Number,
     Flag,
@@ -74,6 +76,7 @@ impl Argument {
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
             Kind::Text => json!({ "type": "string" }),
+            Kind::TextOrInteger => json!({ "type": ["string", "integer"] }),
             Kind::Integer => json!({ "type": "integer" }),
             Kind::Number => json!({ "type": "number" }),
             Kind::Flag => json!({ "type": "boolean" }),
@@ -86,10 +89,26 @@ impl Argument {
         schema
     }
 
+    /// In words, for whoever gave something else.
+    fn wanted(&self) -> String {
+        match self.kind {
+            Kind::Text => "a text".to_owned(),
+            Kind::TextOrInteger => "a text or a whole number".to_owned(),
+            Kind::Integer => "a whole number".to_owned(),
+            Kind::Number => "a number".to_owned(),
+            Kind::Flag => "true or false".to_owned(),
+            Kind::Object => "an object".to_owned(),
+            Kind::Texts => "a list of texts".to_owned(),
+            Kind::Objects => "a list of objects".to_owned(),
+            Kind::OneOf(words) => format!("one of {}", words.join(", ")),
+        }
+    }
+
     fn fits(&self, value: &Value) -> bool {
         let list_of = |fits: fn(&Value) -> bool| value.as_array().is_some_and(|items| items.iter().all(fits));
         match self.kind {
             Kind::Text => value.is_string(),
+            Kind::TextOrInteger => value.is_string() || value.is_u64(),
             Kind::Integer => value.is_i64() || value.is_u64(),
             Kind::Number => value.is_number(),
             Kind::Flag => value.is_boolean(),
@@ -169,7 +188,12 @@ impl Tool {
                     return Err(format!("{} needs {}: {}", self.name, argument.name, argument.about));
                 }
                 Some(value) if !argument.fits(value) => {
-                    return Err(format!("{} must be {}", argument.name, argument.schema()));
+                    return Err(format!(
+                        "{} must be {}: {}",
+                        argument.name,
+                        argument.wanted(),
+                        argument.about
+                    ));
                 }
                 _ => {}
             }

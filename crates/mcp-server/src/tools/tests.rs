@@ -202,3 +202,26 @@ async fn without_any_key_a_tool_says_which_one_it_wants() {
     let answer = Server::new(&queue, "1").answer(&request.to_string(), &Keys::default()).await.unwrap();
     assert!(answer.contains("role agent"), "{answer}");
 }
+
+#[test]
+fn whatever_takes_a_storys_number_takes_its_project() {
+    for tool in all() {
+        let names: Vec<&str> = tool.arguments.iter().map(|argument| argument.name).collect();
+        let by_number = ["story_id", "story_ids", "stories", "scope_id"];
+        if names.iter().any(|name| by_number.contains(name)) {
+            assert!(names.contains(&"project_id"), "{}: {names:?}", tool.name);
+        }
+    }
+}
+
+#[test]
+fn a_sequence_number_may_be_a_number_or_a_text() {
+    let tool = all().find(|tool| tool.name == "list_changes").unwrap();
+    let given = |since: Value| Map::from_iter([("since".to_owned(), since)]);
+    for since in [json!(0), json!("0"), json!("2026-01-31T12:00:00Z")] {
+        assert_eq!(tool.checked(&given(since.clone())), Ok(()), "{since}");
+    }
+    assert_eq!(tool.call(&given(json!(7))).query, "since=7");
+    let told = tool.checked(&given(json!(true))).unwrap_err();
+    assert!(told.starts_with("since must be a text or a whole number"), "{told}");
+}

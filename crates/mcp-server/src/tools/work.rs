@@ -118,28 +118,28 @@ pub(super) const TOOLS: &[Tool] = &[
     ]),
     Tool::post("bulk_claim", "/stories/bulk/claim", "Claims up to 50 contracted stories.")
         .key(Agent)
-        .with(&[needed("story_ids", Kind::Texts, "at most 50")]),
+        .with(&[needed("story_ids", Kind::Texts, "at most 50"), IN_PROJECT]),
     Tool::post(
         "bulk_verify",
         "/stories/bulk/verify",
         "Verifies up to 50 stories, each as verify_story would.",
     )
     .key(Orchestrator)
-    .with(&[needed("stories", Kind::Objects, "story_id, summary, review_type of each")]),
+    .with(&[needed("stories", Kind::Objects, "story_id, summary, review_type of each"), IN_PROJECT]),
     Tool::post(
         "bulk_reject",
         "/stories/bulk/reject",
         "Rejects up to 50 stories, each as reject_story would.",
     )
     .key(Orchestrator)
-    .with(&[needed("stories", Kind::Objects, "story_id and reason of each")]),
+    .with(&[needed("stories", Kind::Objects, "story_id and reason of each"), IN_PROJECT]),
     Tool::post(
         "bulk_mark_complete",
         "/stories/bulk/mark-complete",
         "Marks up to 50 stories complete, each under the same guards.",
     )
     .key(Orchestrator)
-    .with(&[needed("stories", Kind::Objects, "story_id, summary, review_type of each")]),
+    .with(&[needed("stories", Kind::Objects, "story_id, summary, review_type of each"), IN_PROJECT]),
     Tool::post(
         "verify_all_in_epic",
         "/epics/{epic_id}/verify-all",
@@ -148,6 +148,7 @@ pub(super) const TOOLS: &[Tool] = &[
     .key(Orchestrator)
     .with(&[
         needed("epic_id", Kind::Text, "the epic"),
+        IN_PROJECT,
         REVIEW_TYPE,
         needed("summary", Kind::Text, "in words"),
     ]),

@@ -108,6 +108,13 @@ fn an_import_creates_updates_or_leaves_and_is_whole() {
         Some(Kind::Invalid)
     );
     assert!(scene.ledger.skills.named(None, "good").is_none());
+
+    scene.run(&user, |draft| skills::archive_skill(draft, id)).unwrap();
+    let name = scene.ledger.skills.skills[&id].name.clone();
+    let put_away = vec![imported("good", "x"), imported(&name, "another text")];
+    let refusal = scene.run(&user, |draft| skills::import_skills(draft, None, put_away)).unwrap_err();
+    assert_eq!(refusal.message, format!("the skill {name} is archived"));
+    assert!(scene.ledger.skills.named(None, "good").is_none(), "all or none");
 }
 
 #[test]

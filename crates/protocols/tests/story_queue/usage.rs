@@ -98,6 +98,16 @@ fn numbers_that_cannot_be_are_refused_by_field() {
 }
 
 #[test]
+fn a_budget_beyond_all_money_is_told_where_the_bounds_are() {
+    let mut scene = Scene::new();
+    for millicents in [0, u64::MAX] {
+        let asked = ask(BudgetScope::Story(story(1)), millicents);
+        let refusal = scene.run(&key(KeyRole::Orchestrator), |draft| usage::set_budget(draft, asked));
+        assert_eq!(refusal.unwrap_err().details[0].1, "must be between 1 and 9223372036854775807");
+    }
+}
+
+#[test]
 fn inline_reports_are_checked_against_budgets_too() {
     let mut scene = Scene::new();
     budget(&mut scene, BudgetScope::Story(story(1)), 100);
@@ -267,7 +277,9 @@ fn far_from_the_epics_average_is_an_anomaly_once() {
     let (_, anomaly) = &scene.ledger.usage.anomalies[&high];
     assert_eq!((anomaly.reference_millicents, anomaly.deviation_per_mille), (180, 5555));
     assert_least(KeyRole::User, |caller| scene.run(caller, |draft| usage::resolve_anomaly(draft, high)));
-    assert_eq!(scan(&mut scene), 1, "resolved, and still so: it is said again");
+    assert_eq!(scan(&mut scene), 0, "settled, and costs what it did");
+    report(&mut scene, 9, 1);
+    assert_eq!(scan(&mut scene), 1, "it costs something else: it is said again");
     scene.pass(DAY);
     let now = scene.now;
     let archived = scene.run(&key(KeyRole::Superadmin), |draft| Ok(usage::archive_anomalies(draft, now)));

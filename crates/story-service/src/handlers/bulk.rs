@@ -24,11 +24,11 @@ pub(crate) const ROUTES: &[Route] = &[
         "Claim up to 50 stories",
         claim,
     )
-    .body(&[needs("story_ids", List)]),
+    .body(&[needs("story_ids", List), takes("project_id", Text)]),
     Route::write(Post, "/stories/bulk/verify", JUDGING, "Judge up to 50 stories", verify)
-        .body(&[needs("stories", List)]),
+        .body(&[needs("stories", List), takes("project_id", Text)]),
     Route::write(Post, "/stories/bulk/reject", JUDGING, "Send up to 50 stories back", reject)
-        .body(&[needs("stories", List)]),
+        .body(&[needs("stories", List), takes("project_id", Text)]),
     Route::write(
         Post,
         "/stories/bulk/mark-complete",
@@ -36,9 +36,14 @@ pub(crate) const ROUTES: &[Route] = &[
         "Verify up to 50 stories, each on its own evidence",
         mark_complete,
     )
-    .body(&[needs("stories", List)]),
+    .body(&[needs("stories", List), takes("project_id", Text)]),
     Route::write(Post, "/epics/:id/verify-all", JUDGING, "Judge every reported story of an epic", verify_all)
-        .body(&[takes("summary", Text), takes("review_type", Text), takes("findings", Any)]),
+        .body(&[
+            takes("summary", Text),
+            takes("review_type", Text),
+            takes("findings", Any),
+            takes("project_id", Text),
+        ]),
 ];
 
 /// What was named and cannot be judged, by its name: the others are none the worse for it.

@@ -22,6 +22,7 @@ pub(crate) const ROUTES: &[Route] = &[
             needs("agent_id", Text),
             takes("parent_dispatch_id", Text),
             takes("story_id", Text),
+            takes("project_id", Text),
             takes("expires_in_seconds", Integer),
         ]),
     Route::read("/dispatches", Who::AtLeast(KeyRole::Agent), "Dispatches, newest first", list).query(&[

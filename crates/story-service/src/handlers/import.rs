@@ -8,10 +8,12 @@ use crate::resolve::project_in_path;
 use crate::route::Kind::{Boolean, List, Text};
 use crate::route::{Route, Who, needs, takes};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use windlass_control_api::stories::LONGEST_PLAN;
 use windlass_control_api::stories::Method::Post;
 use windlass_protocols::protocol::story_queue::decide::{Decided, Draft};
 use windlass_protocols::protocol::story_queue::plan::{
-    self, Import, ImportEdge, ImportEpic, ImportMode, ImportStory, InitialStatus,
+    self, Import, ImportEdge, ImportEpic, ImportMode, ImportStory, InitialStatus, StoryNumber,
 };
 use windlass_protocols::protocol::story_queue::refusal::Refusal;
 use windlass_protocols::protocol::story_queue::vocabulary::{JsonText, KeyRole};
@@ -31,7 +33,8 @@ pub(crate) const ROUTES: &[Route] = &[
         takes("epic_dependencies", List),
         takes("merge", Boolean),
         takes("reason", Text),
-    ]),
+    ])
+    .longest(LONGEST_PLAN),
     Route::read(
         "/projects/:id/export",
         Who::AtLeast(KeyRole::Agent),
@@ -46,17 +49,22 @@ fn import(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     let mode = if merge { ImportMode::Merge } else { ImportMode::Fresh };
     let mut faults = Faults::default();
     let epics = asked.list("epics").iter().enumerate();
+    let mut story_dependencies = edges(
+        asked,
+        "story_dependencies",
+        [["story", "story_number"], ["depends_on", "depends_on_story"]],
+        &mut faults,
+        |path, value| number_of(path, Some(value)),
+    );
+    let said: BTreeSet<_> = story_dependencies.iter().map(|edge| (edge.from, edge.on)).collect();
+    let in_stories = edges_in_stories(asked.list("epics"), &mut faults);
+    let unsaid = in_stories.difference(&said).map(|(from, on)| ImportEdge { from: *from, on: *on });
+    story_dependencies.extend(unsaid);
     let ask = Import {
         project,
         mode,
         epics: epics.filter_map(|(place, value)| epic(place, value, &mut faults)).collect(),
-        story_dependencies: edges(
-            asked,
-            "story_dependencies",
-            [["story", "story_number"], ["depends_on", "depends_on_story"]],
-            &mut faults,
-            |path, value| number_of(path, Some(value)),
-        ),
+        story_dependencies,
         epic_dependencies: edges(
             asked,
             "epic_dependencies",
@@ -146,7 +154,7 @@ fn epic_number(path: &str, value: Option<&Value>) -> Decided<u32> {
         None => return Err(Refusal::field(path, "is missing")),
     };
     let number = number.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0);
-    number.ok_or_else(|| Refusal::field(path, "must be a whole number greater than 0"))
+    number.ok_or_else(|| Refusal::field(path, &format!("must be a whole number between 1 and {}", u32::MAX)))
 }
 
 fn epic(place: usize, value: &Value, faults: &mut Faults) -> Option<ImportEpic> {
@@ -184,7 +192,16 @@ fn story(at: &At<'_>) -> Decided<ImportStory> {
         return Err(Refusal::field(&at.path, "must be an object"));
     }
     let verified = at.text("initial_verified_status")?.is_some_and(|status| status == "verified");
-    let reported = at.text("initial_agent_status")?.is_some_and(|status| status == "reported_done");
+    let reported = match at.text("initial_agent_status")?.as_deref() {
+        None | Some("pending") => false,
+        Some("reported_done") => true,
+        Some(_) => {
+            return Err(Refusal::field(
+                &at.under("initial_agent_status"),
+                "must be pending or reported_done",
+            ));
+        }
+    };
     let initial = match (verified, reported) {
         (true, _) => InitialStatus::Verified,
         (false, true) => InitialStatus::ReportedDone,
@@ -199,6 +216,25 @@ fn story(at: &At<'_>) -> Decided<ImportStory> {
         metadata: at.object("metadata")?,
         initial,
     })
+}
+
+/// What a story says that it waits for, as planning files write it. A number that cannot be read is told of with its story.
+fn edges_in_stories(epics: &[Value], faults: &mut Faults) -> BTreeSet<(StoryNumber, StoryNumber)> {
+    let mut found = BTreeSet::new();
+    for (epic, value) in epics.iter().enumerate() {
+        let stories = value.get("stories").and_then(Value::as_array);
+        for (place, value) in stories.into_iter().flatten().enumerate() {
+            let at = At { path: format!("epics[{epic}].stories[{place}]"), value };
+            let Ok(from) = number_of("number", at.get("number")) else { continue };
+            for name in ["dependencies", "depends_on", "depends_on_stories"] {
+                for on in faults.keep(at.list(name)).unwrap_or_default() {
+                    let on = number_of(&at.under(name), Some(on));
+                    found.extend(faults.keep(on).map(|on| (from, on)));
+                }
+            }
+        }
+    }
+    found
 }
 
 fn edges<N>(

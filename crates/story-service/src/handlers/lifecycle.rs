@@ -12,11 +12,11 @@ use windlass_protocols::protocol::story_queue::custody::{self, Token, TokenKind}
 use windlass_protocols::protocol::story_queue::decide::{Decided, Draft};
 use windlass_protocols::protocol::story_queue::plan::CriterionStatus;
 use windlass_protocols::protocol::story_queue::refusal::Refusal;
-use windlass_protocols::protocol::story_queue::usage::{self, Place};
-use windlass_protocols::protocol::story_queue::vocabulary::{JsonText, KeyRole, StoryId};
+use windlass_protocols::protocol::story_queue::usage::{self, Phase, Place};
+use windlass_protocols::protocol::story_queue::vocabulary::{AgentId, JsonText, KeyRole, StoryId};
 use windlass_protocols::protocol::story_queue::work::{
     self, BackfillStory, Backfilled, CompleteReview, ContractEcho, Judge, JudgeCriterion, Judged, Reject,
-    ReportArtifact, ReportDone, RequestReview, Verdict, VerifiedStatus,
+    ReportArtifact, ReportDone, RequestReview, Track, Verdict, VerifiedStatus,
 };
 
 const AGENT: Who = Who::Exactly(&[KeyRole::Agent]);
@@ -223,7 +223,8 @@ fn report(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     let reported = work::report(draft, id, ReportDone { artifact, cap })?;
     let mut body =
         with_token(draft, asked, moved(draft, id), "review_complete_cap", &reported.review_complete_cap);
-    if let (Some(numbers), Some(agent)) = (numbers, draft.caller().agent) {
+    let used_by = numbers.as_ref().and_then(|numbers| who_used(draft, id, numbers.phase));
+    if let (Some(numbers), Some(agent)) = (numbers, used_by) {
         let place = Place::of(draft.ledger(), id)?;
         let kept = usage::report_inline(draft, place, agent, numbers)?;
         body = with(body, "token_usage_report_id", json!(kept.id));
@@ -232,6 +233,13 @@ fn report(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
         body = with(body, "artifact", views::work::artifact(artifact));
     }
     Ok(Reply::ok(body).with_secret("/review_complete_cap/token"))
+}
+
+/// Whoever reports never did the work: what the work used is the implementer's, what looking at it used the reporter's.
+fn who_used(draft: &Draft<'_>, story: StoryId, phase: Phase) -> Option<AgentId> {
+    let implementer = draft.ledger().work.track(story).and_then(Track::assigned_agent);
+    let reporter = draft.caller().agent;
+    if phase == Phase::Reviewing { reporter.or(implementer) } else { implementer.or(reporter) }
 }
 
 fn add_artifact(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
@@ -252,7 +260,7 @@ fn reviews(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
     listed(look, asked, |track, page| page.of(&track.reviews, views::work::review))
 }
 
-fn listed(look: &Look<'_>, asked: &Asked, list: impl Fn(&work::Track, Page) -> Value) -> Decided<Reply> {
+fn listed(look: &Look<'_>, asked: &Asked, list: impl Fn(&Track, Page) -> Value) -> Decided<Reply> {
     let id = story_in_path(look.ledger, asked)?;
     let track = look.ledger.work.track(id).ok_or_else(|| Refusal::not_found("story"))?;
     Ok(Reply::ok(list(track, asked.page(20, 100)?)))

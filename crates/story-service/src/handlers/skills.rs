@@ -248,10 +248,16 @@ fn stats(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
             "findings": row.findings,
             "false_positives": row.false_positives,
             "false_positive_per_mille": row.false_positive_per_mille(),
-            "average_iterations": row.average_iterations(),
+            "average_iterations": row.average_iterations().map(thousandths),
         })
     };
     Ok(Reply::ok(json!({ "data": rows.iter().map(row).collect::<Vec<_>>() })))
+}
+
+/// The ledger counts without fractions; people read them.
+fn thousandths(number: u64) -> Value {
+    let text = format!("{}.{:03}", number / 1000, number % 1000);
+    text.parse::<f64>().map_or(Value::Null, |number| json!(number))
 }
 
 fn cost(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {

@@ -211,7 +211,12 @@ fn criteria(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
 pub(crate) fn number_of(path: &str, value: Option<&Value>) -> Decided<StoryNumber> {
     let text = match value {
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Number(number)) => number.to_string(),
+        Some(Value::Number(number)) if number.is_u64() => number.to_string(),
+        // As JSON 1.10 and 1.1 are one number, and here they are two stories.
+        Some(Value::Number(number)) => {
+            let why = format!("{number} must be written as text, in quotes: \"3.1\"");
+            return Err(Refusal::field(path, &why));
+        }
         _ => return Err(Refusal::field(path, "is missing")),
     };
     let wrong = |_| Refusal::field(path, &format!("{text} is no number like 3 or 3.1, each part 0 to 9999"));

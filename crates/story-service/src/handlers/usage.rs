@@ -42,6 +42,7 @@ const BUDGET: [Field; 5] = [
 pub(crate) const ROUTES: &[Route] = &[
     Route::write(Post, "/token-usage", READING, "Report what an agent used on a story", report).body(&[
         needs("story_id", Text),
+        takes("project_id", Text),
         needs("input_tokens", Integer),
         needs("output_tokens", Integer),
         needs("model_name", Text),
@@ -79,6 +80,7 @@ pub(crate) const ROUTES: &[Route] = &[
     .body(&[
         needs("scope_type", Text),
         needs("scope_id", Text),
+        takes("project_id", Text),
         needs("budget_millicents", Integer),
         BUDGET[1],
         BUDGET[2],
@@ -264,15 +266,17 @@ fn set_budget(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
 }
 
 fn budget_view(ledger: &Ledger, budget: &Budget) -> Value {
-    let id = match budget.scope {
-        BudgetScope::Project(id) => id.to_string(),
-        BudgetScope::Epic(id) => id.to_string(),
-        BudgetScope::Story(id) => id.to_string(),
+    let plan = &ledger.plan;
+    let (id, name) = match budget.scope {
+        BudgetScope::Project(id) => (id.to_string(), plan.project(id).map(|project| project.slug.clone())),
+        BudgetScope::Epic(id) => (id.to_string(), plan.epic(id).map(|epic| epic.number.to_string())),
+        BudgetScope::Story(id) => (id.to_string(), plan.story(id).map(|story| story.number.to_string())),
     };
     json!({
         "id": budget.id,
         "scope_type": budget.scope.name(),
         "scope_id": id,
+        "scope_name": name,
         "budget_millicents": budget.budget_millicents,
         "budget_input_tokens": budget.budget_input_tokens,
         "budget_output_tokens": budget.budget_output_tokens,
@@ -320,15 +324,20 @@ fn remove_budget(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     Ok(Reply::ok(json!({ "deleted": id })))
 }
 
-fn anomaly_view((at, anomaly): &(Micros, &Anomaly)) -> Value {
+fn anomaly_view(ledger: &Ledger, (at, anomaly): &(Micros, &Anomaly)) -> Value {
+    let story = ledger.plan.story(anomaly.story);
+    let factor = format!("{}.{:03}", anomaly.deviation_per_mille / 1000, anomaly.deviation_per_mille % 1000);
     json!({
         "id": anomaly.id,
         "story_id": anomaly.story,
+        "story_number": story.map(|story| story.number.to_string()),
+        "story_title": story.map(|story| story.title.clone()),
         "project_id": anomaly.project,
         "anomaly_type": anomaly.kind.name(),
         "story_cost_millicents": anomaly.story_cost_millicents,
         "reference_avg_millicents": anomaly.reference_millicents,
         "deviation_per_mille": anomaly.deviation_per_mille,
+        "deviation_factor": factor.parse::<f64>().ok(),
         "resolved": anomaly.resolved,
         "archived": anomaly.archived,
         "inserted_at": moment(*at),
@@ -351,14 +360,14 @@ fn anomalies(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
         .filter(|(_, anomaly)| resolved.is_none_or(|resolved| anomaly.resolved == resolved))
         .filter(|(_, anomaly)| archived || !anomaly.archived)
         .collect();
-    Ok(Reply::ok(asked.page(20, 100)?.of(&found, anomaly_view)))
+    Ok(Reply::ok(asked.page(20, 100)?.of(&found, |found| anomaly_view(look.ledger, found))))
 }
 
 fn resolve_anomaly(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     let id = asked.id::<AnomalyId>("id", "cost anomaly")?;
     usage::resolve_anomaly(draft, id)?;
     let found = draft.ledger().usage.anomalies.get(&id).ok_or_else(|| Refusal::not_found("cost anomaly"))?;
-    Ok(Reply::ok(json!({ "cost_anomaly": anomaly_view(&(found.0, &found.1)) })))
+    Ok(Reply::ok(json!({ "cost_anomaly": anomaly_view(draft.ledger(), &(found.0, &found.1)) })))
 }
 
 /// A date, or a moment of it.

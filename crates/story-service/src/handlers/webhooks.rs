@@ -150,8 +150,7 @@ fn deliveries(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
     if !look.ledger.webhooks.webhooks.contains_key(&id) {
         return Err(Refusal::not_found("webhook"));
     }
-    let mut found: Vec<&Delivery> = look.ledger.webhooks.deliveries_of(id).collect();
-    found.reverse();
+    let found: Vec<&Delivery> = look.ledger.webhooks.deliveries_of(id).collect();
     Ok(Reply::ok(asked.page(20, 100)?.of(&found, |delivery| {
         json!({
             "id": delivery.id,

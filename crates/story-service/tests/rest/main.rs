@@ -2,11 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails by panicking")]
 
+mod costs;
 mod everywhere;
+mod full_disk;
 mod heads;
 mod isolation;
 mod lifecycle;
 mod once;
+mod plans;
 mod properties;
 mod random_calls;
 mod support;

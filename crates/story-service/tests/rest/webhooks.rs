@@ -180,6 +180,20 @@ async fn a_test_is_sent_to_the_webhook_that_is_tested() {
 }
 
 #[tokio::test]
+async fn what_was_sent_last_stands_first() {
+    let scene = listening(&[Said::Status(200)]).await;
+    let path = format!("/webhooks/{}/test", scene.webhook);
+    let mut asked = Vec::new();
+    for _ in 0..3 {
+        scene.world.pass(60);
+        asked.push(scene.world.post(&scene.team.user, &path, json!({})).await["delivery_id"].clone());
+    }
+    asked.reverse();
+    let told: Vec<_> = scene.deliveries().await.iter().map(|one| one["id"].clone()).collect();
+    assert_eq!(told, asked);
+}
+
+#[tokio::test]
 async fn the_loop_sends_by_itself_as_soon_as_something_happens() {
     let scene = listening(&[Said::Status(200)]).await;
     let told = async {

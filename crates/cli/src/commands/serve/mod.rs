@@ -152,7 +152,9 @@ fn unusable(error: &DataDirError) -> Fault {
             .hint("stop the server that runs there, or name another directory with --data"),
         DataDirError::Directory { .. } => Fault::new(Code::FileSystem, error.to_string())
             .hint("make it a directory that you can write, or name another with --data"),
-        DataDirError::Journal(_) => Fault::new(Code::JournalUnavailable, error.to_string()),
+        DataDirError::Journal(_) => Fault::new(Code::JournalUnavailable, error.to_string())
+            .kept("the file as it was found")
+            .hint("put `stories.db` back from a backup, or name another directory with --data"),
     }
 }
 

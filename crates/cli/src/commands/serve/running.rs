@@ -12,7 +12,7 @@ use windlass_http_server::{ListenError, Listener, Reach, Tls};
 use windlass_story_service::{OperatorName, Service, WebhookReach};
 
 const MINUTE: Duration = Duration::from_mins(1);
-const MINUTES_OF_A_DAY: u64 = 24 * 60;
+const MINUTES_OF_AN_HOUR: u64 = 60;
 const BREATH: Duration = Duration::from_secs(1);
 
 pub(super) fn operator() -> OperatorName {
@@ -72,7 +72,7 @@ async fn look_after<J: windlass_story_service::Journal + Send + Sync>(service: A
         // What a round could not do, the next one finds due again.
         let _ = service.end_expired().await;
         let _ = service.sign_heads().await;
-        if minute % MINUTES_OF_A_DAY == 0 {
+        if minute % MINUTES_OF_AN_HOUR == 0 {
             let _ = service.look_after_costs().await;
         }
         tokio::time::sleep(MINUTE).await;

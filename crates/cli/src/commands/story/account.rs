@@ -1,8 +1,8 @@
 //! Verbs about the client itself and about who may ask: configuration, login, tenant, keys, agents.
 
-use super::WhoArgs;
 use super::shown::{Columns, Shown};
-use crate::stories::{Config, Desk, Remote};
+use super::{PageArgs, WhoArgs};
+use crate::stories::{Config, Desk, Remote, found};
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -102,6 +102,8 @@ pub(crate) enum Keys {
         /// Those that were revoked too
         #[arg(long)]
         include_revoked: bool,
+        #[command(flatten)]
+        page: PageArgs,
     },
     /// Let a key in no more
     Revoke {
@@ -139,7 +141,7 @@ pub(crate) struct RotateArgs {
 pub(crate) enum Agent {
     Register(RegisterArgs),
     /// List the agents
-    List,
+    List(PageArgs),
 }
 
 /// Bind this key to a new agent
@@ -195,7 +197,9 @@ impl Account {
                 let body = json!({ "name": args.name, "agent_type": args.kind });
                 desk.post("/agents/register", body).await.map(Shown::thing)
             }
-            Self::Agent(Agent::List) => Ok(Shown::rows(desk.get("/agents", &[]).await?, AGENTS)),
+            Self::Agent(Agent::List(page)) => {
+                Ok(Shown::rows(desk.get("/agents", &page.query()).await?, AGENTS))
+            }
             _ => desk.get("/tenants/me", &[]).await.map(Shown::thing),
         }
     }
@@ -212,8 +216,8 @@ impl Keys {
                 let body = json!({ "name": args.name, "role": args.role, "agent_id": agent });
                 desk.post("/api_keys", body).await.map(Shown::thing)
             }
-            Self::List { include_revoked } => {
-                let query = [("include_revoked", include_revoked.then(|| "true".to_owned()))];
+            Self::List { include_revoked, page } => {
+                let query = page.with([("include_revoked", include_revoked.then(|| "true".to_owned()))]);
                 Ok(Shown::rows(desk.get("/api_keys", &query).await?, KEYS))
             }
             Self::Revoke { id } => {
@@ -233,13 +237,14 @@ pub(super) async fn agent_id(named: &str, desk: &Desk) -> Result<String, Fault> 
     if crate::stories::is_id(named) {
         return Ok(named.to_owned());
     }
-    let all = desk.get("/agents", &[("page_size", Some("100".into()))]).await?;
-    let agent = all["data"].as_array().into_iter().flatten().find(|agent| agent["name"] == named);
-    let id = agent.and_then(|agent| agent["id"].as_str()).map(str::to_owned);
-    id.ok_or_else(|| {
-        Fault::new(Code::StoryUnknown, format!("no agent is called `{named}`"))
-            .hint("`windlass story agent list` shows who there is")
-    })
+    match desk.get(&format!("/agents/{}", escaped(named)), &[]).await {
+        Ok(agent) => Ok(found(&agent)["id"].as_str().unwrap_or_default().to_owned()),
+        Err(fault) if fault.code == Code::StoryUnknown => {
+            Err(Fault::new(Code::StoryUnknown, format!("no agent is called `{named}`"))
+                .hint("`windlass story agent list` shows who there is"))
+        }
+        Err(fault) => Err(fault),
+    }
 }
 
 async fn login(args: LoginArgs, config: &mut Config, who: &WhoArgs) -> Result<Shown, Fault> {

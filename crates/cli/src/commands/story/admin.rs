@@ -1,7 +1,7 @@
 //! Verbs for whoever runs the server, with a superadmin key.
 
-use super::json_object;
 use super::shown::{Columns, Shown};
+use super::{PageArgs, json_object};
 use crate::stories::Desk;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
@@ -13,20 +13,20 @@ const TENANTS: Columns = &[("SLUG", "slug"), ("STATUS", "status"), ("NAME", "nam
 #[derive(Debug, Subcommand)]
 pub(crate) enum Admin {
     /// List the tenants
-    Tenants,
+    Tenants(PageArgs),
     /// Show one tenant
     Tenant {
-        /// Its id
+        /// Its id or slug
         id: String,
     },
     /// Let nobody of a tenant in
     Suspend {
-        /// Its id
+        /// Its id or slug
         id: String,
     },
     /// Let a tenant in again
     Activate {
-        /// Its id
+        /// Its id or slug
         id: String,
     },
     /// Show counts of the whole server
@@ -43,7 +43,7 @@ enum Verb {
 /// Ask for a tenant, as its user
 #[derive(Args, Debug)]
 pub(crate) struct ImpersonateArgs {
-    /// The tenant's id
+    /// The tenant's id or slug
     id: String,
     /// How to ask
     verb: Verb,
@@ -57,7 +57,7 @@ impl Admin {
     pub(super) async fn play(self, desk: &Desk) -> Result<Shown, Fault> {
         let tenant = |id: &str, step: &str| format!("/admin/tenants/{}{step}", escaped(id));
         match self {
-            Self::Tenants => Ok(Shown::rows(desk.get("/admin/tenants", &[]).await?, TENANTS)),
+            Self::Tenants(page) => Ok(Shown::rows(desk.get("/admin/tenants", &page.query()).await?, TENANTS)),
             Self::Tenant { id } => desk.get(&tenant(&id, ""), &[]).await.map(Shown::thing),
             Self::Suspend { id } => desk.post(&tenant(&id, "/suspend"), json!({})).await.map(Shown::thing),
             Self::Activate { id } => desk.post(&tenant(&id, "/activate"), json!({})).await.map(Shown::thing),

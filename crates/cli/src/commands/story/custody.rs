@@ -80,6 +80,8 @@ pub(crate) struct ArtifactsArgs {
     /// Add this, as JSON: artifact_type, path, exists, details
     #[arg(long, value_name = "JSON")]
     add: Option<String>,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 /// List every verdict on a story
@@ -87,6 +89,8 @@ pub(crate) struct ArtifactsArgs {
 pub(crate) struct VerificationsArgs {
     #[command(flatten)]
     story: OneStory,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 /// List what was tried against custody
@@ -154,7 +158,7 @@ impl Custody {
                         let body = json_object("--add", text)?;
                         desk.send(Method::Post, &path, &query, body).await.map(Shown::thing)
                     }
-                    None => Ok(Shown::rows(desk.get(&path, &query).await?, ARTIFACTS)),
+                    None => Ok(Shown::rows(desk.get(&path, &args.page.with(query)).await?, ARTIFACTS)),
                 }
             }
             Self::Verifications(args) => {
@@ -164,7 +168,7 @@ impl Custody {
                     ("WHEN", "inserted_at"),
                     ("SUMMARY", "summary"),
                 ];
-                let query = desk.in_project(args.story.place.named()).await?;
+                let query = args.page.with(desk.in_project(args.story.place.named()).await?);
                 Ok(Shown::rows(
                     desk.get(&story_path(&args.story.story, "/verifications"), &query).await?,
                     VERDICTS,
@@ -172,8 +176,7 @@ impl Custody {
             }
             Self::Violations(args) => {
                 let status = args.status.map(|status| format!("{status:?}").to_lowercase());
-                let [page, size] = args.page.query();
-                let query = [("status", status), page, size];
+                let query = args.page.with([("status", status)]);
                 Ok(Shown::rows(desk.get("/violations", &query).await?, VIOLATIONS))
             }
             Self::Settle(args) => {

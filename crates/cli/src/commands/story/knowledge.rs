@@ -1,7 +1,7 @@
 //! Articles: what was learned, for the next agent.
 
-use super::InProject;
 use super::shown::{Columns, Shown};
+use super::{InProject, PageArgs};
 use crate::stories::Desk;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -17,6 +17,8 @@ pub(crate) enum Knowledge {
     Index {
         #[command(flatten)]
         place: InProject,
+        #[command(flatten)]
+        page: PageArgs<500>,
     },
     Search(SearchArgs),
     /// Print an article
@@ -39,6 +41,8 @@ pub(crate) enum Knowledge {
     Drafts {
         #[command(flatten)]
         place: InProject,
+        #[command(flatten)]
+        page: PageArgs,
     },
     /// Find what is stale, orphaned or contradicting
     Lint {
@@ -57,6 +61,8 @@ pub(crate) struct SearchArgs {
     /// Only of this category
     #[arg(long)]
     category: Option<String>,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 /// Write a draft from a file
@@ -80,9 +86,9 @@ pub(crate) struct CreateArgs {
 impl Knowledge {
     pub(super) async fn play(self, desk: &Desk) -> Result<Shown, Fault> {
         match self {
-            Self::Index { place } => list("/knowledge/index", &place, &[], desk).await,
+            Self::Index { place, page } => list("/knowledge/index", &place, &page.query(), desk).await,
             Self::Search(args) => {
-                let more = [("q", Some(args.words)), ("category", args.category)];
+                let more = args.page.with([("q", Some(args.words)), ("category", args.category)]);
                 list("/knowledge/search", &args.place, &more, desk).await
             }
             Self::Get { id } => {
@@ -107,7 +113,7 @@ impl Knowledge {
                 let answer = desk.post(&format!("/articles/{}/archive", escaped(&id)), json!({})).await?;
                 Ok(Shown::said(answer, format!("{id} is archived")))
             }
-            Self::Drafts { place } => list("/knowledge/drafts", &place, &[], desk).await,
+            Self::Drafts { place, page } => list("/knowledge/drafts", &place, &page.query(), desk).await,
             Self::Lint { place } => {
                 let query = [("project_id", project(&place, desk).await?)];
                 desk.get("/knowledge/lint", &query).await.map(Shown::thing)

@@ -59,7 +59,7 @@ pub(crate) struct NextArgs {
     #[arg(long, value_name = "EPIC")]
     epic: Option<String>,
     #[command(flatten)]
-    page: PageArgs,
+    page: PageArgs<500>,
 }
 
 /// List the stories that wait for others, and for which
@@ -68,7 +68,7 @@ pub(crate) struct BlockedArgs {
     #[command(flatten)]
     place: InProject,
     #[command(flatten)]
-    page: PageArgs,
+    page: PageArgs<500>,
 }
 
 /// List the stories that were reported done and wait for their verification
@@ -93,8 +93,11 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "EPIC")]
     epic: Option<String>,
     /// Rows at most
-    #[arg(long, value_name = "N", default_value_t = 500)]
+    #[arg(long, visible_alias = "page-size", value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=500))]
     limit: u32,
+    /// Which page of the list
+    #[arg(long, value_name = "N", conflicts_with = "offset", value_parser = clap::value_parser!(u32).range(1..))]
+    page: Option<u32>,
     /// Rows to pass over
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: u32,
@@ -120,7 +123,7 @@ pub(crate) struct HistoryArgs {
     #[command(flatten)]
     story: OneStory,
     #[command(flatten)]
-    page: PageArgs,
+    page: PageArgs<500>,
 }
 
 /// List what changed since a moment, or since the last change seen
@@ -128,11 +131,11 @@ pub(crate) struct HistoryArgs {
 pub(crate) struct ChangesArgs {
     #[command(flatten)]
     place: InProject,
-    /// A moment (2026-01-31T12:00:00Z), or the sequence number of the last change seen; everything if not given
+    /// A moment (2026-01-31T12:00:00Z), or the sequence number of the last change seen; from the beginning if not given
     #[arg(long, value_name = "SINCE", default_value = "0")]
     since: String,
     /// Changes at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: Option<u32>,
 }
 
@@ -270,13 +273,17 @@ async fn list(args: ListArgs, desk: &Desk) -> Result<Shown, Fault> {
         Some(epic) => Some(desk.epic(epic, Some(&project)).await?),
         None => None,
     };
+    let passed_over = match args.page {
+        Some(page) => u64::from(page - 1) * u64::from(args.limit),
+        None => args.offset.into(),
+    };
     let query = [
         ("project_id", Some(project)),
         ("agent_status", args.work),
         ("verified_status", args.proof),
         ("epic_id", epic),
         ("limit", Some(args.limit.to_string())),
-        ("offset", Some(args.offset.to_string())),
+        ("offset", Some(passed_over.to_string())),
     ];
     Ok(Shown::rows(desk.get("/stories", &query).await?, STORIES))
 }

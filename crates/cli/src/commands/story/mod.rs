@@ -132,6 +132,11 @@ pub(crate) async fn run(
     };
     let (desk, local) =
         wiring::stories(environment, &config, &args.who, usual, |who| output.warn(who)).await?;
+    if let (StoryCommand::Money(money), Some(local)) = (&command, &local)
+        && money.needs_a_look_at_costs()
+    {
+        local.look_after_costs().await?;
+    }
     let played = command.play(&desk).await.map(|shown| shown.print(format, output));
     if let Some(local) = local {
         local.leave().await;
@@ -190,18 +195,74 @@ impl InProject {
     }
 }
 
+/// A part of a list. `MOST` is what the queue gives at once.
 #[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct PageArgs {
+pub(crate) struct PageArgs<const MOST: i64 = 100> {
     /// Which page of the list
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     page: Option<u32>,
     /// Rows on a page
-    #[arg(long, value_name = "N")]
+    #[arg(long, visible_alias = "limit", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST))]
     page_size: Option<u32>,
 }
 
-impl PageArgs {
+impl<const MOST: i64> PageArgs<MOST> {
     fn query(self) -> [(&'static str, Option<String>); 2] {
         [("page", self.page.map(|n| n.to_string())), ("page_size", self.page_size.map(|n| n.to_string()))]
+    }
+
+    fn with<const N: usize>(
+        self,
+        query: [(&'static str, Option<String>); N],
+    ) -> Vec<(&'static str, Option<String>)> {
+        query.into_iter().chain(self.query()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::arguments::Arguments;
+    use clap::Parser as _;
+
+    /// `Shown` tells people to go on with `--page` under every list.
+    #[test]
+    fn every_list_takes_a_page_and_refuses_what_is_none() {
+        for words in [
+            "keys list",
+            "agent list",
+            "epic list",
+            "project list",
+            "budget list",
+            "webhook list",
+            "webhook deliveries ID",
+            "skill list",
+            "skill history NAME",
+            "cost-summary --by-epic",
+            "anomalies",
+            "artifacts 1.1",
+            "verifications 1.1",
+            "violations",
+            "state history",
+            "knowledge index",
+            "knowledge drafts",
+            "knowledge search words",
+            "admin tenants",
+            "next",
+            "blocked",
+            "list",
+            "history 1.1",
+            "audit",
+        ] {
+            let parsed = |more: &str| {
+                let line = format!("windlass story {words} {more}");
+                Arguments::try_parse_from(line.split_whitespace()).map(|_| ())
+            };
+            assert!(parsed("--page 2").is_ok(), "{words}: {}", parsed("--page 2").unwrap_err());
+            assert!(parsed("--page 2 --limit 7").is_ok(), "{words}: {}", parsed("--limit 7").unwrap_err());
+            for wrong in ["--page 0", "--limit 0", "--limit 100000"] {
+                let told = parsed(wrong).unwrap_err().to_string();
+                assert!(told.contains("is not in 1.."), "{words} {wrong}: {told}");
+            }
+        }
     }
 }

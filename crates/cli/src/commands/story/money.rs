@@ -1,10 +1,11 @@
 //! Verbs about tokens and money.
 
-use super::InProject;
 use super::shown::{Columns, Shown};
+use super::{InProject, PageArgs};
 use crate::stories::{Desk, story_path};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
+use windlass_control_api::stories::{Method, escaped};
 use windlass_control_api::{Code, Fault};
 
 #[derive(Debug, Subcommand)]
@@ -32,6 +33,8 @@ pub(crate) struct SummaryArgs {
     /// Added up by agent
     #[arg(long)]
     by_agent: bool,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 #[derive(Args, Debug)]
@@ -76,13 +79,18 @@ pub(crate) struct AnomaliesArgs {
     /// Those that were settled too
     #[arg(long)]
     include_resolved: bool,
+    /// Settle this one, by its id; it is found again when the story costs something else
+    #[arg(long, value_name = "ID", conflicts_with = "include_resolved")]
+    settle: Option<String>,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Budget {
     Set(BudgetArgs),
     /// List the budgets
-    List,
+    List(PageArgs),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -113,6 +121,10 @@ pub(crate) struct BudgetArgs {
 }
 
 impl Money {
+    pub(super) fn needs_a_look_at_costs(&self) -> bool {
+        matches!(self, Self::Anomalies(_))
+    }
+
     pub(super) async fn play(self, desk: &Desk) -> Result<Shown, Fault> {
         match self {
             Self::CostSummary(args) => summary(args, desk).await,
@@ -127,17 +139,31 @@ impl Money {
                 desk.post("/token-usage", body).await.map(Shown::thing)
             }
             Self::Anomalies(args) => {
-                const ANOMALIES: Columns =
-                    &[("STORY", "story_id"), ("WHAT", "anomaly_type"), ("FACTOR", "deviation_factor")];
+                const ANOMALIES: Columns = &[
+                    ("STORY", "story_number"),
+                    ("WHAT", "anomaly_type"),
+                    ("MILLICENTS", "story_cost_millicents"),
+                    ("FACTOR", "deviation_factor"),
+                    ("ID", "id"),
+                ];
+                if let Some(id) = &args.settle {
+                    let path = format!("/cost-anomalies/{}", escaped(id));
+                    let answer = desk.send(Method::Patch, &path, &[], json!({ "resolved": true })).await?;
+                    return Ok(Shown::said(answer, format!("{id} is settled")));
+                }
                 let project = desk.project(args.place.named()).await?;
                 let resolved = (!args.include_resolved).then(|| "false".to_owned());
-                let query = [("project_id", Some(project)), ("resolved", resolved)];
+                let query = args.page.with([("project_id", Some(project)), ("resolved", resolved)]);
                 Ok(Shown::rows(desk.get("/cost-anomalies", &query).await?, ANOMALIES))
             }
-            Self::Budget(Budget::List) => {
-                const BUDGETS: Columns =
-                    &[("FOR", "scope_type"), ("MILLICENTS", "budget_millicents"), ("ID", "scope_id")];
-                Ok(Shown::rows(desk.get("/token-budgets", &[]).await?, BUDGETS))
+            Self::Budget(Budget::List(page)) => {
+                const BUDGETS: Columns = &[
+                    ("FOR", "scope_type"),
+                    ("WHICH", "scope_name"),
+                    ("MILLICENTS", "budget_millicents"),
+                    ("SPENT", "spent.cost_millicents"),
+                ];
+                Ok(Shown::rows(desk.get("/token-budgets", &page.query()).await?, BUDGETS))
             }
             Self::Budget(Budget::Set(args)) => set_budget(args, desk).await,
         }
@@ -158,16 +184,17 @@ async fn used(story: &str, place: &InProject, desk: &Desk) -> Result<Shown, Faul
 
 async fn summary(args: SummaryArgs, desk: &Desk) -> Result<Shown, Fault> {
     let project = desk.project(args.place.named()).await?;
-    let query = [("project_id", Some(project.clone()))];
-    let by = |path: &'static str| async move { desk.get(path, &query).await };
+    let query = args.page.with([("project_id", Some(project.clone()))]);
+    let query = &query;
+    let by = |path: &'static str| async move { desk.get(path, query).await };
     if args.by_epic {
         const EPICS: Columns =
-            &[("EPIC", "epic_number"), ("MILLICENTS", "total_cost_millicents"), ("TITLE", "epic_title")];
+            &[("EPIC", "epic_number"), ("MILLICENTS", "cost_millicents"), ("TITLE", "epic_title")];
         return Ok(Shown::rows(by("/analytics/epics").await?, EPICS));
     }
     if args.by_agent {
         const AGENTS: Columns =
-            &[("AGENT", "agent_name"), ("MILLICENTS", "total_cost_millicents"), ("ID", "agent_id")];
+            &[("AGENT", "agent_name"), ("MILLICENTS", "cost_millicents"), ("ID", "agent_id")];
         return Ok(Shown::rows(by("/analytics/agents").await?, AGENTS));
     }
     desk.get(&format!("/analytics/projects/{project}"), &[]).await.map(Shown::thing)

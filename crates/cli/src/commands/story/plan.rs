@@ -1,7 +1,7 @@
 //! Verbs that make the plan: projects, epics, stories, dependencies, import and export.
 
 use super::shown::{Columns, Shown};
-use super::{InProject, json_object, planning_files};
+use super::{InProject, PageArgs, json_object, planning_files};
 use crate::stories::{Desk, found};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -32,7 +32,13 @@ pub(crate) enum Plan {
 pub(crate) enum Project {
     Create(ProjectArgs),
     /// List the projects
-    List,
+    List {
+        /// Those that were archived too
+        #[arg(long)]
+        archived: bool,
+        #[command(flatten)]
+        page: PageArgs,
+    },
     /// Show one project
     Info {
         /// Id, slug or name
@@ -40,6 +46,11 @@ pub(crate) enum Project {
     },
     /// Archive a project
     Archive {
+        /// Id, slug or name
+        project: String,
+    },
+    /// Take up a project again that was archived
+    Activate {
         /// Id, slug or name
         project: String,
     },
@@ -74,6 +85,8 @@ pub(crate) enum Epic {
     List {
         #[command(flatten)]
         place: InProject,
+        #[command(flatten)]
+        page: PageArgs,
     },
 }
 
@@ -157,7 +170,7 @@ pub(crate) struct DependsArgs {
 /// Bring in a plan: a JSON file, or a directory of planning files (us_*.json)
 #[derive(Args, Debug)]
 pub(crate) struct ImportArgs {
-    /// The file or directory
+    /// The file or directory; `-` reads JSON from standard input
     path: PathBuf,
     #[command(flatten)]
     place: InProject,
@@ -206,7 +219,10 @@ impl Project {
                 });
                 desk.post("/projects", body).await.map(Shown::thing)
             }
-            Self::List => Ok(Shown::rows(desk.get("/projects", &[]).await?, PROJECTS)),
+            Self::List { archived, page } => {
+                let query = page.with([("include_archived", archived.then(|| "true".to_owned()))]);
+                Ok(Shown::rows(desk.get("/projects", &query).await?, PROJECTS))
+            }
             Self::Info { project } => {
                 let project = desk.project(Some(&project)).await?;
                 desk.get(&format!("/projects/{project}"), &[]).await.map(Shown::thing)
@@ -215,6 +231,12 @@ impl Project {
                 let id = desk.project(Some(&project)).await?;
                 let answer = desk.delete(&format!("/projects/{id}")).await?;
                 Ok(Shown::said(answer, format!("{project} is archived")))
+            }
+            Self::Activate { project } => {
+                let id = desk.project(Some(&project)).await?;
+                let path = format!("/projects/{id}");
+                let answer = desk.send(Method::Patch, &path, &[], json!({ "status": "active" })).await?;
+                Ok(Shown::said(answer, format!("{project} is active")))
             }
         }
     }
@@ -231,9 +253,9 @@ impl Epic {
                 });
                 desk.post(&format!("/projects/{project}/epics"), body).await.map(Shown::thing)
             }
-            Self::List { place } => {
-                let project = desk.project(place.named()).await?;
-                Ok(Shown::rows(desk.get(&format!("/projects/{project}/epics"), &[]).await?, EPICS))
+            Self::List { place, page } => {
+                let path = format!("/projects/{}/epics", desk.project(place.named()).await?);
+                Ok(Shown::rows(desk.get(&path, &page.query()).await?, EPICS))
             }
         }
     }
@@ -340,9 +362,16 @@ fn what_came_in(answer: &Value) -> Vec<String> {
 }
 
 fn read_json(path: &Path) -> Result<Value, Fault> {
-    let text = std::fs::read_to_string(path)
+    let text = if path == Path::new("-") {
+        std::io::read_to_string(std::io::stdin())
+    } else {
+        std::fs::read_to_string(path)
+    };
+    let text = text
         .map_err(|error| Fault::new(Code::BadArgument, format!("cannot read {}: {error}", path.display())))?;
-    serde_json::from_str(&text).map_err(|error| {
+    // Some editors put a mark before the text.
+    let text = text.trim_start_matches('\u{feff}');
+    serde_json::from_str(text).map_err(|error| {
         Fault::new(Code::BadArgument, format!("{} is no JSON: {error}", path.display()))
             .kept("nothing was sent")
     })

@@ -48,15 +48,20 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, String)>) -> Res
         let path = entry.path();
         let kind = entry.file_type().map_err(|error| cannot(&path, error))?;
         let name = entry.file_name().to_string_lossy().into_owned();
+        let is_meant = name.starts_with("us_") && path.extension().is_some_and(|end| end == "json");
         if kind.is_dir() {
             collect(root, &path, files)?;
-        } else if kind.is_file()
-            && name.starts_with("us_")
-            && path.extension().is_some_and(|end| end == "json")
-        {
+        } else if kind.is_symlink() && (is_meant || path.is_dir()) {
+            let message =
+                format!("{} is a symbolic link, and where it leads is not looked at", path.display());
+            return Err(Fault::new(Code::BadArgument, message)
+                .kept("nothing was sent, and no file was changed")
+                .hint("put what it leads to in its place, or move it out of the directory"));
+        } else if kind.is_file() && is_meant {
             let text = std::fs::read_to_string(&path).map_err(|error| cannot(&path, error))?;
             let below = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
-            files.push((below, text));
+            // Some editors put a mark before the text.
+            files.push((below, text.trim_start_matches('\u{feff}').to_owned()));
         }
     }
     Ok(())
@@ -203,6 +208,18 @@ mod tests {
         for words in ["--map us_1.json=1.2`", "`dependencies`", "mend those files"] {
             assert!(hints.contains(words), "{words} in {hints}");
         }
+    }
+
+    #[test]
+    fn a_mark_before_the_text_is_no_part_of_it_and_a_link_is_never_passed_over() {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path(), "us_1.1.json", &format!("\u{feff}{}", story("US-1.1")));
+        let (whole, _) = payload(root.path(), &[]).unwrap();
+        assert_eq!(whole["epics"][0]["stories"][0]["number"], "1.1");
+
+        std::os::unix::fs::symlink(root.path().join("us_1.1.json"), root.path().join("us_1.2.json")).unwrap();
+        let fault = payload(root.path(), &[]).unwrap_err();
+        assert!(fault.message.contains("us_1.2.json is a symbolic link"), "{fault}");
     }
 
     #[test]

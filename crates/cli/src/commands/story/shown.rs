@@ -102,6 +102,16 @@ impl Shown {
         for line in table.lines() {
             output.line(line);
         }
+        self.print_what_is_left_out(&rows, output);
+    }
+
+    /// Nobody takes a part of a list for the whole.
+    fn print_what_is_left_out(&self, rows: &[&Value], output: &mut Output) {
+        if self.value["has_more"] == true
+            && let Some(next) = self.value["next_since"].as_str()
+        {
+            output.talk(format!("{} shown, and there is more: `--since {next}` goes on", rows.len()));
+        }
         if let Some(total) = self.value.pointer("/meta/total_count").and_then(Value::as_u64)
             && total > rows.len() as u64
         {
@@ -134,6 +144,7 @@ impl Shown {
             output
                 .line(fields.iter().map(|field| quoted(&cell(at(row, field)))).collect::<Vec<_>>().join(","));
         }
+        self.print_what_is_left_out(&rows, output);
     }
 }
 

@@ -1,12 +1,12 @@
 //! Prompts that agents are given, with versions, by name.
 
-use super::InProject;
 use super::shown::{Columns, Shown};
+use super::{InProject, PageArgs};
 use crate::stories::{Desk, found, is_id};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use windlass_control_api::stories::escaped;
+use windlass_control_api::stories::{Method, escaped};
 use windlass_control_api::{Code, Fault};
 
 const SKILLS: Columns =
@@ -27,9 +27,16 @@ pub(crate) enum Skill {
     History {
         /// The skill's name
         name: String,
+        #[command(flatten)]
+        page: PageArgs,
     },
     /// Put a skill away
     Archive {
+        /// The skill's name
+        name: String,
+    },
+    /// Take a skill up again that was put away
+    Activate {
         /// The skill's name
         name: String,
     },
@@ -47,6 +54,8 @@ pub(crate) struct ListArgs {
     /// A pattern for the name
     #[arg(long)]
     name: Option<String>,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 /// Print a skill's text
@@ -102,7 +111,8 @@ impl Skill {
         match self {
             Self::List(args) => {
                 let project = in_project(&args.place, desk).await?;
-                let query = [("project_id", project), ("status", args.status), ("name", args.name)];
+                let query =
+                    args.page.with([("project_id", project), ("status", args.status), ("name", args.name)]);
                 Ok(Shown::rows(desk.get("/skills", &query).await?, SKILLS))
             }
             Self::Get(args) => get(args, desk).await,
@@ -121,8 +131,9 @@ impl Skill {
             Self::Stats { name } => {
                 desk.get(&format!("/skills/{}/stats", id(&name, desk).await?), &[]).await.map(Shown::thing)
             }
-            Self::History { name } => {
-                let answer = desk.get(&format!("/skills/{}/versions", id(&name, desk).await?), &[]).await?;
+            Self::History { name, page } => {
+                let path = format!("/skills/{}/versions", id(&name, desk).await?);
+                let answer = desk.get(&path, &page.query()).await?;
                 Ok(Shown::rows(
                     answer,
                     &[("VERSION", "version"), ("WHEN", "inserted_at"), ("WHAT", "changelog")],
@@ -131,6 +142,11 @@ impl Skill {
             Self::Archive { name } => {
                 let answer = desk.delete(&format!("/skills/{}", id(&name, desk).await?)).await?;
                 Ok(Shown::said(answer, format!("{name} is archived")))
+            }
+            Self::Activate { name } => {
+                let path = format!("/skills/{}", id(&name, desk).await?);
+                let answer = desk.send(Method::Patch, &path, &[], json!({ "status": "active" })).await?;
+                Ok(Shown::said(answer, format!("{name} is active")))
             }
             Self::Import(args) => import(args, desk).await,
         }
@@ -184,8 +200,58 @@ async fn get(args: GetArgs, desk: &Desk) -> Result<Shown, Fault> {
 }
 
 async fn import(args: ImportArgs, desk: &Desk) -> Result<Shown, Fault> {
-    let mut skills = Vec::new();
-    let mut folders = vec![args.directory.clone()];
+    let mut files = markdown_below(&args.directory)?;
+    files.sort();
+    let mut skills: Vec<(Value, PathBuf)> = Vec::new();
+    let mut passed_over = Vec::new();
+    for file in files {
+        let below = file.strip_prefix(&args.directory).unwrap_or(&file).to_owned();
+        match skill_in(&read(&file)?) {
+            Some(skill) => skills.push((skill, below)),
+            None => passed_over.push(below.display().to_string()),
+        }
+    }
+    skills.sort_by(|(one, _), (other, _)| one["name"].as_str().cmp(&other["name"].as_str()));
+    if let Some([(skill, one), (_, other)]) =
+        skills.windows(2).find(|pair| pair[0].0["name"] == pair[1].0["name"])
+    {
+        let name = skill["name"].as_str().unwrap_or_default();
+        let message = format!("`{name}` is the name in {} and in {}", one.display(), other.display());
+        return Err(Fault::new(Code::BadArgument, message)
+            .kept("nothing was sent")
+            .hint("give one another name"));
+    }
+    if skills.is_empty() {
+        let (place, count) = (args.directory.display(), passed_over.len());
+        let message = format!("{place} holds no skill; Markdown files without a name at their top: {count}");
+        return Err(Fault::new(Code::BadArgument, message)
+            .kept("nothing was sent")
+            .hint("a skill begins with a line `---`, `name: NAME`, and a line `---`"));
+    }
+    let skills: Vec<Value> = skills.into_iter().map(|(skill, _)| skill).collect();
+    let body = json!({ "skills": skills, "project_id": in_project(&args.place, desk).await? });
+    let mut answer = desk.post("/skills/import", body).await?;
+    let counts = answer["import"].take();
+    let count = |name: &str| counts[name].as_u64().unwrap_or_default();
+    let mut told = format!(
+        "{} skills: {} new, {} with a new version, {} unchanged",
+        count("total"),
+        count("created"),
+        count("updated"),
+        count("unchanged")
+    );
+    if !passed_over.is_empty() {
+        told = format!("{told}\npassed over, for they have no name at their top: {}", passed_over.join(", "));
+    }
+    let mut shown = counts;
+    shown["passed_over"] = json!(passed_over);
+    Ok(Shown::said(json!({ "import": shown }), told))
+}
+
+/// A link is a file if it leads to one; where it leads to a directory it is not followed, for it could lead in a circle.
+fn markdown_below(directory: &Path) -> Result<Vec<PathBuf>, Fault> {
+    let mut found = Vec::new();
+    let mut folders = vec![directory.to_owned()];
     while let Some(folder) = folders.pop() {
         let entries = std::fs::read_dir(&folder).map_err(|error| cannot_read(&folder, &error))?;
         for entry in entries {
@@ -194,24 +260,24 @@ async fn import(args: ImportArgs, desk: &Desk) -> Result<Shown, Fault> {
             let path = entry.path();
             if kind.is_dir() {
                 folders.push(path);
-            } else if kind.is_file() && path.extension().is_some_and(|end| end == "md") {
-                skills.extend(skill_in(&read(&path)?));
+            } else if path.is_file() && path.extension().is_some_and(|end| end == "md") {
+                found.push(path);
             }
         }
     }
-    skills.sort_by(|one, other| one["name"].as_str().cmp(&other["name"].as_str()));
-    let body = json!({ "skills": skills, "project_id": in_project(&args.place, desk).await? });
-    desk.post("/skills/import", body).await.map(Shown::thing)
+    Ok(found)
 }
 
-/// A Markdown file whose front matter has a name is a skill; what follows is its text.
+/// A Markdown file whose front matter has a name is a skill; what follows is its text. Lines may end as on Windows.
 fn skill_in(text: &str) -> Option<Value> {
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let (front, prompt) = text.strip_prefix("---\n")?.split_once("\n---")?;
     let field = |name: &str| {
         let line = front.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         Some(line.trim().trim_matches(['"', '\'']).to_owned()).filter(|value| !value.is_empty())
     };
-    let name = field("name")?;
+    // A list or an object is no name, and half of one is a slip.
+    let name = field("name").filter(|name| !name.starts_with(['[', '{']))?;
     Some(json!({ "name": name, "description": field("description"), "prompt_text": prompt.trim() }))
 }
 
@@ -234,6 +300,9 @@ mod tests {
             skill,
             json!({"name": "loopctl:review", "description": "reads", "prompt_text": "Read it."})
         );
+        let marked = "\u{feff}---\r\nname: loopctl:review\r\ndescription: reads\r\n---\r\nRead it.\r\n";
+        assert_eq!(skill_in(marked).as_ref(), Some(&skill), "with a mark, and lines as on Windows");
+        assert_eq!(skill_in("---\nname: [broken\n---\ntext"), None);
         assert_eq!(skill_in("# Just a page\n"), None);
         assert_eq!(skill_in("---\ntitle: x\n---\ntext"), None);
     }

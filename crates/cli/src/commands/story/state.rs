@@ -1,7 +1,7 @@
 //! Checkpoints of an orchestrator. A save reads the version first and says it, so that nobody else's save is overwritten.
 
 use super::shown::Shown;
-use super::{InProject, json_object};
+use super::{InProject, PageArgs, json_object};
 use crate::stories::{Desk, found};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -12,7 +12,7 @@ use windlass_control_api::{Code, Fault};
 pub(crate) enum State {
     Save(SaveArgs),
     Load(LoadArgs),
-    History(LoadArgs),
+    History(HistoryArgs),
 }
 
 /// Save a checkpoint over the one that is there
@@ -31,7 +31,16 @@ pub(crate) struct SaveArgs {
     version: Option<u64>,
 }
 
-/// Print a checkpoint, or with `history` all versions of it
+/// List all versions of a checkpoint
+#[derive(Args, Debug)]
+pub(crate) struct HistoryArgs {
+    #[command(flatten)]
+    which: LoadArgs,
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+/// Print a checkpoint
 #[derive(Args, Debug)]
 pub(crate) struct LoadArgs {
     #[command(flatten)]
@@ -50,8 +59,9 @@ impl State {
                 desk.get(&path, &[("state_key", Some(args.key))]).await.map(Shown::thing)
             }
             Self::History(args) => {
-                let path = format!("{}/history", path(&args.place, desk).await?);
-                let answer = desk.get(&path, &[("state_key", Some(args.key))]).await?;
+                let path = format!("{}/history", path(&args.which.place, desk).await?);
+                let query = args.page.with([("state_key", Some(args.which.key))]);
+                let answer = desk.get(&path, &query).await?;
                 Ok(Shown::rows(answer, &[("VERSION", "version"), ("WHEN", "saved_at"), ("BY", "saved_by")]))
             }
         }

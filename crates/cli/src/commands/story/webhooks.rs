@@ -1,12 +1,12 @@
 //! Where the queue sends its events.
 
-use super::InProject;
 use super::shown::{Columns, Shown};
+use super::{InProject, PageArgs};
 use crate::stories::Desk;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use windlass_control_api::Fault;
-use windlass_control_api::stories::escaped;
+use windlass_control_api::stories::{Method, escaped};
 
 const WEBHOOKS: Columns = &[("ID", "id"), ("ACTIVE", "active"), ("EVENTS", "events"), ("URL", "url")];
 
@@ -14,7 +14,7 @@ const WEBHOOKS: Columns = &[("ID", "id"), ("ACTIVE", "active"), ("EVENTS", "even
 pub(crate) enum Webhook {
     Create(CreateArgs),
     /// List the webhooks
-    List,
+    List(PageArgs),
     /// Remove a webhook
     Delete {
         /// Its id
@@ -25,10 +25,17 @@ pub(crate) enum Webhook {
         /// Its id
         id: String,
     },
-    /// List what was sent, and how that went
+    /// Send to a webhook again that was switched off, beginning with what waits
+    Activate {
+        /// Its id
+        id: String,
+    },
+    /// List what was sent, and how that went, the newest first
     Deliveries {
         /// Its id
         id: String,
+        #[command(flatten)]
+        page: PageArgs,
     },
 }
 
@@ -56,7 +63,7 @@ impl Webhook {
                 let body = json!({ "url": args.url, "events": args.events, "project_id": project });
                 desk.post("/webhooks", body).await.map(Shown::thing)
             }
-            Self::List => Ok(Shown::rows(desk.get("/webhooks", &[]).await?, WEBHOOKS)),
+            Self::List(page) => Ok(Shown::rows(desk.get("/webhooks", &page.query()).await?, WEBHOOKS)),
             Self::Delete { id } => {
                 let answer = desk.delete(&format!("/webhooks/{}", escaped(&id))).await?;
                 Ok(Shown::said(answer, format!("{id} is removed")))
@@ -65,11 +72,18 @@ impl Webhook {
                 let answer = desk.post(&format!("/webhooks/{}/test", escaped(&id)), json!({})).await?;
                 Ok(Shown::said(answer, "a test event is on its way; `webhook deliveries` shows how it went"))
             }
-            Self::Deliveries { id } => {
-                let answer = desk.get(&format!("/webhooks/{}/deliveries", escaped(&id)), &[]).await?;
+            Self::Activate { id } => {
+                let path = format!("/webhooks/{}", escaped(&id));
+                let answer = desk.send(Method::Patch, &path, &[], json!({ "active": true })).await?;
+                Ok(Shown::said(answer, format!("{id} is switched on; what waits for it is sent")))
+            }
+            Self::Deliveries { id, page } => {
+                let answer =
+                    desk.get(&format!("/webhooks/{}/deliveries", escaped(&id)), &page.query()).await?;
                 Ok(Shown::rows(
                     answer,
                     &[
+                        ("WHEN", "inserted_at"),
                         ("EVENT", "event_type"),
                         ("STATUS", "status"),
                         ("TRIES", "attempts"),

@@ -68,13 +68,18 @@ pub fn add_version(draft: &mut Draft<'_>, skill: SkillId, ask: NewVersion) -> De
     let kept = existing(draft, skill)?;
     let (project, status) = (kept.project, kept.status);
     if status == SkillStatus::Archived {
-        return Err(Refusal::new(Kind::Conflict, "this skill is archived")
-            .with_remedy("make it active first: PATCH it with \"status\": \"active\""));
+        return Err(archived(&kept.name));
     }
     check_text("prompt_text", &ask.prompt_text, PROMPT_CHARACTERS)?;
     check_length("changelog", ask.changelog.as_deref().unwrap_or_default(), 10_000)?;
     record_version(draft, skill, project, ask);
     Ok(existing(draft, skill)?.current().map_or(1, |version| version.number))
+}
+
+fn archived(name: &str) -> Refusal {
+    Refusal::new(Kind::Conflict, format!("the skill {name} is archived")).with_remedy(
+        "make it active first: `windlass story skill activate NAME`, or PATCH it with \"status\": \"active\"",
+    )
 }
 
 fn record_version(draft: &mut Draft<'_>, skill: SkillId, project: Option<ProjectId>, ask: NewVersion) {
@@ -146,7 +151,12 @@ pub fn import_skills(
         };
         check_new(&as_new(project, skill.clone())).map_err(at_place)?;
         if !names.insert(skill.name.as_str()) {
-            return Err(at_place(Refusal::field("name", "stands twice in this import")));
+            let twice = format!("{} stands twice in this import", skill.name);
+            return Err(at_place(Refusal::field("name", &twice)));
+        }
+        let kept = draft.ledger().skills.named(project, &skill.name);
+        if let Some(kept) = kept.filter(|kept| kept.status == SkillStatus::Archived) {
+            return Err(archived(&kept.name));
         }
     }
     let mut imports = Imports { total: skills.len(), ..Imports::default() };

@@ -11,7 +11,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// The daily round of the server, after the day's end. Answers how many were found.
+/// A round of the server, or of whoever asks for what was found. Answers how many are new.
 pub fn scan_anomalies(draft: &mut Draft<'_>, project_of: impl Fn(EpicId) -> Option<ProjectId>) -> usize {
     let usage = &draft.ledger().usage;
     let mut suspects = Vec::new();
@@ -30,7 +30,14 @@ pub fn scan_anomalies(draft: &mut Draft<'_>, project_of: impl Fn(EpicId) -> Opti
             } else {
                 continue;
             };
-            suspects.push((story, project, kind, (cost, average)));
+            // What somebody has settled is not found again before it costs something else.
+            let settled = usage.anomalies.values().any(|(_, known)| {
+                let same = known.story == story && known.kind == kind;
+                same && known.resolved && known.story_cost_millicents == cost
+            });
+            if !settled {
+                suspects.push((story, project, kind, (cost, average)));
+            }
         }
     }
     suspects

@@ -55,7 +55,8 @@ pub fn set_budget(draft: &mut Draft<'_>, ask: SetBudget) -> Decided<BudgetId> {
 
 fn check_limits(millicents: u64, threshold: u8) -> Decided<()> {
     if millicents == 0 || i64::try_from(millicents).is_err() {
-        return Err(Refusal::field("budget_millicents", "must be greater than 0"));
+        let why = format!("must be between 1 and {}", i64::MAX);
+        return Err(Refusal::field("budget_millicents", &why));
     }
     if !(1..=100).contains(&threshold) {
         return Err(Refusal::field("alert_threshold_pct", "must be between 1 and 100"));

@@ -101,8 +101,9 @@ pub fn test_webhook(draft: &mut Draft<'_>, id: WebhookId) -> Decided<DeliveryId>
     draft.caller().require_at_least(KeyRole::User)?;
     let webhook = existing(draft, id)?;
     if !webhook.active {
-        return Err(Refusal::new(Kind::Conflict, "this webhook is switched off")
-            .with_remedy("switch it on first: PATCH it with \"active\": true"));
+        return Err(Refusal::new(Kind::Conflict, "this webhook is switched off").with_remedy(
+            "switch it on first: `windlass story webhook activate ID`, or PATCH it with \"active\": true",
+        ));
     }
     let payload = Payload::new()
         .text("webhook_id", &format!("{id}"))
