@@ -23,6 +23,8 @@ pub struct StartOrchestration {
     pub max_minutes: Option<u64>,
     /// Stories that wait for a person and may be tried again, by number or id.
     pub retry: Vec<String>,
+    /// Stories that others called done and that a person lets stand so, by number or id.
+    pub accept: Vec<String>,
     /// Where stories land: a branch of its own for the project, or the branch that is checked out.
     pub branch: Option<String>,
     pub settings: Vec<(String, SettingValue)>,
@@ -44,6 +46,8 @@ pub struct Orchestrated {
     pub verified: Vec<VerifiedStory>,
     /// Stories that others reported, reviewed or verified while they were in hand here, by number.
     pub alarms: Vec<String>,
+    /// Stories that others called done, which a person let stand: nothing of them landed here. By number.
+    pub by_others: Vec<String>,
     /// Who waits for a person, and what can be done about it.
     pub waiting: Vec<WaitingStory>,
     pub total_stories: u64,

@@ -1,4 +1,4 @@
-//! Many files of one tree at once: one process for all of them, however many there are.
+//! Plain files of a tree: many at once with one process for all of them, and the one that a path leads to.
 
 use crate::error::GitError;
 use crate::ids::{Oid, TreeId};
@@ -6,6 +6,16 @@ use crate::index_file::MODE_TYPE;
 use crate::repository::Repository;
 
 const MODE_REGULAR: u32 = 0o100_000;
+/// A link to a link to a link: beyond this it leads nowhere that anybody meant.
+const LINKS_FOLLOWED: usize = 8;
+
+/// A file that a path of a tree leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainFile {
+    /// Another one than was asked for where that is a symbolic link.
+    pub path: String,
+    pub content: Vec<u8>,
+}
 
 impl Repository {
     /// Path and content of every plain file whose path is wanted; a path that is no text is not. The tree must be known to
@@ -53,6 +63,27 @@ impl Repository {
 }
 
 impl Repository {
+    /// The plain file at a path, through symbolic links that stay in the tree. `None` for a directory, another repository,
+    /// and a link that leads to none of the tree's files.
+    pub fn plain_file_at(&self, tree: &TreeId, path: &str) -> Result<Option<PlainFile>, GitError> {
+        let listing = self.listing(tree)?;
+        let mut path = path.to_owned();
+        for _ in 0..=LINKS_FOLLOWED {
+            let Some(entry) = listing.find(path.as_bytes()) else { return Ok(None) };
+            let is_link = entry.is_symlink();
+            if !is_link && entry.mode & MODE_TYPE != MODE_REGULAR {
+                return Ok(None);
+            }
+            let Some(content) = self.file_at(tree, &path)? else { return Ok(None) };
+            if !is_link {
+                return Ok(Some(PlainFile { path, content }));
+            }
+            let Some(target) = led_to(&path, &content) else { return Ok(None) };
+            path = target;
+        }
+        Ok(None)
+    }
+
     /// The content of a file that was read before or lies in our own store in a file of its own.
     pub(crate) fn small_file(&self, id: Oid) -> Option<Vec<u8>> {
         self.told.file(id).or_else(|| {
@@ -61,6 +92,23 @@ impl Repository {
             Some(content)
         })
     }
+}
+
+/// Where a link leads inside its tree; nowhere if it leaves it.
+fn led_to(link: &str, target: &[u8]) -> Option<String> {
+    let target = std::str::from_utf8(target).ok().filter(|target| !target.starts_with('/'))?;
+    let mut parts: Vec<&str> = link.split('/').collect();
+    let _its_own_name = parts.pop();
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                let _above = parts.pop()?;
+            }
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
 }
 
 /// One object as `cat-file --batch` prints it: a line with its size, the content, a line break.

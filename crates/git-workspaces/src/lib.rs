@@ -61,6 +61,7 @@ pub use commit::{CommitRequest, Identity, Moment};
 pub use commit_object::tree_of_commit_object;
 pub use error::GitError;
 pub use fast_forward::{FastForward, NotFastForwarded};
+pub use files_at::PlainFile;
 pub use fingerprint::{Drift, Fingerprint};
 pub use git_command::{Git, GitVersion};
 pub use give_back::GivenBack;

@@ -163,3 +163,33 @@ fn directories_that_are_noted_from_before_are_right_in_the_new_tree() {
     let back = Overlay { content: &made, replaced: &[("", Some(&base.tree))], removed: &[], files: &[] };
     assert_eq!(repository.overlay(&back).unwrap(), base.tree);
 }
+
+#[test]
+fn the_plain_file_that_a_path_leads_to_is_found_through_links_and_through_nothing_else() {
+    let world = World::new();
+    let (repository, base, doer) = world.with_doer();
+    write(&doer.join("there/deep.txt"), "deep\n");
+    for (link, target) in [
+        ("there/first", "deep.txt"),
+        ("second", "./there/../there/first"),
+        ("itself", "itself"),
+        ("outside", "../elsewhere.txt"),
+        ("absolute", "/etc/passwd"),
+        ("folder", "there"),
+    ] {
+        std::os::unix::fs::symlink(target, doer.join(link)).unwrap();
+    }
+    let tree = take(&repository, &doer, &base).tree;
+    let led = |path: &str| repository.plain_file_at(&tree, path).unwrap();
+    for path in ["there/deep.txt", "there/first", "second"] {
+        let file = led(path).unwrap();
+        assert_eq!(
+            (file.path.as_str(), file.content.as_slice()),
+            ("there/deep.txt", &b"deep\n"[..]),
+            "{path}"
+        );
+    }
+    for path in ["there", "itself", "outside", "absolute", "folder", "nowhere"] {
+        assert_eq!(led(path), None, "{path}");
+    }
+}

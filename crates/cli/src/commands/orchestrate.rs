@@ -62,6 +62,9 @@ pub(crate) struct OrchestrateArgs {
     /// Try a story again that waits for a person; may be repeated
     #[arg(long, value_name = "STORY")]
     retry: Vec<String>,
+    /// Let stand what others did for a story that is in alarm; nothing of it lands here; may be repeated
+    #[arg(long, value_name = "STORY")]
+    accept: Vec<String>,
     #[command(flatten)]
     work: WorkFlags,
     #[command(flatten)]
@@ -77,7 +80,7 @@ pub(crate) struct OrchestrateArgs {
 /// Words that are not said again by whoever goes on.
 const ONE_TIME: [&str; 4] = ["--once", "--json", "--quiet", "-q"];
 /// The same, with the word after them.
-const ONE_TIME_VALUES: [&str; 3] = ["--retry", "--max-stories", "--minutes"];
+const ONE_TIME_VALUES: [&str; 4] = ["--retry", "--accept", "--max-stories", "--minutes"];
 
 pub(crate) async fn run(
     args: OrchestrateArgs,
@@ -148,6 +151,7 @@ fn meant(args: OrchestrateArgs, user_key: String) -> Result<StartOrchestration, 
         max_stories: args.max_stories,
         max_minutes: args.minutes,
         retry: args.retry,
+        accept: args.accept,
         branch: args.branch,
         settings,
         again: Some(again(std::env::args().skip(1))),
@@ -221,8 +225,7 @@ mod tests {
 
     #[test]
     fn the_command_that_goes_on_is_the_one_that_was_typed_without_what_was_meant_once() {
-        let typed =
-            "orchestrate --project app --once --max-stories 1 --retry=US-1.1 --retry 1.2 --json --repo /a";
+        let typed = "orchestrate --project app --once --max-stories 1 --retry=US-1.1 --retry 1.2 --accept 1.3 --json --repo /a";
         let words =
             typed.split(' ').map(str::to_owned).chain(["--check".to_owned(), "it's sh -c x".to_owned()]);
         let expected = r"windlass orchestrate --project app --repo /a --check 'it'\''s sh -c x'";

@@ -6,6 +6,7 @@ use super::{find, queries, stories};
 use crate::fault::{git_fault, journal_fault};
 use crate::headline;
 use crate::host::Host;
+use std::collections::BTreeSet;
 use std::path::Path;
 use windlass_control_api::Fault;
 use windlass_control_api::inbox::{EvidenceView, InboxEntry};
@@ -35,9 +36,11 @@ pub(crate) async fn inbox(host: &Host, repository: Option<&Path>) -> Result<Vec<
         heads.retain(|head| headline::common_dir(head) == wanted);
     }
     heads.sort_by_key(|head| (head.updated_at, head.started_at));
-    let mut entries = Vec::new();
+    // A story stands for the run of its last attempt: an answer to that alone would never reach the queue.
+    let mut entries = stories::inbox(host, wanted.as_deref());
+    let attempts: BTreeSet<String> = entries.iter().map(|entry| entry.run.clone()).collect();
     for head in heads {
-        if superseded::by(host, &all, &head).await?.is_some() {
+        if attempts.contains(head.run.as_str()) || superseded::by(host, &all, &head).await?.is_some() {
             continue;
         }
         let stored = host.journal.read(&head.run, 0).await.map_err(journal_fault)?;
@@ -46,7 +49,6 @@ pub(crate) async fn inbox(host: &Host, repository: Option<&Path>) -> Result<Vec<
             entries.push(entry(host, &head, &stored, &run, waiting)?);
         }
     }
-    entries.extend(stories::inbox(host, wanted.as_deref()));
     entries.sort_by_key(|entry| entry.waits_since_ms);
     Ok(entries)
 }

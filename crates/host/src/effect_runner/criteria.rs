@@ -59,31 +59,72 @@ fn looked_at<'a>(
 ) -> Result<Vec<(&'a str, bool)>, Fault> {
     let Some(tree) = &asked.tree else { return Ok(Vec::new()) };
     let tree = crate::context::git_tree(tree)?;
-    let there = |path: &'a String| Ok((path.as_str(), is_somewhere(&context.repository, &tree, path)?));
+    let there =
+        |path: &'a String| Ok((path.as_str(), found_somewhere(&context.repository, &tree, path)?.is_some()));
     criterion.seems_to_name.iter().map(there).collect()
 }
 
-/// Whether a tree has a file of this name with content, from its top or in any folder: words rarely say the whole path.
-pub(crate) fn is_somewhere(repository: &Repository, tree: &TreeId, path: &str) -> Result<bool, Fault> {
-    if is_there(repository, tree, path)? {
-        return Ok(true);
+/// A file of this name with content, from the top of the tree or in any folder: words rarely say the whole path. What was found,
+/// in words.
+pub(crate) fn found_somewhere(
+    repository: &Repository,
+    tree: &TreeId,
+    path: &str,
+) -> Result<Option<String>, Fault> {
+    if let Some(found) = found_at(repository, tree, path)? {
+        return Ok(Some(found));
     }
     let ending = format!("/{path}");
     for known in repository.paths_of(tree, Part::Everything).map_err(git_fault)? {
         let Ok(known) = std::str::from_utf8(known.as_bytes()) else { continue };
-        if known.ends_with(&ending) && is_there(repository, tree, known)? {
-            return Ok(true);
+        if known.ends_with(&ending)
+            && let Some(file) = file_with_content(repository, tree, known)?
+        {
+            return Ok(Some(in_words(path, known, &file)));
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
-/// A file with content, or a directory with files.
-pub(crate) fn is_there(repository: &Repository, tree: &TreeId, path: &str) -> Result<bool, Fault> {
-    let path = path.trim_start_matches("./").trim_end_matches('/');
-    let may_be_empty = EMPTY_BY_NATURE.contains(&path.rsplit('/').next().unwrap_or(path));
-    if let Some(content) = repository.file_at(tree, path).map_err(git_fault)? {
-        return Ok(may_be_empty || content.iter().any(|byte| !byte.is_ascii_whitespace()));
+/// A file with content, or a directory that has one and is not named as a file would be. What was found, in words.
+pub(crate) fn found_at(repository: &Repository, tree: &TreeId, path: &str) -> Result<Option<String>, Fault> {
+    let bare = path.trim_start_matches("./").trim_end_matches('/');
+    if !path.ends_with('/')
+        && let Some(file) = file_with_content(repository, tree, bare)?
+    {
+        return Ok(Some(in_words(path, bare, &file)));
     }
-    Ok(!repository.names_at(tree, path).map_err(git_fault)?.is_empty())
+    if !path.ends_with('/') && is_named_as_a_file(bare) {
+        return Ok(None);
+    }
+    let start = format!("{bare}/");
+    for known in repository.paths_of(tree, Part::Everything).map_err(git_fault)? {
+        let Ok(known) = std::str::from_utf8(known.as_bytes()) else { continue };
+        if known.starts_with(&start) && file_with_content(repository, tree, known)?.is_some() {
+            return Ok(Some(format!("{bare}/")));
+        }
+    }
+    Ok(None)
+}
+
+/// The path of the plain file that is meant, which is another one where a link leads there.
+fn file_with_content(repository: &Repository, tree: &TreeId, path: &str) -> Result<Option<String>, Fault> {
+    let Some(file) = repository.plain_file_at(tree, path).map_err(git_fault)? else { return Ok(None) };
+    let may_be_empty = EMPTY_BY_NATURE.contains(&last_name(path));
+    let counts = may_be_empty || file.content.iter().any(|byte| !byte.is_ascii_whitespace());
+    Ok(counts.then_some(file.path))
+}
+
+/// With an ending; a dot at the beginning only hides.
+fn is_named_as_a_file(path: &str) -> bool {
+    last_name(path).trim_start_matches('.').contains('.')
+}
+
+fn last_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whoever reads it learns where a link leads: to find a file that was there before is no work.
+fn in_words(asked: &str, path: &str, file: &str) -> String {
+    if path == file { asked.to_owned() } else { format!("{asked}, a link to {file}") }
 }

@@ -23,7 +23,7 @@ mod wait;
 
 pub(crate) use checks::{on as checks_on, printed_by};
 pub(crate) use control_loop::thousandths;
-pub(crate) use criteria::{is_somewhere as is_somewhere_in_tree, is_there as is_there_in_tree};
+pub(crate) use criteria::{found_at as found_in_tree, found_somewhere as found_somewhere_in_tree};
 pub(crate) use gate::tools::FILE_NAME as TOOLS;
 pub(crate) use gate::tools::search_path as search_path_of_checks;
 pub(crate) use goal_loop::capture::proposed_and_found as goal_contents;

@@ -75,6 +75,9 @@ fn import(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
         reason: asked.owned("reason"),
     };
     faults.none()?;
+    let with_status = ask.epics.iter().flat_map(|epic| &epic.stories);
+    let with_status = with_status.filter(|story| story.initial != InitialStatus::Pending);
+    let with_status: Vec<String> = with_status.map(|story| story.number.to_string()).collect();
     let report = plan::import(draft, ask)?;
     let counts = report.counts;
     let mut body = json!({
@@ -88,6 +91,7 @@ fn import(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
         body["epics_updated"] = json!(counts.epics_updated);
         body["stories_updated"] = json!(counts.stories_updated);
         body["dependencies_existing"] = json!(counts.dependencies_existing);
+        body["statuses_ignored"] = json!(with_status);
         body["stories_orphaned"] = report.orphans.iter().map(orphan).collect::<Vec<_>>().into();
     }
     Ok(Reply::ok(json!({ "import": body })).with_status(if merge { 200 } else { 201 }))

@@ -72,6 +72,18 @@ async fn what_a_story_says_it_waits_for_is_taken() {
 }
 
 #[tokio::test]
+async fn a_merge_changes_no_status_and_names_whose_it_left_out() {
+    let world = World::new();
+    let team = world.team("acme").await;
+    let stories = json!([{ "number": "7.1", "title": "A", "initial_agent_status": "reported_done" },
+        { "number": "7.2", "title": "B" }]);
+    let plan = json!({ "epics": [{ "number": 7, "title": "E", "stories": stories }] });
+    let path = format!("/projects/{}/import?merge=true", team.project);
+    let taken = world.post(&team.user, &path, plan).await;
+    assert_eq!(taken["import"]["statuses_ignored"], json!(["7.1"]), "{taken}");
+}
+
+#[tokio::test]
 async fn a_number_that_json_would_change_is_refused() {
     let world = World::new();
     let team = world.team("acme").await;

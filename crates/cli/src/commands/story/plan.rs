@@ -351,6 +351,13 @@ fn what_came_in(answer: &Value) -> Vec<String> {
     if !orphans.is_empty() {
         told.push(format!("in the project and not in this plan: {}", orphans.join(", ")));
     }
+    let ignored = list("statuses_ignored", &word);
+    if !ignored.is_empty() {
+        told.push(format!(
+            "a merge changes no status; what the plan says of it is left out for: {}",
+            ignored.join(", ")
+        ));
+    }
     let renumbered = list("renumbered", &|one| format!("{} is {}", word(&one["id"]), word(&one["number"])));
     if !renumbered.is_empty() {
         let count = renumbered.len();

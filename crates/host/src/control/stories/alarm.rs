@@ -85,7 +85,7 @@ impl Attempt<'_> {
     }
 }
 
-fn is_said_to_be_done(story: &Story) -> bool {
+pub(super) fn is_said_to_be_done(story: &Story) -> bool {
     story.agent_status == "reported_done" || story.is_verified()
 }
 

@@ -26,6 +26,9 @@ pub(super) struct Checkpoint {
     pub(super) attempts: BTreeMap<String, u32>,
     pub(super) in_hand: BTreeMap<String, Hand>,
     pub(super) escalated: BTreeMap<String, Escalation>,
+    /// Numbers, by id, of stories that others called done, which a person let stand: nothing of them landed here.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) by_others: BTreeMap<String, String>,
     /// Trees on which the checks passed, the newest last.
     pub(super) green_trees: Vec<String>,
     /// How far the change feed was read.

@@ -26,14 +26,31 @@ fn alarms(office: &Office<'_>) -> Vec<String> {
     office.notes.read(alarming)
 }
 
-pub(super) async fn one_round_done(office: &Office<'_>) -> Result<Orchestrated, Fault> {
+/// Those that a person let stand as others left them.
+fn by_others(office: &Office<'_>) -> Vec<String> {
+    office.notes.read(|note| note.by_others.values().cloned().collect())
+}
+
+/// A success only where everything that was begun came to its end.
+pub(super) async fn one_round_done(office: &Office<'_>, begun: u32) -> Result<Orchestrated, Fault> {
     let (total, verified) = progress(office).await?;
     if total == verified {
         return nothing_to_do(office).await;
     }
     let waits = office.notes.read(|note| !note.escalated.is_empty());
-    let status = if waits { Status::NeedsHuman } else { Status::Accepted };
-    end(office, status, format!("one round is done; {verified} of {total} stories are verified")).await
+    let here = office.verified.borrow().len();
+    let status = match waits {
+        true => Status::NeedsHuman,
+        false if here < begun as usize => Status::Rejected,
+        false => Status::Accepted,
+    };
+    let round = match (begun as usize).saturating_sub(here) {
+        0 => "one round is done".to_owned(),
+        unverified => {
+            format!("one round is done, and {unverified} of {begun} stories in it came to nothing yet")
+        }
+    };
+    end(office, status, format!("{round}; {verified} of {total} stories are verified")).await
 }
 
 pub(super) async fn nothing_to_do(office: &Office<'_>) -> Result<Orchestrated, Fault> {
@@ -46,7 +63,13 @@ pub(super) async fn nothing_to_do(office: &Office<'_>) -> Result<Orchestrated, F
                 note.escalated.retain(|_, one| one.alarm);
             })
             .await?;
-        return end(office, Status::Accepted, format!("all {total} stories are verified")).await;
+        let others = by_others(office);
+        let by_whom = if others.is_empty() {
+            String::new()
+        } else {
+            format!(", {} by others on a person's word", named(&others))
+        };
+        return end(office, Status::Accepted, format!("all {total} stories are verified{by_whom}")).await;
     }
     office.notes.write(|note| "waiting".clone_into(&mut note.phase)).await?;
     let now = format!("nothing is ready; {verified} of {total} stories are verified, the others wait");
@@ -81,6 +104,7 @@ pub(super) async fn end(office: &Office<'_>, status: Status, now: String) -> Res
         branch: office.place.to_string(),
         verified: office.verified.borrow().clone(),
         alarms,
+        by_others: by_others(office),
         waiting,
         total_stories,
         verified_stories,
@@ -88,11 +112,14 @@ pub(super) async fn end(office: &Office<'_>, status: Status, now: String) -> Res
 }
 
 fn in_alarm(alarms: &[String]) -> String {
-    let names: Vec<String> = alarms.iter().map(|number| format!("US-{number}")).collect();
     format!(
         "ALARM: others called {} done while it was in hand here; no story begins before a person has looked",
-        names.join(", ")
+        named(alarms)
     )
+}
+
+fn named(numbers: &[String]) -> String {
+    numbers.iter().map(|number| format!("US-{number}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Those that were escalated, and those that wait for others or are in somebody else's hands.

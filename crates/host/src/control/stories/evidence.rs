@@ -2,7 +2,7 @@
 //! says what it could not look at, so that nobody takes its silence for a look.
 
 use super::plan::Story;
-use crate::effect_runner::{is_somewhere_in_tree, is_there_in_tree};
+use crate::effect_runner::{found_in_tree, found_somewhere_in_tree};
 use serde_json::Value;
 use windlass_artifact_formats::story_queue::{Criterion, Named, NamedFile, named_files};
 use windlass_control_api::Fault;
@@ -61,7 +61,7 @@ pub(super) fn look(
             {
                 looked.missing.push(format!("the report is about the tree {}", details["tree"]));
             }
-        } else if report["exists"] != false && !is_there_in_tree(repository, &commit.tree, path)? {
+        } else if report["exists"] != false && found_in_tree(repository, &commit.tree, path)?.is_none() {
             looked.missing.push(format!("{path}, which a report names, is not there or empty"));
         }
     }
@@ -76,24 +76,23 @@ fn look_for(
 ) -> Result<(), Fault> {
     let id = &criterion.id;
     if let Some(path) = said_to_be(criterion) {
-        if is_there_in_tree(repository, &commit.tree, path)? {
-            looked.found.push(format!("{path} ({id})"));
-        } else {
-            looked.missing.push(format!("{id}: {path} is not there or empty"));
+        match found_in_tree(repository, &commit.tree, path)? {
+            Some(found) => looked.found.push(format!("{found} ({id})")),
+            None => looked.missing.push(format!("{id}: {path} is not there or empty")),
         }
         return Ok(());
     }
     let mut seen = false;
     for NamedFile { path, named } in in_words(criterion) {
-        let there = is_somewhere_in_tree(repository, &commit.tree, &path)?;
-        seen |= there || named == Named::Plainly;
-        match (there, named) {
-            (true, _) => looked.found.push(format!("{path} ({id})")),
-            (false, Named::Plainly) => looked.missing.push(format!(
+        let found = found_somewhere_in_tree(repository, &commit.tree, &path)?;
+        seen |= found.is_some() || named == Named::Plainly;
+        match (found, named) {
+            (Some(found), _) => looked.found.push(format!("{found} ({id})")),
+            (None, Named::Plainly) => looked.missing.push(format!(
                 "{id}: {path} is not there or empty; if the criterion does not ask for it, its `verification_criterion` must \
                  be of type `manual`"
             )),
-            (false, Named::Perhaps) => looked.doubtful.push(format!("{path} ({id})")),
+            (None, Named::Perhaps) => looked.doubtful.push(format!("{path} ({id})")),
         }
     }
     if !seen {

@@ -9,6 +9,7 @@ mod evidence;
 mod identities;
 mod landing;
 mod office;
+mod persons_word;
 mod plan;
 mod queue;
 mod rounds;

@@ -8,15 +8,16 @@ use super::ending::{end, interrupted, nothing_more, nothing_to_do, one_round_don
 use super::identities::Part;
 use super::landing::Colour;
 use super::office::Office;
+use super::persons_word::heard;
 use super::plan::{AfterFailure, Story, after_failure, choose};
 use super::queue::inner;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
+use windlass_control_api::Fault;
 use windlass_control_api::events::Tone;
 use windlass_control_api::orchestration::Orchestrated;
 use windlass_control_api::views::Status;
-use windlass_control_api::{Code, Fault};
 
 pub(super) async fn work_through(office: &Office<'_>, room: usize) -> Result<Orchestrated, Fault> {
     catch_up(office).await?;
@@ -60,7 +61,7 @@ pub(super) async fn work_through(office: &Office<'_>, room: usize) -> Result<Orc
             return interrupted(office).await;
         }
         if office.command.once {
-            return one_round_done(office).await;
+            return one_round_done(office, begun).await;
         }
     }
 }
@@ -73,35 +74,15 @@ enum Went {
 
 /// What a person said with this command, and how far the feed has come since the last one.
 async fn catch_up(office: &Office<'_>) -> Result<(), Fault> {
-    let mut again = Vec::new();
-    for named in &office.command.retry {
-        let bare = named.trim_start_matches("US-").trim_start_matches("us-").to_owned();
-        let found = office.notes.read(|note| {
-            let mut all = note.escalated.iter();
-            all.find(|(id, one)| **id == *named || one.number == bare)
-                .map(|(id, one)| (id.clone(), one.for_good))
-        });
-        match found {
-            Some((_, true)) => {
-                return Err(Fault::new(
-                    Code::NotAllowedNow,
-                    format!("{named} was sent back {} times; it is not tried again", super::plan::STOP_AFTER),
-                )
-                .hint("split it into new stories, or do it by hand as an agent of your own and have others verify it"));
-            }
-            Some((id, false)) => again.push(id),
-            None => {
-                return Err(Fault::new(Code::BadArgument, format!("{named} does not wait for a person")));
-            }
-        }
-    }
+    let word = heard(office).await?;
     let since = office.notes.read(|note| note.last_seq);
     let seq = latest(office, since).await?;
-    if !again.is_empty() || seq != since {
+    if !word.is_silent() || seq != since {
         office
             .notes
             .write(|note| {
-                note.escalated.retain(|id, _| !again.contains(id));
+                note.escalated.retain(|id, _| !word.is_about(id));
+                note.by_others.extend(word.accepted.iter().cloned());
                 note.last_seq = seq;
             })
             .await?;
@@ -210,6 +191,7 @@ async fn note(
                 .notes
                 .write(|note| {
                     done(note);
+                    note.by_others.remove(id);
                     note.last_verified = Some(hand.number.clone());
                 })
                 .await?;

@@ -51,13 +51,16 @@ pub(super) fn ways_on(one: &Escalation, slug: &str, again: &str) -> Vec<String> 
         Some(run) => format!("windlass show {run}"),
         None => format!("windlass story show {name} --project {slug}"),
     };
-    let taken_back = [
-        format!("windlass story history {name} --project {slug}"),
-        format!("windlass story reject {name} --project {slug} --reason \"…\" --as orchestrator:NAME"),
-    ];
-    let who = one.alarm.then_some(taken_back).into_iter().flatten();
-    let again = (!one.for_good).then(|| format!("{again} --retry {name}"));
-    std::iter::once(look).chain(who).chain(again).collect()
+    let history = format!("windlass story history {name} --project {slug}");
+    let who = one.alarm.then(|| [history, taken_back(&name, slug)]).into_iter().flatten();
+    let retry = (!one.for_good).then(|| format!("{again} --retry {name}"));
+    let accept = one.alarm.then(|| format!("{again} --accept {name}"));
+    std::iter::once(look).chain(who).chain(retry).chain(accept).collect()
+}
+
+/// The command by which an orchestrator takes back what others called done.
+pub(super) fn taken_back(name: &str, slug: &str) -> String {
+    format!("windlass story reject {name} --project {slug} --reason \"…\" --as orchestrator:NAME")
 }
 
 /// What a person can type about a story that is held because somebody tried what custody forbids.
@@ -79,8 +82,9 @@ impl Office<'_> {
             let commands = ways_on(one, slug, &self.again());
             let suggestion = if one.alarm {
                 "find out who they are. If nobody you know, a key is in wrong hands: revoke it (`windlass story keys revoke`) and the \
-                 keys it made, and take the story back as an orchestrator (`windlass story reject`). The last command says that \
-                 you have looked; until then no story of the project begins"
+                 keys it made, and take the story back as an orchestrator (`windlass story reject`), then let it be tried again \
+                 (`--retry`). If you know them and their word may stand, say so (`--accept`). Until then no story of the project \
+                 begins"
             } else if one.for_good {
                 "split it into new stories, which begin anew; or do it by hand: contract, claim and start it as an agent \
                  of your own, and have it reported, reviewed and verified by others"

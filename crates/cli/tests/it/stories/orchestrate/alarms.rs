@@ -1,7 +1,7 @@
 //! Stories that others call done while an orchestrator has them in hand: told as what they are, never as its own success.
 
 use super::stage::{Stage, Turn, plan_of};
-use serde_json::Value;
+use serde_json::{Value, json};
 use windlass_test_support::wait_until;
 
 fn waits(number: &'static str) -> Turn {
@@ -32,8 +32,8 @@ fn a_story_that_strangers_verify_while_it_is_in_hand_is_an_alarm_and_no_success(
     let ended = moved_by_strangers(&stage, &[REPORT, REVIEW, VERIFY]);
 
     assert_eq!(ended["status"], "needs-human", "{ended}");
-    assert_eq!(ended["alarms"], serde_json::json!(["1.1"]), "{ended}");
-    assert_eq!(ended["verified"], serde_json::json!([]), "{ended}");
+    assert_eq!(ended["alarms"], json!(["1.1"]), "{ended}");
+    assert_eq!(ended["verified"], json!([]), "{ended}");
     assert!(ended["now"].as_str().unwrap().starts_with("ALARM: "), "{ended}");
     let why = ended["waiting"][0]["why"].as_str().unwrap();
     for deed in ["reported", "reviewed", "verified"] {
@@ -59,8 +59,42 @@ fn a_story_that_strangers_verify_while_it_is_in_hand_is_an_alarm_and_no_success(
         again.stdout
     );
     assert_eq!(stage.attempts(), 1, "until a person has looked");
-    let _ = stage.orchestrate(&["--retry", "US-1.1"]).exits_with(0);
+}
+
+#[test]
+fn an_alarm_is_not_ended_by_trying_a_story_again_that_still_counts_as_done() {
+    let stage = Stage::of(&plan_of(&["1.1"], &[]), &[waits("1.1"), Turn::good("1.1", 2)]);
+    let _ = moved_by_strangers(&stage, &[REPORT, REVIEW, VERIFY]);
+
+    let refused = stage.told(&["--retry", "US-1.1"]).exits_with(14);
+
+    for part in ["still counts as done", "windlass story reject US-1.1", "--accept US-1.1"] {
+        assert!(refused.stderr.contains(part), "{part}: {}", refused.stderr);
+    }
+    let ended = stage.orchestrate(&[]).exits_with(11).json_lines();
+    assert_eq!(ended.last().unwrap()["alarms"], json!(["1.1"]), "it stands: {ended:?}");
+
+    let taken_back = ["reject", "US-1.1", "--reason", "not ours", "--as", "orchestrator:olga"];
+    let _ = stage.story(&taken_back).exits_with(0);
+    let ended = stage.orchestrate(&["--retry", "US-1.1"]).exits_with(0).json_lines();
+    assert_eq!(ended.last().unwrap()["by_others"], json!([]), "{ended:?}");
+    assert_eq!(stage.landed(), ["1.1"]);
+}
+
+#[test]
+fn what_others_did_stands_when_a_person_says_so_and_is_told_as_theirs() {
+    let turns = [waits("1.1"), Turn::good("1.2", 1)];
+    let stage = Stage::of(&plan_of(&["1.1", "1.2"], &[]), &turns);
+    let _ = moved_by_strangers(&stage, &[REPORT, REVIEW, VERIFY]);
+
+    let ended = stage.orchestrate(&["--accept", "US-1.1"]).exits_with(0).json_lines();
+
+    let last = ended.last().unwrap();
+    assert_eq!((&last["by_others"], &last["alarms"]), (&json!(["1.1"]), &json!([])), "{last}");
+    assert_eq!(last["now"], "all 2 stories are verified, US-1.1 by others on a person's word");
     assert_eq!(stage.landed(), ["1.2"]);
+    let again = stage.orchestrate(&[]).exits_with(0).json_lines();
+    assert_eq!(again.last().unwrap()["by_others"], json!(["1.1"]), "later too: {again:?}");
 }
 
 #[test]
@@ -95,5 +129,5 @@ fn one_whose_review_nobody_can_use_is_an_alarm_all_the_same() {
     let unsaid = Turn { reasons: "", ..waits("1.1") };
     let stage = Stage::of(&plan_of(&["1.1"], &[]), &[unsaid]);
     let ended = moved_by_strangers(&stage, &[REPORT, REVIEW, VERIFY]);
-    assert_eq!(ended["alarms"], serde_json::json!(["1.1"]), "{ended}");
+    assert_eq!(ended["alarms"], json!(["1.1"]), "{ended}");
 }

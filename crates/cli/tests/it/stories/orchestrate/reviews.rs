@@ -52,6 +52,9 @@ fn a_review_that_stays_incomplete_is_for_a_person_and_no_new_implementation() {
     assert!(waiting["why"].to_string().contains("AC-2"), "{waiting}");
     let story = stage.story(&["show", "US-1.1", "--json"]).exits_with(0).json();
     assert_eq!(story["story"]["agent_status"], "implementing", "nobody sent it back: {story}");
+    let inbox = stage.world.windlass(&["inbox", "--json"]).exits_with(0).json();
+    let kinds: Vec<_> = inbox.as_array().unwrap().iter().map(|entry| &entry["kind"]).collect();
+    assert_eq!(kinds, ["stories"], "once, and not as the run of its attempt too: {inbox}");
 
     repaired(&stage, BOTH);
     let script = std::fs::read_to_string(stage.world.path().join("scripts/agents.toml")).unwrap();
@@ -88,6 +91,35 @@ fn a_criterion_whose_file_is_missing_is_not_met_whatever_the_reviewer_says() {
 
     assert_eq!(ended.last().unwrap()["verified"][0]["cycles"], 2, "{ended:?}");
     assert!(stage.prompt("US-1.1-2", "doer").contains("AC-1: tests/extra.sh is not there or empty"));
+}
+
+/// Neither a folder of the file's name, nor a link that leads to itself. One that leads out of the tree is a hazard before.
+#[test]
+fn what_only_has_the_name_of_a_file_is_not_that_file() {
+    let mut plan = plan_of(&["1.1"], &[]);
+    plan["epics"][0]["stories"][0]["acceptance_criteria"][0]["verification_criterion"] =
+        json!({ "type": "code", "path": "src/hello.txt" });
+    for pretence in
+        ["{ write = 'src/hello.txt/a', text = 'x' },", "{ symlink = 'src/hello.txt', target = 'hello.txt' },"]
+    {
+        let stage = Stage::of(&plan, &[Turn { more: pretence, ..Turn::good("1.1", 1) }]);
+
+        let ended = stage.orchestrate(&["--once"]).json_lines();
+
+        assert_eq!(ended.last().unwrap()["verified"], json!([]), "{pretence}: {ended:?}");
+        assert_eq!(stage.landed(), Vec::<String>::new(), "{pretence}");
+        let told = format!("{ended:?}");
+        assert!(told.contains("AC-1: src/hello.txt is not there or empty"), "{pretence}: {told}");
+    }
+}
+
+#[test]
+fn a_link_to_a_file_of_the_tree_counts_and_it_is_told_where_it_leads() {
+    let link = Turn { more: "{ symlink = 'src/hello.txt', target = '../test.sh' },", ..Turn::good("1.1", 1) };
+    let stage = Stage::of(&plan_with(&["`hello.txt` says hello"]), &[link]);
+    let _ = stage.orchestrate(&[]).exits_with(0);
+    let summary = stage.summary("US-1.1");
+    assert!(summary.ends_with("the engine found hello.txt, a link to test.sh (AC-1)"), "{summary}");
 }
 
 #[test]

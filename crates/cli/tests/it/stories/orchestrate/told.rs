@@ -21,6 +21,15 @@ fn success_is_told_as_success_and_no_landing_is_told_that_is_none() {
 }
 
 #[test]
+fn a_round_in_which_everything_was_sent_back_is_no_success() {
+    let stage = Stage::of(&plan_of(&["1.1"], &[]), &[Turn::sent_back("1.1", 1)]);
+    let ended = stage.told(&["--once"]).exits_with(10);
+    let told = "one round is done, and 1 of 1 stories in it came to nothing yet; 0 of 1 stories are verified";
+    let last = ended.stdout.lines().last().unwrap_or_default();
+    assert!(last.contains(told) && !last.contains('✓'), "{}", ended.stdout);
+}
+
+#[test]
 fn a_story_that_is_ready_and_was_not_begun_is_told_as_that_with_a_command_that_begins_it() {
     let stage = Stage::of(&plan_of(&["1.1", "1.2"], &[]), &[Turn::good("1.1", 1), Turn::good("1.2", 1)]);
     let sound = std::fs::read_to_string(stage.world.path().join("scripts/agents.toml")).unwrap();
