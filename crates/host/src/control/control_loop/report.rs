@@ -138,7 +138,7 @@ fn sensors(node: &Node, frame: Option<&Frame>) -> Vec<SensorReading> {
         let reading = readings.iter().find(|reading| reading.sensor == sensor.name);
         let metrics = reading.map(|reading| reading.metrics.as_slice()).unwrap_or_default();
         let figure = |metric: &windlass_protocols::outcome::Metric| {
-            (metric.name.clone(), crate::effect_runner::thousandths(metric.thousandths), metric.unit.clone())
+            (metric.name.clone(), crate::effect_runner::figure(metric), metric.unit.clone())
         };
         SensorReading {
             name: sensor.name.clone(),
