@@ -62,8 +62,8 @@ pub(crate) fn setup(host: &Host, repository: &Path) -> Result<SetupReport, Fault
             }
             let head = repository.head().map_err(git_fault)?;
             report.warnings.extend(crate::submodules::in_words(&repository, &head.tree));
-            let grounds =
-                [ground::base(&repository, Uncommitted::Refused).map(drop), ground::room(&repository, None)];
+            let base = ground::base(&repository, &host.environment, Uncommitted::Refused);
+            let grounds = [base.map(drop), ground::room(&repository, None)];
             let wrong = grounds.into_iter().filter_map(Result::err);
             report.problems.extend(wrong.map(|fault| ground::in_words(&fault)));
         }
