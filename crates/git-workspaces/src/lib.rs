@@ -26,6 +26,7 @@ mod id_memory;
 mod ids;
 mod ignore_rules;
 mod ignored_files;
+mod ignored_in_the_way;
 mod index_file;
 mod index_lock;
 mod kept_list;

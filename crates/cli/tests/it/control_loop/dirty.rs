@@ -1,7 +1,7 @@
 //! Checkouts whose files are not, byte for byte, what is committed, though git calls them clean; and what `--allow-dirty`
 //! takes along from them.
 
-use super::plant::{BRANCH, Plant};
+use super::plant::{ADDING_ACTUATOR, BRANCH, Plant, counting_controller};
 
 /// A file is stored with its letters turned, as a program that encrypts would store it.
 fn with_filter() -> Plant {
@@ -64,4 +64,17 @@ fn in_place_needs_the_bytes_that_are_committed() {
     let plant = with_filter();
     let refused = plant.count_to(1, &["--in-place"]).exits_with(14);
     assert!(refused.stdout.contains("byte for byte: key.secret"), "{refused:?}");
+}
+
+/// Red before: `.env` was written over, and gone after `git switch main`.
+#[test]
+fn in_place_writes_over_no_file_that_git_ignores() {
+    let plant = Plant::flat(1);
+    plant.repository.write(".gitignore", ".env\n").commit("ignores");
+    plant.repository.write(".env", "KEY=1\n");
+    let actuator = format!("echo '#' > .gitignore; echo KEY=example > .env\n{ADDING_ACTUATOR}");
+    let ended = plant.run(&counting_controller(1), &actuator, &["--in-place"]);
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("git ignores .env"), "{ended:?}");
+    assert_eq!(plant.repository.read(".env"), "KEY=1\n");
 }
