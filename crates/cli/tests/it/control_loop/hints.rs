@@ -135,5 +135,5 @@ fn names_that_mean_something_to_a_shell_are_quoted() {
 fn a_limit_to_begin_with_is_no_addition() {
     let plant = Plant::flat(1);
     let refused = plant.count_to(1, &["--max-iterations", "+2"]).exits_with(2);
-    assert!(refused.stderr.contains("whole number from 1 up"), "{refused:?}");
+    assert!(refused.stdout.contains("whole number from 1 up"), "{refused:?}");
 }
