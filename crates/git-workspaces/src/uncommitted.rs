@@ -87,10 +87,10 @@ impl Repository {
         if blobs.is_empty() {
             return Ok(());
         }
-        let ids: String = blobs.iter().map(|id| format!("{id:?}\n")).collect();
+        let ids: Vec<u8> = blobs.iter().flat_map(|id| format!("{id:?}\n").into_bytes()).collect();
         let call = self.internal_call().also_objects_in(&self.checkout.objects_dir());
         let call = call.args(["pack-objects", "-q", "--window=0"]);
-        call.arg(self.control.objects().join("pack/pack")).stdin(ids.into_bytes()).run().map(drop)
+        call.arg(self.control.objects().join("pack/pack")).stdin(ids).run().map(drop)
     }
 
     /// A call in the person's checkout, as if they made it, but without their hooks and without a lock of theirs.

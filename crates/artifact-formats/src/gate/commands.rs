@@ -185,16 +185,16 @@ impl Instruments {
             if let Some(script) = rest.first() {
                 // With nothing behind it, what is read in is the check.
                 if last && from == Origin::Command {
-                    self.file(&here, script)
+                    self.file(&here, script);
                 } else {
-                    self.source(&here, script)
+                    self.source(&here, script);
                 }
             }
         } else if let (true, Behind::Words(line)) = (SHELLS.contains(&base), behind(base, rest)) {
             // The line may have been taken apart in its middle, and go on after this.
             if command.seen == Seen::ByItsExit {
                 self.line_in(&line, from, &mut here);
-                *folder = here.clone();
+                folder.clone_from(&here);
             }
         } else if INTERPRETERS.contains(&base) {
             self.interpreted((base, rest), (command, before), &here, from);
@@ -202,10 +202,10 @@ impl Instruments {
             for script in behind_each(rest, &["-f", "--file"]) {
                 self.run(&here, script, at);
             }
-        } else if TOOL_RUNNERS.contains(&program) {
-            if let Some(tool) = rest.iter().find(|word| !word.starts_with('-')) {
-                self.run(&joined(&here, TOOLS_OF_A_PACKAGE), tool, at);
-            }
+        } else if TOOL_RUNNERS.contains(&program)
+            && let Some(tool) = rest.iter().find(|word| !word.starts_with('-'))
+        {
+            self.run(&joined(&here, TOOLS_OF_A_PACKAGE), tool, at);
         }
         if command.seen == Seen::ByItsExit {
             self.recipes((program, rest), &here, from);

@@ -82,8 +82,9 @@ impl Makefile {
         let named = self.variables.get(".DEFAULT_GOAL").cloned();
         named.or_else(|| {
             let targets = self.rules.iter().map(|rule| self.expanded(&rule.targets));
-            let mut names = targets.filter_map(|targets| Some(targets.split_whitespace().next()?.to_owned()));
-            names.find(|name| !name.starts_with('.') && !name.contains('%'))
+            let mut firsts =
+                targets.filter_map(|targets| Some(targets.split_whitespace().next()?.to_owned()));
+            firsts.find(|name| !name.starts_with('.') && !name.contains('%'))
         })
     }
 
