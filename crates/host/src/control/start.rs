@@ -131,8 +131,8 @@ pub(super) async fn begin(
         task: context.spec.task().to_string(),
         run_dir: context.spec.place().run_dir.clone(),
     });
-    let head = context.repository.head().map_err(git_fault)?;
-    if let Some(text) = crate::submodules::in_words(&context.repository, &head.tree) {
+    let base = context.repository.head().map_err(git_fault)?;
+    if let Some(text) = crate::submodules::in_words(&context.repository, &base.tree) {
         watcher.hear(&Event::Notice { text });
     }
     let spec = context.spec.clone();

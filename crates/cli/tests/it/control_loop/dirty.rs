@@ -50,10 +50,7 @@ fn a_merge_with_conflicts_is_not_taken_along() {
     plant.repository.write("text", "theirs\n").commit("theirs");
     plant.repository.git(&["switch", "-q", "main"]);
     plant.repository.write("text", "ours\n").commit("ours");
-    let repository = plant.repository.text();
-    let merge = format!("cd '{repository}' && git merge other");
-    let merged = std::process::Command::new("sh").args(["-c", &merge]).output().unwrap();
-    assert!(!merged.status.success(), "{merged:?}");
+    assert!(!plant.repository.git_succeeds(&["merge", "other"]));
     let refused = plant.count_to(1, &["--allow-dirty"]).exits_with(14);
     assert!(refused.stdout.contains("a merge in your checkout is not finished: text"), "{refused:?}");
 }
