@@ -38,6 +38,14 @@ pub(crate) fn spelled_signed(units: i64, places: u32) -> String {
     format!("{sign}{}", spelled(units.unsigned_abs(), places))
 }
 
+/// Of thousandths, and billionths of the same sign beyond them.
+pub(crate) fn spelled_in_two(thousandths: i64, finer: i64) -> String {
+    let sign = if thousandths < 0 || finer < 0 { "-" } else { "" };
+    let (whole, rest) = (thousandths.unsigned_abs() / 1000, thousandths.unsigned_abs() % 1000);
+    let text = format!("{sign}{whole}.{rest:03}{:06}", finer.unsigned_abs());
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

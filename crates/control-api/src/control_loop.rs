@@ -191,5 +191,8 @@ pub struct Series {
 pub struct SeriesPoint {
     pub iteration: String,
     pub thousandths: Option<i64>,
+    /// Billionths beyond them, of the same sign.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finer: Option<i64>,
     pub passed: bool,
 }

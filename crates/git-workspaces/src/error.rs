@@ -34,6 +34,8 @@ pub enum GitError {
     BadIdentity,
     #[error("index file {} is damaged: {what}", path.display())]
     DamagedIndex { path: PathBuf, what: &'static str },
+    #[error("git tells of the checkout what cannot be read: {record:?}")]
+    UnreadableStatus { record: String },
     #[error("some content was made to have the same id as another one, and is not stored")]
     Collision,
     #[error("a path would be a file and a directory at once")]

@@ -142,6 +142,13 @@ impl Repository {
         if let Err(detail) = self.refuse_staged_changes(index, from, to)? {
             return Ok(Err(detail));
         }
+        let ignored = self.ignored_in_the_way(index, (from, to), kept)?;
+        if !ignored.is_empty() {
+            let paths = ignored.join(", ");
+            return Ok(Err(format!(
+                "git ignores {paths}, and what comes would overwrite it: move yours away"
+            )));
+        }
         self.pass_by(index, (from, to), kept)?;
         let first = self.two_way_merge(index, from, to)?;
         if first.status.success() {
@@ -242,7 +249,7 @@ impl Repository {
         call.args(["update-index", "-z", "--index-info"]).stdin(instructions).run().map(drop)
     }
 
-    fn file_has(&self, path: &[u8], mode: &[u8], id: &[u8]) -> Result<bool, GitError> {
+    pub(crate) fn file_has(&self, path: &[u8], mode: &[u8], id: &[u8]) -> Result<bool, GitError> {
         let work_tree = self.checkout.work_tree();
         let path = RepoPath::new(path);
         let root = ConfinedDir::open(work_tree)?;

@@ -1,6 +1,7 @@
 //! Finds the git program and runs it with an environment made from nothing. The only file that starts a process;
 //! it must not know which repository a call is about beyond the directories it is handed.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStringExt;
@@ -82,6 +83,27 @@ impl Git {
             ])
             .env("PATH", search_path)
             .env("GIT_DIR", git_dir)
+            .deadline(DEADLINE)
+            .output_limit(OUTPUT_LIMIT);
+        GitCall { command, shown: String::from("git") }
+    }
+
+    /// A call in somebody's own checkout, with the environment that they would make it in. Takes none of their locks.
+    pub(crate) fn persons_call(
+        &self,
+        (git_dir, work_tree): (&Path, &Path),
+        environment: &BTreeMap<OsString, OsString>,
+    ) -> GitCall {
+        let command = QuickCommand::new(&self.program, work_tree)
+            .envs(environment.clone())
+            .envs([
+                ("LC_ALL", "C"),
+                ("GIT_TERMINAL_PROMPT", "0"),
+                ("GIT_OPTIONAL_LOCKS", "0"),
+                ("GIT_NO_LAZY_FETCH", "1"),
+            ])
+            .env("GIT_DIR", git_dir)
+            .env("GIT_WORK_TREE", work_tree)
             .deadline(DEADLINE)
             .output_limit(OUTPUT_LIMIT);
         GitCall { command, shown: String::from("git") }

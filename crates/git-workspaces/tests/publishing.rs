@@ -247,6 +247,16 @@ fn the_users_own_changes_and_files_are_never_overwritten() {
     refused_when(&|world| world.write("readme.txt", "my own edit\n"), "readme.txt");
     refused_when(&|world| world.write("new/file", "my own file\n"), "new/file");
     refused_when(&|world| world.write("new", "my own file\n"), "new");
+    // Git itself writes over what it ignores.
+    let ignored = |path: &'static str| {
+        move |world: &World| {
+            world.write(".gitignore", "new\n");
+            world.write(path, "the only copy\n");
+        }
+    };
+    refused_when(&ignored("new/file"), "git ignores new/file");
+    refused_when(&ignored("new"), "git ignores new");
+    refused_when(&ignored("new/file/deep/er"), "git ignores new/file/deep/er");
     refused_when(&|world| world.write("tool.sh", "edited\n"), "tool.sh");
     refused_when(
         &|world| {

@@ -27,6 +27,7 @@ mod prices;
 mod projection;
 mod repository_lock;
 pub mod settings;
+mod shell_words;
 mod shutdown;
 mod spending;
 mod state_dir;

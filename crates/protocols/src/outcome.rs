@@ -411,14 +411,29 @@ pub struct Reading {
     pub tests: Option<u32>,
 }
 
-/// A figure in thousandths; integers only.
+/// A figure in thousandths, and what it has beyond them; integers only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metric {
     pub name: String,
     pub thousandths: i64,
+    /// Billionths beyond the thousandths, of the same sign. Older records do not have them.
+    #[serde(default, skip_serializing_if = "is_none_beyond")]
+    pub finer: i64,
     #[serde(default)]
     pub unit: String,
     pub better: Better,
+}
+
+impl Metric {
+    /// The whole of it, to be compared.
+    pub fn billionths(&self) -> i128 {
+        i128::from(self.thousandths) * 1_000_000 + i128::from(self.finer)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_none_beyond(finer: &i64) -> bool {
+    *finer == 0
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::command_words::{Behind, SHELLS, Seen, Simple, behind, simple_commands};
 use super::module_names::is_of_an_interpreter;
+use super::recipes::{make_lines, package_lines, shell_lines};
 use crate::goal_loop::is_test_path;
 
 /// Scripts that call scripts are followed so far.
@@ -23,6 +24,14 @@ const CHECK_WORDS: &[&str] =
 const SOURCED_WORDS: &[&str] =
     &["check", "checks", "test", "tests", "testing", "lint", "verify", "ci", "spec"];
 const PACKAGE_MANAGERS: &[&str] = &["npm", "yarn", "pnpm", "bun"];
+/// Options of package managers with which they go elsewhere first.
+const ELSEWHERE: &[&str] = &["--prefix", "--dir", "--cwd", "-C"];
+/// What runs a tool of the package.
+const TOOL_RUNNERS: &[&str] = &["npx", "bunx", "pnpx"];
+const TOOLS_OF_A_PACKAGE: &str = "node_modules/.bin";
+const AWKS: &[&str] = &["awk", "gawk", "mawk", "nawk"];
+/// Options of make that take the next word along.
+const OPTIONS_OF_MAKE: &[&str] = &["-C", "-f", "-I", "-o", "-W", "-j", "-l"];
 const MAKES: &[(&str, &[&str])] = &[
     ("make", &["GNUmakefile", "makefile", "Makefile"]),
     ("gmake", &["GNUmakefile", "makefile", "Makefile"]),
@@ -48,6 +57,21 @@ pub struct Instruments {
     module_folders: BTreeSet<String>,
     /// What scripts read into themselves, whether it is taken for a part of them or not.
     sourced: BTreeSet<String>,
+    recipes: BTreeSet<Recipe>,
+}
+
+/// Lines that stand in another file than the command that runs them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Recipe {
+    folder: String,
+    from: Origin,
+    of: RecipeOf,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum RecipeOf {
+    Make { files: Vec<String>, targets: Vec<String> },
+    Package { script: String },
 }
 
 impl Instruments {
@@ -57,19 +81,20 @@ impl Instruments {
         for command in commands {
             found.line(command, Origin::Command);
         }
-        let mut open: Vec<String> = found.files.union(&found.sourced).cloned().collect();
-        let mut seen = BTreeSet::new();
-        while let Some(path) = open.pop() {
-            if seen.len() >= MOST_FILES || !seen.insert(path.clone()) {
+        let (mut seen, mut followed) = (BTreeSet::new(), BTreeSet::new());
+        while seen.len() + followed.len() < MOST_FILES {
+            if let Some(recipe) = found.recipes.difference(&followed).next().cloned() {
+                found.follow(&recipe, &mut read);
+                followed.insert(recipe);
                 continue;
             }
-            let Some(text) = read(&path).filter(|text| is_shell(&path, text)) else { continue };
-            let before: BTreeSet<String> = found.files.union(&found.sourced).cloned().collect();
-            for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
-                found.line(line, Origin::Script);
+            let worth = |path: &&String| !seen.contains(*path) && !path.contains(TOOLS_OF_A_PACKAGE);
+            let Some(path) = found.files.union(&found.sourced).find(worth).cloned() else { break };
+            let text = read(&path).filter(|text| is_shell(&path, text)).unwrap_or_default();
+            for line in shell_lines(&path, &text) {
+                found.line(&line, Origin::Script);
             }
-            let after = found.files.union(&found.sourced);
-            open.extend(after.filter(|path| !before.contains(*path)).cloned());
+            seen.insert(path);
         }
         found
     }
@@ -102,6 +127,23 @@ impl Instruments {
                 name.is_some_and(is_of_an_interpreter)
             })
         })
+    }
+
+    /// Reads what a recipe runs as if the commands had said it.
+    fn follow(&mut self, recipe: &Recipe, read: &mut impl FnMut(&str) -> Option<String>) {
+        let lines = match &recipe.of {
+            RecipeOf::Make { files, targets } => {
+                let text = files.iter().find_map(|file| read(&joined(&recipe.folder, file)));
+                text.map(|text| make_lines(&text, targets))
+            }
+            RecipeOf::Package { script } => {
+                let text = read(&joined(&recipe.folder, "package.json"));
+                text.map(|text| package_lines(&text, script))
+            }
+        };
+        for line in lines.unwrap_or_default() {
+            self.line_in(&line, recipe.from, &mut recipe.folder.clone());
+        }
     }
 
     fn line(&mut self, line: &str, from: Origin) {
@@ -156,8 +198,18 @@ impl Instruments {
             }
         } else if INTERPRETERS.contains(&base) {
             self.interpreted((base, rest), (command, before), &here, from);
+        } else if AWKS.contains(&program) {
+            for script in behind_each(rest, &["-f", "--file"]) {
+                self.run(&here, script, at);
+            }
+        } else if TOOL_RUNNERS.contains(&program)
+            && let Some(tool) = rest.iter().find(|word| !word.starts_with('-'))
+        {
+            self.run(&joined(&here, TOOLS_OF_A_PACKAGE), tool, at);
         }
-        self.recipes(program, rest, &here);
+        if command.seen == Seen::ByItsExit {
+            self.recipes((program, rest), &here, from);
+        }
         if program != "." && program.chars().all(|one| one.is_ascii_alphanumeric() || "._-+".contains(one)) {
             self.programs.insert(program.to_owned());
         }
@@ -177,9 +229,15 @@ impl Instruments {
             return;
         }
         let at = (command.seen, from);
+        if ["node", "bun", "ruby"].contains(&interpreter) {
+            let loaded = behind_each(rest, &["-r", "--require", "--import", "--loader"]);
+            for script in loaded.into_iter().filter(|script| script.starts_with('.')) {
+                self.script(interpreter, folder, script, at);
+            }
+        }
         match behind(interpreter, rest) {
             Behind::Script(script) => {
-                self.run(folder, script, at);
+                self.script(interpreter, folder, script, at);
                 if interpreter == "python" && command.seen == Seen::ByItsExit {
                     let script = joined(folder, script);
                     let beside = script.rsplit_once('/').map_or("", |(beside, _)| beside);
@@ -196,6 +254,21 @@ impl Instruments {
                     self.run(folder, script, at);
                 }
             }
+        }
+    }
+
+    /// A script by the name that an interpreter is given, which may leave its ending away or be a folder.
+    fn script(&mut self, interpreter: &str, folder: &str, script: &str, at: (Seen, Origin)) {
+        self.run(folder, script, at);
+        let name = script.trim_end_matches('/');
+        let bare = !name.rsplit('/').next().unwrap_or_default().trim_start_matches('.').contains('.');
+        let others: &[&str] = match interpreter {
+            "node" | "bun" if bare => &[".js", "/index.js"],
+            "python" if bare => &["/__main__.py"],
+            _ => &[],
+        };
+        for ending in others {
+            self.run(folder, &format!("{name}{ending}"), at);
         }
     }
 
@@ -216,20 +289,31 @@ impl Instruments {
     }
 
     /// The recipes of make and its like, and the scripts of a package's manifest.
-    fn recipes(&mut self, program: &str, rest: &[String], folder: &str) {
+    fn recipes(&mut self, (program, rest): (&str, &[String]), folder: &str, from: Origin) {
         if let Some((_, files)) = MAKES.iter().find(|(name, _)| *name == program) {
-            let behind =
-                |option: &str| rest.iter().position(|word| word == option).and_then(|at| rest.get(at + 1));
+            let behind = |option: &str| behind_each(rest, &[option]).into_iter().next();
             let inner = behind("-C").map_or_else(|| folder.to_owned(), |to| joined(folder, to));
-            for file in files.iter().copied().chain(behind("-f").map(String::as_str)) {
+            for file in files.iter().copied().chain(behind("-f")) {
                 self.file(&inner, file);
+            }
+            if ["make", "gmake"].contains(&program) {
+                let files = behind("-f").map_or_else(|| files.to_vec(), |file| vec![file]);
+                let files = files.into_iter().map(str::to_owned).collect();
+                let targets = plain_words(rest, OPTIONS_OF_MAKE).filter(|word| !word.contains('='));
+                let of = RecipeOf::Make { files, targets: targets.cloned().collect() };
+                self.recipes.insert(Recipe { folder: inner, from, of });
             }
         }
         if PACKAGE_MANAGERS.contains(&program) {
-            let word =
-                rest.iter().find(|word| !word.starts_with('-') && *word != "run" && *word != "run-script");
-            if let Some(script) = word {
-                self.package_scripts.insert((joined(folder, "package.json"), script.clone()));
+            let inner = behind_each(rest, ELSEWHERE).into_iter().next();
+            let inner = inner.map_or_else(|| folder.to_owned(), |to| joined(folder, to));
+            let mut words =
+                plain_words(rest, ELSEWHERE).filter(|word| *word != "run" && *word != "run-script");
+            if let Some(script) = words.next() {
+                let script = if ["t", "tst"].contains(&script.as_str()) { "test" } else { script };
+                self.package_scripts.insert((joined(&inner, "package.json"), script.to_owned()));
+                let of = RecipeOf::Package { script: script.to_owned() };
+                self.recipes.insert(Recipe { folder: inner, from, of });
             }
         }
     }
@@ -283,8 +367,33 @@ fn in_the_tree(path: &str) -> bool {
     !path.is_empty() && !path.starts_with('/') && !path.contains(['$', '*', '~'])
 }
 
+/// What stands behind each of these options.
+fn behind_each<'a>(words: &'a [String], options: &[&str]) -> Vec<&'a str> {
+    let found = words.iter().enumerate().filter_map(|(at, word)| {
+        if options.contains(&word.as_str()) {
+            return words.get(at + 1).map(String::as_str);
+        }
+        let (option, value) = word.split_once('=')?;
+        options.contains(&option).then_some(value)
+    });
+    found.collect()
+}
+
+/// The words that are neither options nor taken along by one of these.
+fn plain_words<'a>(words: &'a [String], taking: &[&str]) -> impl Iterator<Item = &'a String> {
+    let is_taken =
+        |at: usize| at.checked_sub(1).is_some_and(|before| taking.contains(&words[before].as_str()));
+    let plain: Vec<&String> = words
+        .iter()
+        .enumerate()
+        .filter(|(at, word)| !word.starts_with('-') && !is_taken(*at))
+        .map(|(_, word)| word)
+        .collect();
+    plain.into_iter()
+}
+
 /// Where a line that is read stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Origin {
     Command,
     Script,
@@ -382,7 +491,10 @@ mod tests {
             "sh -c 'cd scripts && ./go'",
             "cd scripts && bash -c ./go",
         ] {
-            assert_eq!(files(command), ["scripts/go"], "{command}");
+            let found = files(command);
+            // Python may be given a folder.
+            let others = found.iter().filter(|path| *path != "scripts/go/__main__.py");
+            assert_eq!(others.collect::<Vec<_>>(), ["scripts/go"], "{command}");
         }
         assert_eq!(files("python3 tools/lint.py src/product.py"), ["tools/lint.py"]);
         assert_eq!(files(". ./lib.sh && [ \"$(greet)\" = hello ]"), Vec::<String>::new());

@@ -8,6 +8,7 @@ mod evidence;
 mod languages;
 mod module_names;
 mod paths;
+mod recipes;
 mod test_texts;
 mod waiver;
 

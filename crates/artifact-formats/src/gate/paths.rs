@@ -119,6 +119,16 @@ const CONFIGURATION: &[&str] = &[
     ".coveragerc",
     "sitecustomize.py",
     "usercustomize.py",
+    "pylintrc",
+    "pyrightconfig.json",
+    "basedpyrightconfig.json",
+    ".pyre_configuration",
+    ".bandit",
+    ".isort.cfg",
+    ".style.yapf",
+    "tasks.py",
+    "dodo.py",
+    ".python-version",
     // JavaScript and TypeScript
     ".npmrc",
     ".yarnrc",
@@ -130,6 +140,20 @@ const CONFIGURATION: &[&str] = &[
     "deno.jsonc",
     "turbo.json",
     "nx.json",
+    ".eslintignore",
+    ".prettierignore",
+    ".stylelintignore",
+    "tslint.json",
+    ".jshintrc",
+    ".jshintignore",
+    ".oxlintrc.json",
+    ".taprc",
+    "bunfig.toml",
+    "lerna.json",
+    ".nvmrc",
+    ".node-version",
+    ".pnpmfile.cjs",
+    "pnpm-workspace.yaml",
     // Go
     ".golangci.yml",
     ".golangci.yaml",
@@ -146,6 +170,60 @@ const CONFIGURATION: &[&str] = &[
     "gradlew.bat",
     "mvnw",
     "mvnw.cmd",
+    "detekt.yml",
+    "detekt-config.yml",
+    "lint.xml",
+    ".scalafmt.conf",
+    ".scalafix.conf",
+    // C and C++, Bazel
+    ".clang-tidy",
+    ".clang-format",
+    "CMakePresets.json",
+    "CTestTestfile.cmake",
+    ".bazelrc",
+    ".bazelversion",
+    ".bazelignore",
+    "BUILD",
+    "BUILD.bazel",
+    "WORKSPACE",
+    "WORKSPACE.bazel",
+    "MODULE.bazel",
+    // Swift, Dart, Elixir, Lua, Haskell, .NET
+    ".swiftlint.yml",
+    ".swiftformat",
+    "analysis_options.yaml",
+    "dart_test.yaml",
+    ".credo.exs",
+    ".formatter.exs",
+    ".dialyzer_ignore.exs",
+    ".luacheckrc",
+    ".busted",
+    "selene.toml",
+    ".hlint.yaml",
+    "Directory.Build.props",
+    "Directory.Build.targets",
+    "global.json",
+    ".runsettings",
+    // Texts, containers, secrets and security
+    ".yamllint",
+    ".yamllint.yml",
+    ".yamllint.yaml",
+    ".hadolint.yaml",
+    ".hadolint.yml",
+    ".tflint.hcl",
+    ".gitleaks.toml",
+    ".gitleaksignore",
+    ".semgrepignore",
+    ".semgrep.yml",
+    ".trivyignore",
+    "trivy.yaml",
+    ".checkov.yaml",
+    "typos.toml",
+    ".typos.toml",
+    "_typos.toml",
+    ".codespellrc",
+    ".vale.ini",
+    "sonar-project.properties",
     // Make, shell and others
     "Makefile",
     "makefile",
@@ -158,9 +236,18 @@ const CONFIGURATION: &[&str] = &[
     "Rakefile",
     ".rspec",
     ".rubocop.yml",
+    ".rubocop_todo.yml",
+    ".standard.yml",
+    ".simplecov",
+    ".ruby-version",
     "phpunit.xml",
     "phpunit.xml.dist",
     "phpstan.neon",
+    "phpstan.neon.dist",
+    "phpstan-baseline.neon",
+    "psalm.xml",
+    "phpcs.xml",
+    "phpcs.xml.dist",
     ".shellcheckrc",
     ".editorconfig",
     ".pre-commit-config.yaml",
@@ -195,9 +282,26 @@ const CONFIGURATION_STEMS: &[&str] = &[
     "tsconfig",
     "jsconfig",
     ".stylelintrc",
+    "stylelint.config.",
+    ".c8rc",
+    "jest.setup.",
+    "vitest.setup.",
+    "jest-setup.",
+    "wdio.conf.",
+    "nightwatch.conf.",
+    ".swcrc",
+    ".markdownlint",
+    ".commitlintrc",
+    "commitlint.config.",
+    ".lintstagedrc",
+    "lint-staged.config.",
+    "cspell.",
+    ".cspell.",
+    ".dependency-cruiser.",
 ];
 
-const CONFIGURATION_FOLDERS: &[&str] = &[".cargo", ".husky", ".mvn", ".config/nextest", ".githooks"];
+const CONFIGURATION_FOLDERS: &[&str] =
+    &[".cargo", ".husky", ".mvn", ".config/nextest", ".githooks", ".bundle", ".semgrep"];
 
 const CI_FOLDERS: &[&str] =
     &[".github/workflows", ".github/actions", ".gitlab", ".circleci", ".buildkite", ".woodpecker", ".drone"];
@@ -236,8 +340,10 @@ fn usual(path: &str) -> Option<Protected> {
         return Some(Protected::Manifest);
     }
     let stem = CONFIGURATION_STEMS.iter().any(|stem| name.starts_with(stem));
+    // In any folder but this, the name says nothing.
+    let nextest = path == ".config/nextest.toml" || path.ends_with("/.config/nextest.toml");
     let make = std::path::Path::new(name).extension().is_some_and(|extension| extension == "mk");
-    if CONFIGURATION.contains(&name) || stem || make || CONFIGURATION_FOLDERS.iter().any(inside) {
+    if CONFIGURATION.contains(&name) || stem || make || nextest || CONFIGURATION_FOLDERS.iter().any(inside) {
         return Some(Protected::Configuration);
     }
     is_test_path(path).then_some(Protected::Test)
@@ -289,6 +395,19 @@ mod tests {
                     "mk/rules.mk",
                     "windlass.toml",
                     "gradlew",
+                    "pyrightconfig.json",
+                    "web/.eslintignore",
+                    "pylintrc",
+                    ".clang-tidy",
+                    ".markdownlint.json",
+                    ".markdownlint-cli2.yaml",
+                    ".config/nextest.toml",
+                    ".c8rc.json",
+                    "jest.setup.js",
+                    "lib/BUILD.bazel",
+                    ".trivyignore",
+                    "analysis_options.yaml",
+                    ".nvmrc",
                 ],
             ),
         ] {
@@ -296,7 +415,16 @@ mod tests {
                 assert_eq!(paths.kind(name), Some(kind), "{name}");
             }
         }
-        for name in ["src/lib.rs", "README.md", "src/contest.rs", "latest.py", "app/main.go", "cargo.rs"] {
+        for name in [
+            "src/lib.rs",
+            "README.md",
+            "src/contest.rs",
+            "latest.py",
+            "app/main.go",
+            "cargo.rs",
+            "src/build",
+            "nextest.toml.md",
+        ] {
             assert_eq!(paths.kind(name), None, "{name}");
         }
     }

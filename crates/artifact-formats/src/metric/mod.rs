@@ -23,6 +23,8 @@ pub struct Metric {
     pub name: String,
     /// Thousandths of the unit.
     pub value: i64,
+    /// Billionths beyond the thousandths, of the same sign.
+    pub finer: i64,
     pub unit: String,
     pub better: Better,
 }
@@ -100,8 +102,8 @@ impl MetricRule {
 }
 
 impl MetricLabel {
-    fn metric(&self, value: i64) -> Metric {
-        Metric { name: self.name.clone(), value, unit: self.unit.clone(), better: self.better }
+    fn metric(&self, Read { value, finer }: Read) -> Metric {
+        Metric { name: self.name.clone(), value, finer, unit: self.unit.clone(), better: self.better }
     }
 }
 
@@ -116,7 +118,7 @@ impl Better {
 
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.name, decimal::spelled_signed(self.value, 3))?;
+        write!(f, "{}: {}", self.name, decimal::spelled_in_two(self.value, self.finer))?;
         if self.unit.is_empty() { Ok(()) } else { write!(f, " {}", self.unit) }
     }
 }
@@ -125,21 +127,23 @@ fn compiled(pattern: &str) -> Result<regex_lite::Regex, regex_lite::Error> {
     RegexBuilder::new(pattern).multi_line(true).size_limit(PATTERN_BYTES).build()
 }
 
-fn last_match(pattern: &str, output: &str) -> Option<i64> {
+fn last_match(pattern: &str, output: &str) -> Option<Read> {
     let regex = compiled(pattern).ok()?;
-    let found = regex.captures_iter(output).filter_map(|captures| thousandths(captures.get(1)?.as_str()));
+    let found = regex.captures_iter(output).filter_map(|captures| Read::of(captures.get(1)?.as_str()));
     found.last()
 }
 
-fn at_pointer(pointer: &str, output: &str) -> Option<i64> {
+fn at_pointer(pointer: &str, output: &str) -> Option<Read> {
     if output.len() > JSON_BYTES {
         return None;
     }
     let document = json_in(output)?;
     match document.pointer(pointer)? {
-        serde_json::Value::Number(number) => thousandths(&number.to_string()),
-        serde_json::Value::String(text) => thousandths(text.trim()),
-        serde_json::Value::Array(items) => i64::try_from(items.len()).ok()?.checked_mul(1000),
+        serde_json::Value::Number(number) => Read::of(&number.to_string()),
+        serde_json::Value::String(text) => Read::of(text.trim()),
+        serde_json::Value::Array(items) => {
+            Some(Read { value: i64::try_from(items.len()).ok()?.checked_mul(1000)?, finer: 0 })
+        }
         _ => None,
     }
 }
@@ -158,12 +162,35 @@ fn json_in(output: &str) -> Option<serde_json::Value> {
     })
 }
 
+/// A figure of the user's own: benchmarks in seconds live below the thousandths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Read {
+    value: i64,
+    finer: i64,
+}
+
+impl Read {
+    /// With nine places where it fits, else with three. A figure that is too small to be told from nothing is none: nobody may
+    /// take it for a zero.
+    fn of(text: &str) -> Option<Self> {
+        let billionths = scaled(text, 9).map(|all| Self { value: all / 1_000_000, finer: all % 1_000_000 });
+        let read = billionths.or_else(|| Some(Self { value: thousandths(text)?, finer: 0 }))?;
+        let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+        let is_zero = !mantissa.contains(|one: char| ('1'..='9').contains(&one));
+        (is_zero || read != Self { value: 0, finer: 0 }).then_some(read)
+    }
+}
+
 /// A number as tools print it: digits with an optional sign, thousands separators, fraction, exponent or percent sign.
 fn thousandths(text: &str) -> Option<i64> {
+    scaled(text, 3)
+}
+
+fn scaled(text: &str, places: u8) -> Option<i64> {
     let text = text.trim().trim_end_matches('%').replace([',', '_'], "");
-    decimal::parse(&text, 3).or_else(|| {
+    decimal::parse(&text, u32::from(places)).or_else(|| {
         let value: f64 = text.parse().ok()?;
-        let scaled = (value * 1000.0).round();
+        let scaled = (value * 10_f64.powi(i32::from(places))).round();
         #[expect(
             clippy::cast_possible_truncation,
             reason = "the range was checked on the line above the cast"

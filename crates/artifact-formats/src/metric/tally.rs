@@ -94,7 +94,13 @@ impl Tally {
             ("warnings", self.warnings, "warnings", Better::Lower),
         ];
         let metric = |(name, figure, unit, better): (&str, Figure, &str, Better)| {
-            Some(Metric { name: name.to_owned(), value: figure.0?.1, unit: unit.to_owned(), better })
+            Some(Metric {
+                name: name.to_owned(),
+                value: figure.0?.1,
+                finer: 0,
+                unit: unit.to_owned(),
+                better,
+            })
         };
         all.into_iter().filter_map(metric).collect()
     }

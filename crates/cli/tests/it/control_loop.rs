@@ -2,6 +2,7 @@
 //! and kills at every place.
 
 pub(crate) mod crashes;
+mod dirty;
 mod errors;
 mod gate;
 mod hints;

@@ -17,6 +17,7 @@ mod held;
 pub(crate) mod inbox;
 pub(crate) mod legacy;
 pub(crate) mod notify;
+mod own_checkout;
 pub(crate) mod people;
 pub(crate) mod queries;
 pub(crate) mod rerun;

@@ -31,7 +31,9 @@ pub(super) fn place(
             FastForward::Refused(reason @ NotFastForwarded::InTheWay { .. }) => {
                 let way = super::land::in_the_way(&reason);
                 // A commit of one's own would stand on the loop's branch.
-                Ok(Err(format!("{way}; stash what you changed (`git stash`), then resume")))
+                Ok(Err(format!(
+                    "{way}; stash what you changed (`git stash --include-untracked`), then resume"
+                )))
             }
             FastForward::Refused(reason) => Ok(Err(super::land::in_the_way(&reason))),
         };

@@ -260,6 +260,32 @@ fn each_level_inspects_with_its_own_sensors_and_an_inner_waiver_counts_outside()
     inspected(script, &[]).claims().committed().ends(&End::Complete, 1);
 }
 
+/// What is found by a sensor that only the outer node has was never shown to the inner controller.
+#[test]
+fn an_inner_waiver_says_nothing_of_what_only_the_outer_sensors_find() {
+    let found = |script: Script, about: &[&str]| {
+        let Effect::InspectGate(asked) = script.waiting() else { panic!("{:?}", script.waiting()) };
+        let mut report = held_to_base(asked, &[OWN_TESTS]);
+        report.findings[0].about = lines(about);
+        script.answer(Outcome::GateInspected(Box::new(report)))
+    };
+    let at_outer = |about: &[&str]| {
+        let script = Script::at_controller(gated(nested(2, 2))).plans().committed().plans().acts();
+        let script = script.captured_as(deletes_a_test, "tree-1").all_pass().committed();
+        let script = found(script, &["`make build` is red"]).leaves(waiving(&[DELETED, OWN_TESTS]));
+        found(script.node_ends(&NodeEnd::TargetMet).committed().all_pass().committed(), about)
+    };
+    let words = |script: Script| windlass_protocols::explain::explain(script.run()).because.join("\n");
+    let known = at_outer(&["`make build` is red"]).claims().committed();
+    let told = words(known.ends(&End::Complete, 1));
+    assert!(told.contains("`test-deleted` was waived in the node outer/inner"), "{told}");
+    let beyond = at_outer(&["`make build` is red", "`make tests` is red"]).claims();
+    let beyond = beyond.asks(Role::Controller, "2");
+    let told = words(beyond.leaves(waiving(&[OWN_TESTS])).committed().ends(&End::Complete, 1));
+    assert!(told.contains("`passes-only-with-its-own-tests` was waived in the node outer"), "{told}");
+    assert!(told.contains("`test-deleted` was waived in the node outer/inner"), "{told}");
+}
+
 #[test]
 fn an_inner_node_that_reports_to_its_parent_fails_there_instead_of_waiting_for_a_person() {
     let mut spec = gated(nested(2, 2));

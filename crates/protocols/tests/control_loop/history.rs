@@ -56,6 +56,25 @@ fn the_same_failing_sensors_and_the_same_change_so_often_are_stagnation() {
     script.ends(&End::Stalled { how: Stall::Stagnation }, 3);
 }
 
+/// Four times less than a thousandth, each time less than before.
+#[test]
+fn figures_that_get_better_below_the_thousandths_are_no_plateau() {
+    let mean = |billionths: i64| {
+        move |name: &str| {
+            let mut reading = errors(0)(name);
+            reading.metrics[0].finer = billionths;
+            reading
+        }
+    };
+    let script = Script::start(patient(2, flat(20))).prepared().measured_by(mean(900)).committed();
+    let script = (1..=4).fold(script, |script, turn| {
+        script.moves_to(&format!("tree-{turn}")).measured_by(mean(900 - 100 * turn)).committed()
+    });
+    let script = script.moves_to("tree-5").measured_by(mean(500)).committed();
+    let script = script.moves_to("tree-6").measured_by(mean(500)).committed();
+    let _ = script.stalls(Stall::Plateau);
+}
+
 #[test]
 fn different_changes_under_a_sensor_that_prints_no_figure_are_no_stall() {
     let mut script = Script::at_controller(patient(2, flat(20)));

@@ -172,7 +172,7 @@ pub(crate) fn reading(sensor: &str, status: ReadingStatus, required: bool) -> Re
 }
 
 pub(crate) fn figure(name: &str, value: i64, better: Better) -> Metric {
-    Metric { name: name.to_owned(), thousandths: value * 1_000, unit: String::new(), better }
+    Metric { name: name.to_owned(), thousandths: value * 1_000, finer: 0, unit: String::new(), better }
 }
 
 pub(crate) fn met() -> Answer {

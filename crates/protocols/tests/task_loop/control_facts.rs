@@ -181,6 +181,7 @@ fn readings() -> Vec<Reading> {
     let metric = |name: &str, better| Metric {
         name: name.to_owned(),
         thousandths: -1_500,
+        finer: 0,
         unit: "ms".to_owned(),
         better,
     };

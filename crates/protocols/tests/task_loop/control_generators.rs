@@ -49,6 +49,7 @@ pub(crate) fn reading() -> BoxedStrategy<Reading> {
         unit: name.clone(),
         name,
         thousandths,
+        finer: thousandths.signum() * 7,
         better: if rises { Better::Higher } else { Better::Lower },
     });
     let rest = (option::of(text()), vec(metric, 0..3), texts(), option::of(artifact()), option::of(small()));

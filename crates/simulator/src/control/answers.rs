@@ -24,6 +24,7 @@ fn reading(sensor: &str, required: bool, figures: Figures, effect: EffectId) -> 
         metrics: vec![Metric {
             name: "count".to_owned(),
             thousandths: i64::from(value) * 1_000,
+            finer: 0,
             unit: String::new(),
             better: Better::Lower,
         }],

@@ -183,8 +183,10 @@ fn iterations(words: &str) -> Result<(Option<String>, u32), String> {
         Some(_) => return Err(String::from("expected a node before the `=`")),
         None => (None, words),
     };
+    // That is for `resume`: here there is nothing yet to add to.
+    let is_added = number.starts_with('+');
     match number.parse() {
-        Ok(number @ 1..) => Ok((node, number)),
+        Ok(number @ 1..) if !is_added => Ok((node, number)),
         _ => Err(String::from("expected a whole number from 1 up, or NODE=NUMBER")),
     }
 }

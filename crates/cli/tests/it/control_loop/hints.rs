@@ -73,7 +73,8 @@ fn a_stopped_loop_is_to_be_resumed_before_its_branch_is_merged_or_deleted() {
     let ended = plant.run(&counting_controller(2), &stopping, &[]).exits_with(13);
     let next = steps(&ended, "/control/next_steps");
     assert_eq!(next[0], format!("windlass resume {}", plant.run_id()), "{next:?}");
-    assert!(next.iter().any(|step| step.starts_with("git merge")), "{next:?}");
+    let offered = |word: &str| next.iter().any(|step| step.starts_with(word));
+    assert!(!offered("git merge") && !offered("git branch") && offered("git diff"), "{next:?}");
 }
 
 #[test]
@@ -117,4 +118,22 @@ fn scripts_of_the_repository_s_own_become_sensors() {
     let commands: Vec<&str> =
         found["sensors"].as_array().unwrap().iter().map(|sensor| sensor[1].as_str().unwrap()).collect();
     assert_eq!(commands, ["just lint", "sh test.sh"]);
+}
+
+#[test]
+fn names_that_mean_something_to_a_shell_are_quoted() {
+    let plant = Plant::flat(1);
+    plant.repository.git(&["switch", "-q", "-c", "fix(ui)"]);
+    let ended = plant.count_to(1, &[]).exits_with(0);
+    let next = steps(&ended, "/control/next_steps");
+    assert!(next.contains(&format!("git diff 'fix(ui)...{BRANCH}'")), "{next:?}");
+    assert!(next.contains(&format!("git rebase --interactive 'fix(ui)' {BRANCH}")), "{next:?}");
+}
+
+/// For a run that has not begun there is nothing to add to.
+#[test]
+fn a_limit_to_begin_with_is_no_addition() {
+    let plant = Plant::flat(1);
+    let refused = plant.count_to(1, &["--max-iterations", "+2"]).exits_with(2);
+    assert!(refused.stdout.contains("whole number from 1 up"), "{refused:?}");
 }

@@ -2,19 +2,17 @@
 //! and `resume` ask here, so that what one calls good the other does not refuse.
 
 use crate::context::{RunContext, git_commit};
+use crate::control::own_checkout::{OwnCheckout, dirty};
+pub(super) use crate::control::own_checkout::{RUNS, hold_to_the_bytes};
 use crate::control::task_spec::no_commit_yet;
 use crate::effect_runner::{branch_back, kept_aside};
 use crate::fault::git_fault;
+use crate::settings::Environment;
 use windlass_artifact_formats::control_loop::BRANCH_PREFIX;
 use windlass_control_api::{Code, Fault};
-use windlass_git_workspaces::{Commit, GitError, Overlay, Repository, SnapshotLimits, TreeId};
+use windlass_git_workspaces::{Commit, GitError, Overlay, Repository, TreeId};
 use windlass_protocols::protocol::feedback_control::spec::Workplace;
 use windlass_protocols::protocol::feedback_control::state::State;
-
-/// Where worktrees of runs are; never a part of what a run looks at.
-pub(super) const RUNS: &str = ".orchestrator/";
-/// So many of the changed files are named; the rest is counted.
-const NAMED_CHANGES: usize = 5;
 
 /// What becomes of changes that belong to no commit.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,6 +24,7 @@ pub(super) enum Uncommitted {
 /// Where the loop begins, and what the user has changed since and not committed.
 pub(super) fn base(
     repository: &Repository,
+    environment: &Environment,
     uncommitted: Uncommitted,
 ) -> Result<(Commit, Option<TreeId>), Fault> {
     let head = repository.head().map_err(|error| match error {
@@ -33,34 +32,20 @@ pub(super) fn base(
         error => git_fault(error),
     })?;
     repository.import(&head).map_err(git_fault)?;
-    let checkout = repository.checkout();
-    let key = format!("checkout-{}", checkout.repository_key());
-    let limits = SnapshotLimits::NONE;
-    let found = repository.snapshot(checkout.work_tree(), &key, &head.tree, limits).map_err(git_fault)?;
-    let changed = found.changes.iter().map(|change| change.path.to_string());
-    let changed: Vec<String> = changed.filter(|path| !path.starts_with(RUNS)).collect();
+    let checkout = OwnCheckout::look(repository, environment)?;
+    let changed = checkout.changed();
     if changed.is_empty() {
         return Ok((head, None));
     }
     if uncommitted == Uncommitted::Refused {
-        return Err(dirty(&changed));
+        return Err(dirty(&changed)
+            .hint("commit or stash them")
+            .hint("or take them along as the first commit of the loop's branch with `--allow-dirty`"));
     }
-    let parts = Overlay { content: &found.tree, replaced: &[], removed: &[RUNS], files: &[] };
+    let content = checkout.tree(&head)?;
+    let parts = Overlay { content: &content, replaced: &[], removed: &[RUNS], files: &[] };
     let tree = repository.overlay(&parts).map_err(git_fault)?;
     Ok((head, Some(tree)))
-}
-
-fn dirty(changed: &[String]) -> Fault {
-    let shown: Vec<&str> = changed.iter().take(NAMED_CHANGES).map(String::as_str).collect();
-    let more = if changed.len() > shown.len() { ", …" } else { "" };
-    let count = match changed.len() {
-        1 => "1 uncommitted change".to_owned(),
-        several => format!("{several} uncommitted changes"),
-    };
-    Fault::new(Code::NotAllowedNow, format!("your checkout has {count}: {}{more}", shown.join(", ")))
-        .kept("nothing was begun")
-        .hint("commit or stash them")
-        .hint("or take them along as the first commit of the loop's branch with `--allow-dirty`")
 }
 
 /// Whether there is room for the run's directory, and for its branch: that one, or any of the usual names.

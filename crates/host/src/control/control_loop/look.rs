@@ -62,8 +62,8 @@ pub(crate) fn setup(host: &Host, repository: &Path) -> Result<SetupReport, Fault
             }
             let head = repository.head().map_err(git_fault)?;
             report.warnings.extend(crate::submodules::in_words(&repository, &head.tree));
-            let grounds =
-                [ground::base(&repository, Uncommitted::Refused).map(drop), ground::room(&repository, None)];
+            let base = ground::base(&repository, &host.environment, Uncommitted::Refused);
+            let grounds = [base.map(drop), ground::room(&repository, None)];
             let wrong = grounds.into_iter().filter_map(Result::err);
             report.problems.extend(wrong.map(|fault| ground::in_words(&fault)));
         }
@@ -261,13 +261,15 @@ pub(crate) async fn measurements(host: &Host, name: &str) -> Result<Measurements
 
 fn add(series: &mut Vec<Series>, node: &str, iteration: &str, reading: &Reading) {
     let passed = reading.status == ReadingStatus::Pass;
-    let point = |thousandths| SeriesPoint { iteration: iteration.to_owned(), thousandths, passed };
+    let point =
+        |thousandths| SeriesPoint { iteration: iteration.to_owned(), thousandths, finer: None, passed };
     let own = find_or_add(series, (node, &reading.sensor, None), || (String::new(), true));
     own.points.push(point(Some(if passed { 1000 } else { 0 })));
     for metric in &reading.metrics {
         let told = || (metric.unit.clone(), metric.better == Better::Higher);
         let one = find_or_add(series, (node, &reading.sensor, Some(&metric.name)), told);
-        one.points.push(point(Some(metric.thousandths)));
+        let finer = Some(metric.finer).filter(|finer| *finer != 0);
+        one.points.push(SeriesPoint { finer, ..point(Some(metric.thousandths)) });
     }
     // A figure that a passing tool no longer prints has gone to nothing.
     let missing = series.iter_mut().filter(|one| {

@@ -2,6 +2,7 @@
 
 use crate::fault::git_fault;
 use crate::host::Host;
+use crate::shell_words::quoted;
 use std::path::Path;
 use windlass_control_api::control_loop::{BestView, ControlReport, NodeView, SensorReading};
 use windlass_git_workspaces::Checkout;
@@ -79,9 +80,10 @@ fn next_steps(run: &Run, state: &State) -> Vec<String> {
     }
     // A branch that is checked out can be neither merged into itself nor deleted.
     let in_place = state.spec.workplace == Workplace::InPlace;
-    let look =
-        [format!("git log --oneline {base_branch}..{branch}"), format!("git diff {base_branch}...{branch}")];
-    if state.end.is_none() {
+    let (since, change) = (format!("{base_branch}..{branch}"), format!("{base_branch}...{branch}"));
+    let look = [format!("git log --oneline {}", quoted(&since)), format!("git diff {}", quoted(&change))];
+    let (branch, base_branch) = (quoted(branch), quoted(base_branch));
+    if goes_on {
         steps.extend(look);
         return steps;
     }
@@ -138,7 +140,7 @@ fn sensors(node: &Node, frame: Option<&Frame>) -> Vec<SensorReading> {
         let reading = readings.iter().find(|reading| reading.sensor == sensor.name);
         let metrics = reading.map(|reading| reading.metrics.as_slice()).unwrap_or_default();
         let figure = |metric: &windlass_protocols::outcome::Metric| {
-            (metric.name.clone(), crate::effect_runner::thousandths(metric.thousandths), metric.unit.clone())
+            (metric.name.clone(), crate::effect_runner::figure(metric), metric.unit.clone())
         };
         SensorReading {
             name: sensor.name.clone(),

@@ -92,7 +92,11 @@ impl Wanted<'_> {
     fn base(&self) -> Result<(Commit, Option<windlass_git_workspaces::TreeId>), Fault> {
         let uncommitted =
             if self.command.allow_dirty { Uncommitted::TakenAlong } else { Uncommitted::Refused };
-        ground::base(self.repository, uncommitted)
+        let (head, dirty) = ground::base(self.repository, &self.host.environment, uncommitted)?;
+        if self.command.in_place {
+            ground::hold_to_the_bytes(self.repository, &head)?;
+        }
+        Ok((head, dirty))
     }
 
     fn setup(&self, base: &Commit) -> Result<Setup, Fault> {

@@ -1,17 +1,17 @@
 //! Whether a run can stand on the checkout as it lies there. `goal run` and `goal check` ask here, so that what one calls
 //! good the other does not refuse.
 
+pub(super) use crate::control::own_checkout::RUNS;
+use crate::control::own_checkout::{OwnCheckout, dirty, hold_to_the_bytes};
 use crate::control::task_spec::no_commit_yet;
 use crate::fault::git_fault;
+use crate::settings::Environment;
 use windlass_artifact_formats::goal_loop::is_loop_file;
-use windlass_control_api::{Code, Fault};
-use windlass_git_workspaces::{Commit, GitError, Repository, SnapshotLimits};
+use windlass_control_api::Fault;
+use windlass_git_workspaces::{Commit, GitError, Repository};
 use windlass_protocols::protocol::goal_contract::spec::Home;
 
-/// Where worktrees of runs are; never a part of what a run looks at.
-pub(super) const RUNS: &str = ".orchestrator/";
-/// So many of the changed files are named; the rest is counted.
-const NAMED_CHANGES: usize = 5;
+const ON_A_COMMIT: &str = "commit or stash them: what is built stands on a commit";
 
 pub(super) struct Ground {
     /// Where the loop begins.
@@ -22,25 +22,25 @@ pub(super) struct Ground {
 
 impl Ground {
     /// Refuses a checkout with changes that belong to no commit.
-    pub(super) fn of(repository: &Repository, home: Home) -> Result<Self, Fault> {
+    pub(super) fn of(repository: &Repository, environment: &Environment, home: Home) -> Result<Self, Fault> {
         let base = repository.head().map_err(|error| match error {
             GitError::UnknownRevision { .. } => no_commit_yet(),
             error => git_fault(error),
         })?;
         repository.import(&base).map_err(git_fault)?;
-        let checkout = repository.checkout();
-        let key = format!("checkout-{}", checkout.repository_key());
-        let limits = SnapshotLimits::NONE;
-        let found = repository.snapshot(checkout.work_tree(), &key, &base.tree, limits);
-        let found = found.map_err(git_fault)?;
-        let changed = found.changes.iter().map(|change| change.path.to_string());
-        let changed = changed.filter(|path| !path.starts_with(RUNS));
-        let (own, others): (Vec<String>, Vec<String>) = changed.partition(|path| is_loop_file(path));
+        let changed = OwnCheckout::look(repository, environment)?.changed();
+        let (own, others): (Vec<String>, Vec<String>) =
+            changed.into_iter().partition(|path| is_loop_file(path));
         if !others.is_empty() {
-            return Err(dirty(&others));
+            return Err(dirty(&others).hint(ON_A_COMMIT));
         }
         if home == Home::InPlace && !own.is_empty() {
-            return Err(dirty(&own).hint("with `--in-place` the loop's own files have to be committed too"));
+            return Err(dirty(&own)
+                .hint(ON_A_COMMIT)
+                .hint("with `--in-place` the loop's own files have to be committed too"));
+        }
+        if home == Home::InPlace {
+            hold_to_the_bytes(repository, &base)?;
         }
         Ok(Self { base, own_changes: own })
     }
@@ -54,16 +54,4 @@ impl Ground {
             )
         })
     }
-}
-
-fn dirty(changed: &[String]) -> Fault {
-    let shown: Vec<&str> = changed.iter().take(NAMED_CHANGES).map(String::as_str).collect();
-    let more = if changed.len() > shown.len() { ", …" } else { "" };
-    let count = match changed.len() {
-        1 => "1 uncommitted change".to_owned(),
-        more => format!("{more} uncommitted changes"),
-    };
-    Fault::new(Code::NotAllowedNow, format!("your checkout has {count}: {}{more}", shown.join(", ")))
-        .kept("nothing was begun")
-        .hint("commit or stash them: what is built stands on a commit")
 }

@@ -72,7 +72,7 @@ pub(crate) async fn setup(
 /// What of the checkout would keep a run from beginning, by the run's own judgement; and what it would begin at.
 fn stand(view: &mut GoalSetup, host: &Host, checkout: &Checkout) -> Option<(Repository, Commit)> {
     let found = host.repository(checkout.clone()).and_then(|repository| {
-        let ground = Ground::of(&repository, Home::OwnBranch)?;
+        let ground = Ground::of(&repository, &host.environment, Home::OwnBranch)?;
         Ok((repository, ground))
     });
     match found {

@@ -1,5 +1,6 @@
 //! A goal loop's state in the words of the border.
 
+use crate::shell_words::quoted;
 use windlass_control_api::goal_loop::{
     CommitView, Counter, GoalReport, ItemView, IterationView, ProposedView, TestCount,
 };
@@ -93,8 +94,8 @@ fn next_steps(state: &State) -> Vec<String> {
         return Vec::new();
     }
     vec![
-        format!("git log --oneline {base}..{branch}"),
-        format!("git diff {base}...{branch}"),
-        format!("git merge {branch}"),
+        format!("git log --oneline {}", quoted(&format!("{base}..{branch}"))),
+        format!("git diff {}", quoted(&format!("{base}...{branch}"))),
+        format!("git merge {}", quoted(branch)),
     ]
 }

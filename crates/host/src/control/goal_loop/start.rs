@@ -42,7 +42,7 @@ pub(crate) async fn start(
         Wanted { host, command: &command, settings: &settings, checkout: &checkout, repository: &repository };
     let setup = wanted.setup()?;
     let commands = wanted.commands(&setup)?;
-    let ground = Ground::of(&repository, wanted.home())?;
+    let ground = Ground::of(&repository, &host.environment, wanted.home())?;
     let spec = wanted.spec(&ground.base, &setup, &commands)?;
     let notices = settings.warnings.iter().chain(&commands.notices).cloned().chain(ground.notice());
     let agent = |role| spec.place.agents.get(&role).map(String::as_str);
@@ -245,7 +245,7 @@ impl Wanted<'_> {
     async fn placed(&self, run: RunId) -> Result<RunContext, Fault> {
         let setup = self.setup()?;
         let commands = self.commands(&setup)?;
-        let base = Ground::of(self.repository, self.home())?.base;
+        let base = Ground::of(self.repository, &self.host.environment, self.home())?.base;
         self.agreed(&setup, &commands)?;
         self.no_other(&base, &setup).await?;
         let mut spec = self.spec(&base, &setup, &commands)?;

@@ -224,7 +224,7 @@ fn result(spec: &ControlSpec, state: &State, frame: &Frame, end: &NodeEnd) -> Re
 /// First and last readings side by side.
 fn delta(frame: &Frame) -> String {
     let figures = |metrics: &[Metric]| {
-        let words = metrics.iter().map(|one| format!("{} {}", one.name, thousandths(one.thousandths)));
+        let words = metrics.iter().map(|one| format!("{} {}", one.name, figure(one)));
         words.collect::<Vec<_>>().join(", ")
     };
     let words = |reading: &Reading| match figures(&reading.metrics) {
@@ -241,14 +241,13 @@ fn delta(frame: &Frame) -> String {
 }
 
 /// A figure as people write it.
-pub(crate) fn thousandths(value: i64) -> String {
-    let (whole, rest) = (value / 1000, (value % 1000).unsigned_abs());
-    if rest == 0 {
-        return whole.to_string();
-    }
-    let sign = if value < 0 && whole == 0 { "-" } else { "" };
-    let rest = format!("{rest:03}");
-    format!("{sign}{whole}.{}", rest.trim_end_matches('0'))
+pub(crate) fn figure(metric: &Metric) -> String {
+    const BILLION: u128 = 1_000_000_000;
+    let all = metric.billionths();
+    let sign = if all < 0 { "-" } else { "" };
+    let (whole, rest) = (all.unsigned_abs() / BILLION, all.unsigned_abs() % BILLION);
+    let text = format!("{sign}{whole}.{rest:09}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 const fn status_word(status: Status) -> NodeStatus {

@@ -210,6 +210,7 @@ impl OneSensor {
         let metrics = read.into_iter().map(|metric| Metric {
             name: metric.name,
             thousandths: metric.value,
+            finer: metric.finer,
             unit: metric.unit,
             better: better(metric.better),
         });

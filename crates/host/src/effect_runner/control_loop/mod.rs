@@ -1,7 +1,7 @@
 //! Steps that only a control loop asks for. What every loop asks for (agents, waiting) is carried out beside this folder
 //! and comes here for what differs: which tree is shown, what is said, what an answer looks like.
 
-pub(crate) use files::thousandths;
+pub(crate) use files::figure;
 
 pub(super) mod answer;
 pub(super) mod capture;

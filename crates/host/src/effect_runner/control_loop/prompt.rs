@@ -253,7 +253,7 @@ impl Shown {
 fn figures(reading: &Reading) -> String {
     let words = reading.metrics.iter().map(|metric| {
         let unit = if metric.unit.is_empty() { String::new() } else { format!(" {}", metric.unit) };
-        format!("{} {}{unit}", metric.name, files::thousandths(metric.thousandths))
+        format!("{} {}{unit}", metric.name, files::figure(metric))
     });
     words.collect::<Vec<_>>().join(", ")
 }

@@ -66,6 +66,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
                     .push("no required sensor measured it: the controller's word alone counts".to_string());
             }
             because.extend(state.integrity.gate.story());
+            because.extend(who_waived(state));
             format!("the target is met after {}", actuations(state))
         }
         End::Exhausted { dimension: crate::kernel::budget::Dimension::Rounds } => {
@@ -153,6 +154,20 @@ fn tell_of_the_branch(
     if offers_merge {
         commands.push(format!("git merge {branch}"));
     }
+}
+
+/// Of which node a waiver is, where there are several: an inner one is shown less than the outer ones.
+fn who_waived(state: &State) -> Vec<String> {
+    if state.spec.root.chain().nth(1).is_none() {
+        return Vec::new();
+    }
+    let found = |name| state.integrity.gate.findings.iter().any(|finding| finding.kind == name);
+    let waived = state.integrity.waived_at().into_iter().filter(|(name, _)| found(*name));
+    let words = waived.map(|(name, depth)| {
+        let path = state.spec.node_path(depth as usize).join("/");
+        format!("`{}` was waived in the node {path}", name.name())
+    });
+    words.collect()
 }
 
 /// A person may have waived some of what the run waits with.

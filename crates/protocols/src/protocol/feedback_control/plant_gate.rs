@@ -4,7 +4,7 @@
 use super::spec::Node;
 use super::steadiness::Standing;
 use crate::kernel::gate::{
-    Counted, Gate, GateFinding, GateReport, GateRules, TestCount, TouchedPath, Waiver,
+    Counted, FindingName, Gate, GateFinding, GateReport, GateRules, TestCount, TouchedPath, Waiver,
 };
 use crate::kernel::gate::{fewer_tests, needs_inspection};
 use crate::outcome::{CapturedChange, Reading, ReadingStatus};
@@ -23,8 +23,10 @@ pub struct PlantGate {
     inspected_at: Vec<u32>,
     /// Contents that touched something; an earlier one may be put back.
     earlier: BTreeMap<TreeId, Arc<Look>>,
-    /// What was waived of each content.
-    waived: BTreeMap<TreeId, Vec<Waiver>>,
+    /// What was waived of each content, and at which depth.
+    waived: BTreeMap<TreeId, Vec<(u32, Waiver)>>,
+    /// The content that the gate is of.
+    plant: Option<TreeId>,
     tests_at_base: Vec<TestCount>,
     pub(super) red_at_base: Vec<String>,
 }
@@ -52,17 +54,48 @@ impl PlantGate {
     /// Whatever was inspected was another content; what was waived of this one stays so.
     pub(super) fn turn_to(&mut self, plant: &TreeId) {
         self.look = self.earlier.get(plant).cloned().unwrap_or_default();
-        let waivers = self.waived.get(plant).cloned().unwrap_or_default();
-        self.gate = Gate { findings: self.look.findings.clone(), waivers, ..Gate::default() };
+        self.gate = Gate { findings: self.look.findings.clone(), ..Gate::default() };
+        self.plant = Some(plant.clone());
+        self.show_waivers();
         self.inspected_at.clear();
     }
 
     /// Counts for that content alone.
-    pub(super) fn waive(&mut self, plant: Option<&TreeId>, waivers: &[Waiver]) {
-        self.gate.waivers.extend(waivers.iter().cloned());
+    pub(super) fn waive(&mut self, depth: u32, plant: Option<&TreeId>, waivers: &[Waiver]) {
         if let Some(plant) = plant.filter(|_| !waivers.is_empty()) {
-            self.waived.entry(plant.clone()).or_default().extend(waivers.iter().cloned());
+            let given = waivers.iter().map(|waiver| (depth, waiver.clone()));
+            self.waived.entry(plant.clone()).or_default().extend(given);
+            self.plant = Some(plant.clone());
+            self.show_waivers();
         }
+    }
+
+    /// At which depth what was found about the plant was waived; the innermost of several.
+    pub(super) fn waived_at(&self) -> Vec<(FindingName, u32)> {
+        let given = self.plant.as_ref().and_then(|plant| self.waived.get(plant));
+        given.into_iter().flatten().map(|(depth, waiver)| (waiver.finding, *depth)).collect()
+    }
+
+    /// What the measures of a node at this depth found. An inner node that waived a finding of this name did not run those
+    /// measures: of what they find beyond what it was shown, its word says nothing.
+    pub(super) fn found(&mut self, depth: u32, findings: &[GateFinding]) {
+        for finding in findings {
+            let known = self.gate.findings.iter().find(|known| known.kind == finding.kind);
+            let is_known = |about| known.is_some_and(|known| known.about.contains(about));
+            if known.is_some() && finding.about.iter().all(is_known) {
+                continue;
+            }
+            if let Some(given) = self.plant.as_ref().and_then(|plant| self.waived.get_mut(plant)) {
+                given.retain(|(by, waiver)| waiver.finding != finding.kind || *by <= depth);
+            }
+        }
+        self.show_waivers();
+        self.gate.add(findings);
+    }
+
+    fn show_waivers(&mut self) {
+        let given = self.plant.as_ref().and_then(|plant| self.waived.get(plant));
+        self.gate.waivers = given.into_iter().flatten().map(|(_, waiver)| waiver.clone()).collect();
     }
 
     /// Whether what these readings of the plant say can be believed. Only readings that all pass are worth a closer look; until
@@ -104,6 +137,7 @@ impl PlantGate {
     }
 
     pub(super) fn inspected(&mut self, depth: u32, report: &GateReport) {
+        self.found(depth, &report.findings);
         self.gate.take(report);
         self.inspected_at.push(depth);
     }

@@ -127,7 +127,8 @@ impl State {
             Fact::RunReopened { note, .. } => self.reopen(note.as_deref()),
             Fact::FeedbackControl(fact) => self.evolve_control(fact),
             Fact::PersonSaid { word: Word::Waive(waiver), .. } => {
-                self.integrity.waive(self.plant.as_ref(), core::slice::from_ref(waiver));
+                let depth = self.stack.last().map_or(0, |frame| frame.depth);
+                self.integrity.waive(depth, self.plant.as_ref(), core::slice::from_ref(waiver));
                 self.judge_plant();
             }
             Fact::RunStarted { .. }
@@ -207,7 +208,8 @@ impl State {
             ControlFact::LimitsChanged { limits } => self.spec.change_limits(limits),
             ControlFact::NodeConcluded { end, .. } => self.conclude_node(end),
             ControlFact::DecisionTaken { decision, .. } => {
-                self.integrity.waive(self.plant.as_ref(), &decision.waivers);
+                let depth = self.stack.last().map_or(0, |frame| frame.depth);
+                self.integrity.waive(depth, self.plant.as_ref(), &decision.waivers);
                 self.judge_plant();
                 let told = core::mem::take(&mut self.told_notes).min(self.unsaid_notes.len());
                 self.unsaid_notes.drain(..told);
@@ -247,8 +249,8 @@ impl State {
 
     fn take_readings(&mut self, plant: &TreeId, readings: &[Reading], gate: &[GateFinding]) {
         let commits = self.commits;
-        self.integrity.gate.add(gate);
-        let Some(frame) = self.stack.last_mut() else { return };
+        let Some(frame) = self.stack.last_mut() else { return self.integrity.gate.add(gate) };
+        self.integrity.found(frame.depth, gate);
         let node = self.spec.node(frame.depth as usize);
         if self.base.as_ref().is_some_and(|(_, base)| base == plant) {
             self.integrity.measured_base(node, readings);

@@ -91,11 +91,10 @@ fn moved_figures(new: &Point, old: &Point) -> (usize, usize) {
     for (reading, before) in pairs(new, old) {
         for metric in &reading.metrics {
             let Some(was) = before.metrics.iter().find(|one| one.name == metric.name) else { continue };
+            let (now, was) = (metric.billionths(), was.billionths());
             let (gain, loss) = match metric.better {
-                Better::Higher => {
-                    (metric.thousandths > was.thousandths, metric.thousandths < was.thousandths)
-                }
-                Better::Lower => (metric.thousandths < was.thousandths, metric.thousandths > was.thousandths),
+                Better::Higher => (now > was, now < was),
+                Better::Lower => (now < was, now > was),
             };
             better += usize::from(gain);
             worse += usize::from(loss);

@@ -2,7 +2,10 @@
 //! nothing of terminals and pictures.
 
 use crate::output::printable;
-use windlass_control_api::control_loop::{Measurements, Series};
+use windlass_control_api::control_loop::{Measurements, Series, SeriesPoint};
+
+/// In billionths.
+const ONE: i128 = 1_000_000_000;
 
 /// Everything measured in one node. All rows and lines share its iterations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +30,7 @@ pub(super) struct Figure {
     pub(super) name: String,
     /// Unit and direction, in words.
     pub(super) about: String,
-    pub(super) thousandths: Vec<Option<i64>>,
+    pub(super) billionths: Vec<Option<i128>>,
 }
 
 pub(super) fn of(measured: &Measurements) -> Vec<NodeCharts> {
@@ -55,7 +58,7 @@ pub(super) fn of(measured: &Measurements) -> Vec<NodeCharts> {
             Some(metric) => node.figures.push(Figure {
                 name: format!("{} {}", printable(&series.sensor), printable(metric)),
                 about: about(series),
-                thousandths: node.labels.iter().map(|label| at(label)?.thousandths).collect(),
+                billionths: node.labels.iter().map(|label| billionths(at(label)?)).collect(),
             }),
         }
     }
@@ -94,37 +97,41 @@ impl Strip {
 
 impl Figure {
     pub(super) fn value(&self, at: usize) -> String {
-        self.thousandths.get(at).copied().flatten().map_or_else(|| "-".to_owned(), decimal)
+        self.billionths.get(at).copied().flatten().map_or_else(|| "-".to_owned(), decimal)
     }
 
     /// The smallest and the largest value, never the same: a level line stands in the middle.
-    pub(super) fn span(&self) -> (i64, i64) {
-        let values = || self.thousandths.iter().flatten().copied();
+    pub(super) fn span(&self) -> (i128, i128) {
+        let values = || self.billionths.iter().flatten().copied();
         let (low, high) = (values().min().unwrap_or(0), values().max().unwrap_or(0));
-        if low == high { (low.saturating_sub(1000), high.saturating_add(1000)) } else { (low, high) }
+        if low == high { (low - ONE, high + ONE) } else { (low, high) }
     }
 
     /// How far up a value lies, of so many steps.
-    pub(super) fn height(&self, value: i64, steps: usize) -> usize {
+    pub(super) fn height(&self, value: i128, steps: usize) -> usize {
         let (low, high) = self.span();
-        let (part, whole) = (i128::from(value) - i128::from(low), i128::from(high) - i128::from(low));
+        let (part, whole) = (value - low, high - low);
         let steps = i128::try_from(steps).unwrap_or(i128::MAX);
         usize::try_from((part * steps + whole / 2) / whole).unwrap_or(0)
     }
 }
 
-/// As people write it: `1500` thousandths are `1.5`.
-pub(super) fn decimal(thousandths: i64) -> String {
-    let sign = if thousandths < 0 { "-" } else { "" };
-    let (whole, rest) = (thousandths.unsigned_abs() / 1000, thousandths.unsigned_abs() % 1000);
-    let text = format!("{sign}{whole}.{rest:03}");
+fn billionths(point: &SeriesPoint) -> Option<i128> {
+    Some(i128::from(point.thousandths?) * 1_000_000 + i128::from(point.finer.unwrap_or(0)))
+}
+
+/// As people write it: one and a half billion billionths are `1.5`.
+pub(super) fn decimal(billionths: i128) -> String {
+    let sign = if billionths < 0 { "-" } else { "" };
+    let one = ONE.unsigned_abs();
+    let (whole, rest) = (billionths.unsigned_abs() / one, billionths.unsigned_abs() % one);
+    let text = format!("{sign}{whole}.{rest:09}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use windlass_control_api::control_loop::SeriesPoint;
 
     fn series(sensor: &str, metric: Option<&str>, points: &[(&str, Option<i64>)]) -> Series {
         Series {
@@ -138,6 +145,7 @@ pub(super) mod tests {
                 .map(|(label, value)| SeriesPoint {
                     iteration: (*label).to_owned(),
                     thousandths: *value,
+                    finer: None,
                     passed: *value == Some(1000),
                 })
                 .collect(),
@@ -165,23 +173,36 @@ pub(super) mod tests {
         assert_eq!(nodes[0].labels, ["0", "1", "2"]);
         assert_eq!(nodes[0].best, Some(2));
         assert_eq!(nodes[0].strips[0].passed, [Some(false), Some(false), Some(true)]);
-        assert_eq!(nodes[0].figures[0].thousandths, [None, Some(4000), Some(500)]);
+        assert_eq!(nodes[0].figures[0].billionths, [None, Some(4 * ONE), Some(ONE / 2)]);
         assert_eq!(nodes[0].figures[0].about, "less is better");
     }
 
     #[test]
     fn values_lie_between_the_ends_of_their_span() {
         let figure = example().remove(0).figures.remove(0);
-        assert_eq!((figure.height(4000, 10), figure.height(500, 10), figure.height(2250, 10)), (10, 0, 5));
-        let level = Figure { thousandths: vec![Some(7), Some(7)], ..figure };
+        let heights = [4 * ONE, ONE / 2, 2_250_000_000].map(|value| figure.height(value, 10));
+        assert_eq!(heights, [10, 0, 5]);
+        let level = Figure { billionths: vec![Some(7), Some(7)], ..figure };
         assert_eq!(level.height(7, 10), 5);
-        let wide = Figure { thousandths: vec![Some(i64::MIN), Some(i64::MAX)], ..level };
-        assert_eq!((wide.height(i64::MIN, 8), wide.height(i64::MAX, 8)), (0, 8));
+        let (least, most) = (i128::from(i64::MIN) * 1_000_000, i128::from(i64::MAX) * 1_000_000);
+        let wide = Figure { billionths: vec![Some(least), Some(most)], ..level };
+        assert_eq!((wide.height(least, 8), wide.height(most, 8)), (0, 8));
+    }
+
+    #[test]
+    fn what_is_below_a_thousandth_makes_a_difference() {
+        let mut fine = series("speed", Some("mean"), &[("0", Some(0)), ("1", Some(0))]);
+        fine.points[0].finer = Some(900_000);
+        fine.points[1].finer = Some(800_000);
+        let measured = Measurements { run: "r1".into(), task: "t".into(), series: vec![fine], best: None };
+        let figure = of(&measured).remove(0).figures.remove(0);
+        assert_eq!([figure.value(0), figure.value(1)], ["0.0009", "0.0008"]);
+        assert_eq!([figure.height(900_000, 9), figure.height(800_000, 9)], [9, 0]);
     }
 
     #[test]
     fn numbers_are_written_as_people_write_them() {
-        let written: Vec<String> = [0, 1500, -20, 12_000, i64::MIN].map(decimal).into();
-        assert_eq!(written, ["0", "1.5", "-0.02", "12", "-9223372036854775.808"]);
+        let written: Vec<String> = [0, 1_500_000_000, -20, 12 * ONE, 900_000].map(decimal).into();
+        assert_eq!(written, ["0", "1.5", "-0.00000002", "12", "0.0009"]);
     }
 }

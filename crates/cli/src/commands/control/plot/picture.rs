@@ -122,7 +122,7 @@ fn chart(node: &NodeCharts, figure: &Figure, top: i32, surface: &mut dyn Surface
         surface.text(At { x: left - 6, y }, Anchor::End, &decimal(value), Ink::Faint);
     }
     let mut before = None;
-    for (at, value) in figure.thousandths.iter().enumerate() {
+    for (at, value) in figure.billionths.iter().enumerate() {
         let now = value.map(|value| {
             let up = figure.height(value, usize::try_from(CHART).unwrap_or(0));
             At { x: column(node, at), y: foot - i32::try_from(up).unwrap_or(0) }
@@ -132,7 +132,7 @@ fn chart(node: &NodeCharts, figure: &Figure, top: i32, surface: &mut dyn Surface
         }
         before = now;
     }
-    for (at, value) in figure.thousandths.iter().enumerate() {
+    for (at, value) in figure.billionths.iter().enumerate() {
         if let Some(value) = value {
             let up = figure.height(*value, usize::try_from(CHART).unwrap_or(0));
             let ink = if node.best == Some(at) { Ink::Good } else { Ink::Curve };

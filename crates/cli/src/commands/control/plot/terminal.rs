@@ -85,7 +85,7 @@ fn chart(node: &NodeCharts, figure: &Figure, look: Look, width: usize) -> Vec<St
     let step = canvas.step(node.labels.len());
     // With more iterations than dots, the last ones are shown.
     let first = node.labels.len().saturating_sub((canvas.width - 1) / step + 1);
-    let points = figure.thousandths.iter().enumerate().skip(first);
+    let points = figure.billionths.iter().enumerate().skip(first);
     let mut before: Option<(usize, usize)> = None;
     for (at, value) in points {
         let now = value.map(|value| ((at - first) * step, figure.height(value, canvas.height - 1)));
@@ -260,7 +260,7 @@ main
         node.labels = (0..1000).map(|number| number.to_string()).collect();
         node.best = Some(999);
         node.strips[0].passed = vec![Some(false); 1000];
-        node.figures[0].thousandths = (0..1000).map(|number| Some(number * 1000)).collect();
+        node.figures[0].billionths = (0..1000).map(|number| Some(number * 1_000_000_000)).collect();
         for symbols in [Symbols::Ascii, Symbols::Unicode] {
             for width in [20, 33, 80] {
                 let look = Look { width: Some(width), symbols, ..Look::PLAIN };
