@@ -69,7 +69,8 @@ fn a_stopped_loop_is_to_be_resumed_before_its_branch_is_merged_or_deleted() {
         plant.world.state_dir().display(),
         plant.world.program().display()
     );
-    let stopping = format!("{windlass} stop \"$WINDLASS_RUN\" > /dev/null\n{ADDING_ACTUATOR}");
+    // It waits to be ended: a loop this fast could be over before it hears of the stop.
+    let stopping = format!("{windlass} stop \"$WINDLASS_RUN\" > /dev/null\nexec sleep 600\n");
     let ended = plant.run(&counting_controller(2), &stopping, &[]).exits_with(13);
     let next = steps(&ended, "/control/next_steps");
     assert_eq!(next[0], format!("windlass resume {}", plant.run_id()), "{next:?}");
