@@ -67,8 +67,7 @@ impl TakenUp {
     pub(crate) fn expected(&self, key: &str, base: &Index, earlier: &Index) -> Option<Expected> {
         let Taken { new, rules } = self.known().get(key)?.clone();
         let beyond_base = new.iter().filter(|path| base.find(path.as_bytes()).is_none());
-        let added: Vec<&IndexEntry> =
-            beyond_base.filter_map(|path| earlier.find(path.as_bytes())).collect();
+        let added: Vec<&IndexEntry> = beyond_base.filter_map(|path| earlier.find(path.as_bytes())).collect();
         if added.is_empty() || added.iter().any(|entry| stands_in_the_way(base, &entry.path)) {
             return None;
         }
