@@ -25,6 +25,7 @@ mod render;
 mod repo_path;
 pub mod roadmap_loop;
 mod schema;
+mod schema_rules;
 pub mod story_queue;
 pub mod task_loop;
 mod template;

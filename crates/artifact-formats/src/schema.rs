@@ -3,62 +3,51 @@
 
 use std::sync::LazyLock;
 
-use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value;
 
 use crate::fault::{ArtifactFault, FaultKind, pointer_to};
+use crate::schema_rules::{Rules, Violation, What};
 
-/// A schema file and its validator.
+/// A schema file and its rules.
 pub(crate) struct Schema {
     pub(crate) text: &'static str,
-    validator: LazyLock<Validator, fn() -> Validator>,
+    rules: LazyLock<Rules, fn() -> Rules>,
 }
 
 impl Schema {
-    pub(crate) const fn new(text: &'static str, compile: fn() -> Validator) -> Self {
-        Self { text, validator: LazyLock::new(compile) }
+    pub(crate) const fn new(text: &'static str, compile: fn() -> Rules) -> Self {
+        Self { text, rules: LazyLock::new(compile) }
     }
 
     pub(crate) fn faults(&self, value: &Value) -> Vec<ArtifactFault> {
-        self.validator.iter_errors(value).map(|error| in_our_words(&error)).collect()
+        self.rules.violations(value).into_iter().map(in_our_words).collect()
     }
 }
 
-pub(crate) fn compile(text: &str) -> Validator {
-    let schema: Value = serde_json::from_str(text).expect("the schema files are JSON, which the tests read");
-    jsonschema::options()
-        .with_draft(Draft::Draft202012)
-        .build(&schema)
-        .expect("the schema files are valid draft 2020-12, which the tests compile")
+pub(crate) fn compile(text: &str) -> Rules {
+    Rules::read(text).expect("the schema files use only words that are known, which the tests read")
 }
 
-fn in_our_words(error: &ValidationError<'_>) -> ArtifactFault {
-    let path = error.instance_path().as_str().to_owned();
-    let found = error.instance();
-    match error.kind() {
-        ValidationErrorKind::Required { property } => {
-            ArtifactFault::missing_key(pointer_to(&path, property.as_str().unwrap_or_default()))
+fn in_our_words(violation: Violation<'_>) -> ArtifactFault {
+    let words = violation.in_words();
+    let Violation { path, found, what } = violation;
+    match what {
+        What::Missing { key } => ArtifactFault::missing_key(pointer_to(&path, key)),
+        What::Type { expected } => {
+            ArtifactFault::wrong_type(path, expected.as_str().unwrap_or("another type"), type_name(found))
         }
-        ValidationErrorKind::Type { kind } => {
-            ArtifactFault::wrong_type(path, &expected_type(kind), type_name(found))
-        }
-        ValidationErrorKind::Enum { options } => match found.as_str() {
+        What::Enum { options } => match found.as_str() {
             Some(word) => {
-                let allowed = options.as_array().map(Vec::as_slice).unwrap_or_default();
-                let allowed = allowed.iter().filter_map(Value::as_str).collect::<Vec<_>>();
+                let allowed = options.iter().filter_map(Value::as_str).collect::<Vec<_>>();
                 ArtifactFault::unknown_value(path, &allowed, word)
             }
             None => ArtifactFault::wrong_type(path, "text", type_name(found)),
         },
-        ValidationErrorKind::Pattern { pattern } => pattern_fault(path, pattern, found),
-        ValidationErrorKind::Minimum { .. } | ValidationErrorKind::Maximum { .. } => {
-            ArtifactFault::new(FaultKind::NumberOutOfRange, path, format!("{error}"))
+        What::Pattern { pattern } => pattern_fault(path, pattern, found),
+        What::Minimum { .. } | What::Maximum { .. } => {
+            ArtifactFault::new(FaultKind::NumberOutOfRange, path, words)
         }
-        ValidationErrorKind::Constant { .. } => {
-            ArtifactFault::new(FaultKind::UnsupportedVersion, path, format!("{error}"))
-        }
-        _ => ArtifactFault::new(FaultKind::SchemaViolation, path, format!("{error}")),
+        What::Constant { .. } => ArtifactFault::new(FaultKind::UnsupportedVersion, path, words),
     }
 }
 
@@ -71,13 +60,6 @@ fn pattern_fault(path: String, pattern: &str, found: &Value) -> ArtifactFault {
         ArtifactFault::malformed_hash(path, "a lower-case hexadecimal hash", found)
     } else {
         ArtifactFault::empty_text(path)
-    }
-}
-
-fn expected_type(kind: &TypeKind) -> String {
-    match kind {
-        TypeKind::Single(one) => format!("{one}"),
-        TypeKind::Multiple(_) => "another type".to_owned(),
     }
 }
 

@@ -51,6 +51,7 @@ mod scan;
 mod selection;
 mod set_apart;
 mod snapshot;
+mod taken_up;
 mod tree_builder;
 mod tree_memory;
 mod uncommitted;

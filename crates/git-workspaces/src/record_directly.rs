@@ -1,5 +1,5 @@
-//! Takes down a directory in which nothing new stands, without starting git: tracked files that were changed, deleted or
-//! given another permission. What is new is git's to judge, for it knows the rules for what to leave out.
+//! Takes down a directory in which nothing stands that git has not judged before, without starting git: files that were
+//! changed, deleted or given another permission. What is new is git's to judge, for it knows what is to be left out.
 
 use std::sync::Arc;
 
@@ -10,16 +10,18 @@ use crate::index_file::{Index, IndexEntry, MODE_EXECUTABLE, MODE_FILE};
 use crate::own_objects::{Kind, LARGEST, NewObject};
 use crate::repository::Repository;
 use crate::scan::{FileStat, Scan};
+use crate::taken_up::Expected;
 
 /// Beyond this git, which flushes all of them at once, is as fast.
 const A_FEW: usize = 32;
 
 impl Repository {
-    /// `start` are the entries of the base with the stat data that is still believed of them. `None` where git is to do it.
+    /// `start` are the entries of the base, and of what git took up beside it, with the stat data that is still believed of
+    /// them. `None` where git is to do it.
     pub(crate) fn record_directly(
         &self,
         root: &ConfinedDir,
-        base: &Index,
+        (base, expected): (&Index, Option<&Expected>),
         (start, standing): (&Index, &Scan),
     ) -> Result<Option<(TreeId, Arc<Index>)>, GitError> {
         if !standing.extras.is_empty() || start.entries.iter().any(IndexEntry::is_gitlink) {
@@ -38,6 +40,9 @@ impl Repository {
             let Some((entry, content)) = seen else { return Ok(None) };
             new.extend(content);
             now.push(entry);
+        }
+        if expected.is_some_and(|expected| !expected.has_rules_of(&now)) {
+            return Ok(None);
         }
         self.write_tree(Index::of_entries(now), base, new).map(Some)
     }

@@ -15,6 +15,7 @@ use crate::id_memory::IdMemory;
 use crate::ids::{Commit, TreeId};
 use crate::index_file::Index;
 use crate::own_objects::OwnObjects;
+use crate::taken_up::TakenUp;
 use crate::tree_memory::TreeMemory;
 
 /// Listings of base trees are caches; this many stay.
@@ -30,6 +31,7 @@ pub struct Repository {
     pub(crate) resolved: Arc<Mutex<BTreeMap<String, Commit>>>,
     pub(crate) memory: TreeMemory,
     pub(crate) told: IdMemory,
+    pub(crate) taken_up: TakenUp,
     pub(crate) objects: OwnObjects,
 }
 
@@ -41,7 +43,8 @@ impl Repository {
         let control = ControlDir::open(control_path, &checkout, format)?;
         let objects = OwnObjects::at(control.objects());
         let (memory, told) = (TreeMemory::default(), IdMemory::default());
-        Ok(Self { git, checkout, control, format, resolved: Arc::default(), memory, told, objects })
+        let taken_up = TakenUp::default();
+        Ok(Self { git, checkout, control, format, resolved: Arc::default(), memory, told, taken_up, objects })
     }
 
     pub fn checkout(&self) -> &Checkout {

@@ -125,14 +125,24 @@ impl Repository {
         let earlier = Index::read(&index_path).unwrap_or_default();
         let temporary = fresh_index_path(&index_path);
         let began = moment(&temporary)?;
-        let start = Index::clone(&base_index).with_stats_of(&earlier);
+        let expected = match ignored {
+            IgnoredFiles::LeftOut => self.taken_up.expected(key, &base_index, &earlier),
+            _ => None,
+        };
+        let from_base = || Index::clone(&base_index).with_stats_of(&earlier);
+        let start = expected.as_ref().map_or_else(from_base, |expected| expected.list.clone());
         let standing = scan(&root, &start.entries)?;
         let (mut hazards, mut left_out) = (Vec::new(), None);
-        let directly = self.record_directly(&root, &base_index, (&start, &standing))?;
+        let seen = (&start, &standing);
+        let directly = self.record_directly(&root, (&base_index, expected.as_ref()), seen)?;
         let (tree, now) = if let Some(taken) = directly {
             write_index(&temporary, &taken.1, self.format)?;
             taken
         } else {
+            let (start, standing) = match expected {
+                Some(expected) => (from_base(), expected.seen_from_base(standing)),
+                None => (start, standing),
+            };
             let blockers = blockers(&root)?;
             if !blockers.is_empty() {
                 // A file that nobody uses yet; one that stays is litter.
@@ -146,7 +156,11 @@ impl Repository {
                 return Ok(Snapshot::beyond(base, beyond));
             }
             let work = Work { root: &root, index: &temporary, began };
+            let only_new = matches!(ignored, IgnoredFiles::LeftOut);
             let recorded = self.record_by_git(&work, ignored, &mut hazards)?;
+            if only_new {
+                self.taken_up.remember((key, &root), &standing.extras, (&base_index, &recorded.now));
+            }
             left_out = recorded.left_out;
             (recorded.tree, recorded.now)
         };
@@ -179,6 +193,7 @@ impl Repository {
 
     /// Forgets the private index of a workspace that will not be looked at again under this key.
     pub fn forget_index(&self, key: &str) {
+        self.taken_up.forget(key);
         // Only a memory of what was seen: one that stays is litter, not a fault.
         let _ = fs::remove_file(path_for_key(&self.control.indexes(), key));
     }

@@ -9,8 +9,9 @@ use crate::index_file::Index;
 
 /// As many as one round of work looks at.
 const LISTINGS: usize = 8;
-/// Of all listings together: some ten megabytes.
-const ENTRIES: usize = 100_000;
+/// Of all listings together: some sixty megabytes. A round looks at three, of the base, of the change and of the one before;
+/// one that is not kept is listed by git each time, which in a large repository is most of a round.
+const ENTRIES: usize = 400_000;
 const OVERLAYS: usize = 8;
 
 /// Names the parts that an overlay was made of.

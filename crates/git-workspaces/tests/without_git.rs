@@ -64,6 +64,72 @@ fn changes_of_tracked_files_are_taken_down_as_git_would() {
 }
 
 #[test]
+fn what_git_took_up_once_is_taken_down_again_as_git_would() {
+    let world = World::new();
+    let (repository, base, doer, away) = without_git(&world);
+    fs::rename(&away, away.with_extension("")).unwrap();
+    write(&doer.join("new/deep/one.txt"), "one");
+    write(&doer.join("new/two.txt"), "two");
+    write(&doer.join("three.txt"), "three");
+    let first = take(&repository, &doer, &base);
+    fs::rename(away.with_extension(""), &away).unwrap();
+    assert_eq!(take(&repository, &doer, &base), first, "asked twice");
+    write(&doer.join("three.txt"), "changed");
+    write(&doer.join("a0"), "changed");
+    fs::remove_dir_all(doer.join("new/deep")).unwrap();
+    chmod(&doer.join("new/two.txt"), 0o755);
+    let snapshot = take(&repository, &doer, &base);
+    world.git(&doer, &["add", "-A"]);
+    assert_eq!(snapshot.tree.as_str(), world.git(&doer, &["write-tree"]));
+    let paths: Vec<_> = snapshot.changes.iter().map(|change| change.path.to_string()).collect();
+    assert_eq!(paths, ["a0", "new/two.txt", "three.txt"]);
+    fs::remove_file(doer.join("three.txt")).unwrap();
+    assert_eq!(take(&repository, &doer, &base).changes.len(), 2);
+}
+
+#[test]
+fn git_is_asked_again_when_the_rules_or_anything_else_is_new() {
+    let world = World::new();
+    let (repository, base, doer, away) = without_git(&world);
+    fs::rename(&away, away.with_extension("")).unwrap();
+    let fresh = || take(&world.open(), &doer, &base).tree;
+    write(&doer.join("new.txt"), "one");
+    write(&doer.join("part/kept.txt"), "kept");
+    take(&repository, &doer, &base);
+    // Each of these changes what git would take up of files that it has taken up before.
+    for (path, content) in [
+        (".gitignore", "new.txt\n"),
+        (".gitignore", "kept.txt\n"),
+        ("part/.gitignore", "*.txt\n"),
+        ("other.txt", "other"),
+        ("part/.gitignore", "!*.txt\n"),
+    ] {
+        write(&doer.join(path), content);
+        assert_eq!(take(&repository, &doer, &base).tree, fresh(), "{path} {content}");
+        write(&doer.join("new.txt"), &format!("changed by {path} {content}"));
+        assert_eq!(take(&repository, &doer, &base).tree, fresh(), "after {path} {content}");
+    }
+    fs::remove_file(doer.join(".gitignore")).unwrap();
+    assert_eq!(take(&repository, &doer, &base).tree, fresh());
+}
+
+#[test]
+fn rules_that_nobody_sees_are_never_relied_on() {
+    let world = World::new();
+    let (repository, base, doer, away) = without_git(&world);
+    fs::rename(&away, away.with_extension("")).unwrap();
+    // Left out itself, it lets in what the rules above leave out.
+    write(&doer.join(".gitignore"), "*.txt\n");
+    write(&doer.join("part/.gitignore"), ".gitignore\n!new.txt\n");
+    write(&doer.join("part/new.txt"), "new");
+    let with = take(&repository, &doer, &base);
+    assert!(with.changes.iter().any(|change| change.path.to_string() == "part/new.txt"));
+    fs::remove_file(doer.join("part/.gitignore")).unwrap();
+    let without = take(&repository, &doer, &base);
+    assert!(without.changes.iter().all(|change| change.path.to_string() != "part/new.txt"));
+}
+
+#[test]
 fn an_edit_that_leaves_every_time_but_one_as_it_was_is_taken_down() {
     let world = World::new();
     let (repository, base, doer, _) = without_git(&world);

@@ -1,7 +1,7 @@
 //! Sealed artifacts by content: what a verdict rests on is stored once, read-only, under the hash of its bytes, out of
 //! the agents' way. Whatever lies in a run directory is only a copy of this.
 
-use crate::durable_file::place_read_only;
+use crate::durable_file::{ensure, place_read_only};
 use crate::fault::file_fault;
 use crate::state_dir::make_private;
 use sha2::{Digest as _, Sha256};
@@ -51,6 +51,17 @@ impl EvidenceStore {
         };
         self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).extend(unflushed);
         Ok(ArtifactRef { name: name.to_owned(), digest, bytes: content.len() as u64 })
+    }
+
+    /// Seals what a step is about to be given, and lays it out there as well: one file under two names, both out of the
+    /// agents' reach.
+    pub(crate) fn seal_at(&self, name: &str, content: &[u8], path: &Path) -> Result<ArtifactRef, Fault> {
+        let sealed = self.seal(name, content)?;
+        if std::fs::hard_link(self.path_of(&sealed.digest), path).is_err() {
+            // It is there already, or this file system knows no second names.
+            ensure(path, content)?;
+        }
+        Ok(sealed)
     }
 
     /// Whether these bytes are sealed, and still what they were.
@@ -147,6 +158,20 @@ mod tests {
         assert_eq!(mode & 0o777, 0o400);
         store.flush().unwrap();
         assert_eq!(store.read(&sealed).unwrap(), b"pass");
+    }
+
+    #[test]
+    fn what_a_step_is_given_is_the_sealed_file_itself_or_a_copy() {
+        use std::os::unix::fs::MetadataExt;
+        let (directory, store) = store();
+        let path = directory.path().join("prompt.md");
+        let sealed = store.seal_at("prompt.md", b"do it", &path).unwrap();
+        let inode = |path: &Path| std::fs::metadata(path).unwrap().ino();
+        assert_eq!(inode(&path), inode(&store.path_of(&sealed.digest)));
+        assert_eq!(store.seal_at("prompt.md", b"do it", &path).unwrap(), sealed, "asked twice");
+        store.seal_at("prompt.md", b"do something else", &path).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"do something else");
+        assert_eq!(store.read(&sealed).unwrap(), b"do it");
     }
 
     #[test]

@@ -54,6 +54,13 @@ pub(crate) struct ChildRecord {
     pub(crate) session: u32,
 }
 
+/// The right to start or bury the child of a directory, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _directory: Option<File>,
+    _file: Option<File>,
+}
+
 /// A directory that belongs to exactly one effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EffectDir(PathBuf);
@@ -119,19 +126,30 @@ impl EffectDir {
     }
 
     /// Who holds this may start or bury the child. `None` when somebody else holds it; it is released when dropped.
-    pub(crate) fn try_lock(&self) -> Result<Option<File>, SupervisorError> {
+    ///
+    /// The directory itself is locked, which takes no file of its own. Keepers of earlier versions locked one, and so does
+    /// everybody where a file system locks no directories.
+    pub(crate) fn try_lock(&self) -> Result<Option<Lock>, SupervisorError> {
+        let failed = |action, source| SupervisorError::file(action, &self.0, source);
+        let directory = File::open(&self.0).map_err(|source| failed("open", source))?;
+        let directory = match flock(&directory, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Some(directory),
+            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+            Err(_) => None,
+        };
         let path = self.0.join("keeper.lock");
-        let failed = |action, source| SupervisorError::file(action, &path, source);
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(|source| failed("open", source))?;
+        let file = OpenOptions::new().create(directory.is_none()).truncate(false).write(true).open(&path);
+        let file = match file {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && directory.is_some() => {
+                return Ok(Some(Lock { _directory: directory, _file: None }));
+            }
+            Err(source) => return Err(SupervisorError::file("open", &path, source)),
+        };
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(file)),
+            Ok(()) => Ok(Some(Lock { _directory: directory, _file: Some(file) })),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-            Err(error) => Err(failed("lock", error.into())),
+            Err(error) => Err(SupervisorError::file("lock", &path, error)),
         }
     }
 

@@ -42,6 +42,37 @@ fn a_log_that_could_not_be_kept_is_told_and_the_child_may_be_forgotten() {
 }
 
 #[test]
+fn a_stream_on_which_nothing_was_said_has_no_file() {
+    let world = World::new();
+    let end = world.run(&world.script("echo out"));
+    assert_eq!((end.stdout_bytes, end.stderr_bytes, end.output_lost), (4, 0, None));
+    let files = std::fs::read_dir(world.effect()).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = files.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["child.json", "exit.json", "keeper.json", "spec.json", "stdout.log"]);
+}
+
+#[test]
+fn what_was_said_before_the_child_is_none_of_its_words() {
+    let world = World::new();
+    std::fs::create_dir(world.effect()).unwrap();
+    std::fs::write(world.effect().join("stdout.log"), "all tests passed\n").unwrap();
+    assert!(world.run(&world.script(":")).is_success());
+    assert_eq!(world.stdout(), "");
+}
+
+#[test]
+fn the_lock_of_a_keeper_of_an_earlier_version_counts() {
+    let world = World::new();
+    world.run(&world.script(":"));
+    let held = std::fs::File::create(world.effect().join("keeper.lock")).unwrap();
+    held.lock().unwrap();
+    assert!(matches!(forget(&world.effect()), Err(SupervisorError::KeeperAlive { .. })));
+    drop(held);
+    forget(&world.effect()).unwrap();
+}
+
+#[test]
 fn a_child_at_work_cannot_be_forgotten() {
     let world = World::new();
     let mut child = world.start(&world.script("touch $T/begun; while test ! -e $T/go; do sleep 0.01; done"));

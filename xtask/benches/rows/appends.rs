@@ -17,13 +17,13 @@ use crate::stage::{Stage, runtime};
 
 const SAMPLES: usize = 301;
 
-struct NoEffects;
+pub(crate) struct NoEffects;
 
 impl EffectRunner for NoEffects {
     fn start(&mut self, _run: &Run, _effect: EffectId, _request: &Effect) {}
 }
 
-struct Standing;
+pub(crate) struct Standing;
 
 impl Clock for Standing {
     fn now(&self) -> Millis {
@@ -92,7 +92,7 @@ fn append(bench: &Bench, facts: usize) -> Result<Measurement> {
     Ok(Measurement::of_times(Medians { ours: median(ours), floor: median(floor) }))
 }
 
-fn bare_commit(bare: &mut BareFacts, facts: &[Fact]) -> Result<Duration> {
+pub(crate) fn bare_commit(bare: &mut BareFacts, facts: &[Fact]) -> Result<Duration> {
     let payloads: Vec<String> = facts.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
     let (at, hash) = (i64::try_from(Standing.now().0)?, "0".repeat(64));
     let stopwatch = Stopwatch::start();
@@ -100,14 +100,15 @@ fn bare_commit(bare: &mut BareFacts, facts: &[Fact]) -> Result<Duration> {
     Ok(stopwatch.elapsed())
 }
 
-struct Scene {
-    stage: Stage,
-    runtime: Runtime,
-    rehearsal: Rehearsal,
+/// A journal to write to, and what to write.
+pub(crate) struct Scene {
+    pub(crate) stage: Stage,
+    pub(crate) runtime: Runtime,
+    pub(crate) rehearsal: Rehearsal,
 }
 
 impl Scene {
-    fn set(bench: &Bench) -> Result<Self> {
+    pub(crate) fn set(bench: &Bench) -> Result<Self> {
         let stage = Stage::with_files(bench, 1)?;
         stage.run("TASK", 1, "none")?;
         let runtime = runtime()?;

@@ -19,6 +19,8 @@ const LARGE: usize = 2_000;
 /// The last iterations of a run of a thousand are held against those of fresh runs.
 const LONG_RUN: u32 = 1_000;
 const LAST: u32 = 10;
+const FOUR_THOUSAND: u32 = 4_000;
+const A_HUNDRED: u32 = 100;
 /// As many iterations of fresh runs, in three runs: one alone would be at the mercy of a busy moment.
 const FRESH_RUNS: u32 = 3;
 
@@ -61,6 +63,19 @@ pub(crate) fn late(bench: &Bench) -> Result<Measurement> {
         early.extend(lengths(&openings_of(&stage, &format!("fresh-{fresh}"), LAST)?, LAST));
     }
     Ok(Measurement::of_times(Medians { ours: median(late), floor: median(early) }))
+}
+
+/// The average of 4,000 iterations against that of a hundred, before and after them.
+pub(crate) fn four_thousand(bench: &Bench) -> Result<Measurement> {
+    let stage = Stage::with_control_loop(bench, SMALL)?;
+    let average = |branch: &str, iterations: u32| -> Result<Duration> {
+        let openings = openings_of(&stage, branch, iterations)?;
+        Ok(Duration::from_millis(openings[iterations as usize] - openings[0]) / iterations)
+    };
+    let before = average("before", A_HUNDRED)?;
+    let many = average("many", FOUR_THOUSAND)?;
+    let after = average("after", A_HUNDRED)?;
+    Ok(Measurement::of_times(Medians { ours: many, floor: (before + after) / 2 }))
 }
 
 /// Calls of git of an iteration; its two agents and its sensor come with a keeper each besides.

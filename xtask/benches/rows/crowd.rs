@@ -58,6 +58,47 @@ pub(crate) fn sleeping_memory(bench: &Bench) -> Result<Measurement> {
     Ok(Measurement { measured: Quantity::Count(bytes), floor: None })
 }
 
+/// Threads of the process that waits for so many agents, beyond one for each core; a keeper has one.
+pub(crate) fn sleeping_threads(bench: &Bench) -> Result<Measurement> {
+    let crowd = Crowd::of(bench)?;
+    let runtime = runtime()?;
+    let _inside = runtime.enter();
+    let gate = crowd.pipe("gate")?;
+    let mut children = crowd.start_all(&format!("read x < {}", gate.display()))?;
+    let waited = async {
+        let mut ends = tokio::task::JoinSet::new();
+        let directories: Vec<PathBuf> = children.iter().map(|child| child.effect_dir().to_owned()).collect();
+        for mut child in children.drain(..) {
+            ends.spawn(async move { child.wait().await });
+        }
+        tokio::task::yield_now().await;
+        let mut threads = threads_of("self")?;
+        for directory in directories {
+            let of_keeper = threads_of(&keeper_of(&directory)?.to_string())?;
+            ensure!(of_keeper == 1, "a keeper has {of_keeper} threads");
+            threads = threads.max(threads_of("self")?);
+        }
+        // Whoever opens the pipe for writing and goes lets all of them go on, and those who come later as well.
+        while !ends.is_empty() {
+            drop(std::fs::OpenOptions::new().read(true).write(true).open(&gate)?);
+            std::fs::write(&gate, "go\n".repeat(AGENTS))?;
+            while let Some(end) = ends.join_next().await {
+                end??;
+            }
+        }
+        Ok::<_, anyhow::Error>(threads)
+    };
+    let cores = std::thread::available_parallelism()?.get() as u64;
+    let threads = runtime.block_on(waited)?;
+    Ok(Measurement { measured: Quantity::Count(threads.saturating_sub(cores)), floor: None })
+}
+
+fn threads_of(process: &str) -> Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Threads:"));
+    Ok(line.context("the system does not say how many threads a process has")?.trim().parse()?)
+}
+
 /// By how much the keeper has grown at its largest, against one whose child says nothing.
 pub(crate) fn output(bench: &Bench) -> Result<Measurement> {
     let crowd = Crowd::of(bench)?;

@@ -8,6 +8,7 @@ mod between_agents;
 mod by_hand;
 mod control;
 mod control_by_hand;
+mod counts;
 mod crowd;
 mod history;
 mod long_journals;
@@ -18,7 +19,9 @@ mod roadmap_by_hand;
 mod roadmap_plane;
 mod rounds;
 mod scratch;
+mod script_loop;
 mod stage;
+mod steps;
 mod stories;
 
 use std::process::ExitCode;
@@ -60,6 +63,12 @@ const ROWS: &[Row] = &[
         measure: crowd::sleeping_memory,
     },
     Row {
+        name: "sleeping-agents-256-threads",
+        what: "threads beyond the number of cores in the process that waits for 256 agents",
+        goal: Goal::CountAtMost(8),
+        measure: crowd::sleeping_threads,
+    },
+    Row {
         name: "output-10-gigabytes",
         what: "bytes by which the keeper of an agent grows that prints ten gigabytes",
         goal: Goal::CountAtMost(16_000_000),
@@ -90,6 +99,30 @@ const ROWS: &[Row] = &[
         measure: rounds::rejected_huge,
     },
     Row {
+        name: "script-round-20-files",
+        what: "one rejected round against a shell script that does the same, nothing durable on either side",
+        goal: Goal::RatioAtMost(0.2),
+        measure: script_loop::small,
+    },
+    Row {
+        name: "script-round-700-files",
+        what: "the same with 700 files",
+        goal: Goal::RatioAtMost(0.1),
+        measure: script_loop::medium,
+    },
+    Row {
+        name: "script-round-2000-files",
+        what: "the same with 2,000 files",
+        goal: Goal::RatioAtMost(0.05),
+        measure: script_loop::large,
+    },
+    Row {
+        name: "script-round-100000-files",
+        what: "the same with 100,000 files",
+        goal: Goal::RatioAtMost(0.1),
+        measure: script_loop::huge,
+    },
+    Row {
         name: "pass-round-20-files",
         what: "a whole `windlass run` of one round that passes and lands, against the same by hand",
         goal: Goal::RatioAtMost(2.0),
@@ -110,7 +143,7 @@ const ROWS: &[Row] = &[
     Row {
         name: "processes-a-round",
         what: "processes of a rejected round besides its two agents",
-        goal: Goal::None,
+        goal: Goal::CountAtMost(3),
         measure: rounds::processes,
     },
     Row {
@@ -120,10 +153,28 @@ const ROWS: &[Row] = &[
         measure: rounds::commits,
     },
     Row {
-        name: "files-a-round",
-        what: "files that a rejected round leaves, of the agents and of the engine",
-        goal: Goal::None,
-        measure: rounds::files,
+        name: "files-made-a-round",
+        what: "files made in a rejected round in which one file is changed, those of its agents and temporary ones included",
+        goal: Goal::CountAtMost(21),
+        measure: counts::files_made_small,
+    },
+    Row {
+        name: "files-made-a-round-2000-files",
+        what: "the same with 2,000 files",
+        goal: Goal::CountAtMost(21),
+        measure: counts::files_made_large,
+    },
+    Row {
+        name: "chmods-a-round",
+        what: "changes of permissions in a rejected round with 2,000 files",
+        goal: Goal::CountAtMost(0),
+        measure: counts::chmods,
+    },
+    Row {
+        name: "journal-read-a-round",
+        what: "bytes of the journal read in each of a hundred rounds, against each of ten",
+        goal: Goal::RatioAtMost(1.1),
+        measure: counts::journal_read,
     },
     Row {
         name: "control-iteration-20-files",
@@ -142,6 +193,12 @@ const ROWS: &[Row] = &[
         what: "the last of 1,000 iterations against those of fresh runs",
         goal: Goal::RatioAtMost(1.1),
         measure: control::late,
+    },
+    Row {
+        name: "control-iteration-4000",
+        what: "the average of 4,000 iterations against that of a hundred",
+        goal: Goal::RatioAtMost(1.1),
+        measure: control::four_thousand,
     },
     Row {
         name: "git-calls-an-iteration",
@@ -184,6 +241,18 @@ const ROWS: &[Row] = &[
         what: "the same with 2,000 files",
         goal: Goal::TimeBelow(Duration::from_millis(50)),
         measure: between_agents::large,
+    },
+    Row {
+        name: "iteration-without-git",
+        what: "a kept agent that takes no time and a turn of the engine, less the durable commits, against a bare start",
+        goal: Goal::TimeBelow(Duration::from_micros(2_300)),
+        measure: steps::iteration,
+    },
+    Row {
+        name: "silent-agent",
+        what: "a kept agent that says nothing against one that talks",
+        goal: Goal::RatioAtMost(2.0),
+        measure: steps::silent,
     },
     Row {
         name: "turn",

@@ -14,6 +14,9 @@ use crate::stage::Stage;
 const SAMPLES: usize = 7;
 /// Rejected rounds of one run, so that a whole millisecond in a fact's time is a fraction of one in a round's.
 const REJECTED: u32 = 20;
+/// In a huge repository a round takes long enough that few tell as much, and two worktrees of it fill the memory.
+const HUGE_SAMPLES: usize = 3;
+const HUGE_REJECTED: u32 = 5;
 const SMALL: usize = 20;
 const MEDIUM: usize = 700;
 const LARGE: usize = 2_000;
@@ -32,19 +35,19 @@ pub(crate) fn passing_large(bench: &Bench) -> Result<Measurement> {
 }
 
 pub(crate) fn rejected_small(bench: &Bench) -> Result<Measurement> {
-    rejected(bench, SMALL)
+    rejected(bench, SMALL, (SAMPLES, REJECTED))
 }
 
 pub(crate) fn rejected_medium(bench: &Bench) -> Result<Measurement> {
-    rejected(bench, MEDIUM)
+    rejected(bench, MEDIUM, (SAMPLES, REJECTED))
 }
 
 pub(crate) fn rejected_large(bench: &Bench) -> Result<Measurement> {
-    rejected(bench, LARGE)
+    rejected(bench, LARGE, (SAMPLES, REJECTED))
 }
 
 pub(crate) fn rejected_huge(bench: &Bench) -> Result<Measurement> {
-    rejected(bench, HUGE)
+    rejected(bench, HUGE, (HUGE_SAMPLES, HUGE_REJECTED))
 }
 
 /// A whole run of one round, from the start of the program to its end.
@@ -72,22 +75,23 @@ fn passing(bench: &Bench, files: usize) -> Result<Measurement> {
 }
 
 /// One rejected round among many: from the opening of the first to that of the last, by the facts' own times.
-fn rejected(bench: &Bench, files: usize) -> Result<Measurement> {
+fn rejected(bench: &Bench, files: usize, (samples, rounds): (usize, u32)) -> Result<Measurement> {
     let stage = Stage::with_files(bench, files)?;
     let mut by_hand = ByHand::make(&stage, "by-hand")?;
     by_hand.prepare(0)?;
     let (mut ours, mut floor) = (Vec::new(), Vec::new());
-    for sample in 0..SAMPLES {
+    for sample in 0..samples {
         let task = format!("TASK-{sample}");
-        stage.run(&task, REJECTED, "none")?;
-        let openings = openings(&stage.facts(&task)?)?;
-        let span = openings[REJECTED as usize] - openings[0];
-        ours.push(Duration::from_millis(span) / REJECTED);
+        stage.run(&task, rounds, "none")?;
+        let openings = opened_rounds(&stage.facts(&task)?)?;
+        let span = openings[rounds as usize] - openings[0];
+        ours.push(Duration::from_millis(span) / rounds);
+        stage.clear_worktrees()?;
         let stopwatch = Stopwatch::start();
-        for _ in 0..REJECTED {
+        for _ in 0..rounds {
             by_hand.round()?;
         }
-        floor.push(stopwatch.elapsed() / REJECTED);
+        floor.push(stopwatch.elapsed() / rounds);
     }
     Ok(Measurement::of_times(Medians { ours: median(ours), floor: median(floor) }))
 }
@@ -102,7 +106,7 @@ pub(crate) fn late_round(bench: &Bench) -> Result<Measurement> {
         {
             let task = format!("{name}-{sample}");
             stage.run(&task, rejected_rounds, "none")?;
-            let openings = openings(&stage.facts(&task)?)?;
+            let openings = opened_rounds(&stage.facts(&task)?)?;
             let last = openings.windows(2).rev().take(FRESH_RUN as usize);
             lengths.extend(last.map(|pair| Duration::from_millis(pair[1] - pair[0])));
         }
@@ -142,20 +146,7 @@ pub(crate) fn commits(bench: &Bench) -> Result<Measurement> {
     Ok(count(settled as u64 / u64::from(REJECTED)))
 }
 
-/// What a rejected round leaves on the disk, its two agents' files and the changed one included.
-pub(crate) fn files(bench: &Bench) -> Result<Measurement> {
-    let stage = Stage::with_files(bench, SMALL)?;
-    stage.run("FIRST", 0, "none")?;
-    let mut left = Vec::new();
-    for (task, rejected_rounds) in [("SHORT", 1), ("LONG", 1 + REJECTED)] {
-        let before = count_files(&stage.state_directory())? + count_files(&stage.repository())?;
-        stage.run(task, rejected_rounds, "none")?;
-        left.push(count_files(&stage.state_directory())? + count_files(&stage.repository())? - before);
-    }
-    Ok(count((left[1] - left[0]) / u64::from(REJECTED)))
-}
-
-fn openings(facts: &[Value]) -> Result<Vec<u64>> {
+pub(crate) fn opened_rounds(facts: &[Value]) -> Result<Vec<u64>> {
     let opened = facts.iter().filter(|fact| kind(fact) == "round-opened");
     opened.map(|fact| fact["at_ms"].as_u64().context("a fact has no time")).collect()
 }
@@ -171,16 +162,6 @@ fn keepers(stage: &Stage, task: &str) -> Result<u64> {
     let mut found = 0;
     for effect in std::fs::read_dir(&effects).with_context(|| effects.display().to_string())? {
         found += u64::from(effect?.path().join("keeper.json").is_file());
-    }
-    Ok(found)
-}
-
-fn count_files(directory: &std::path::Path) -> Result<u64> {
-    let Ok(entries) = std::fs::read_dir(directory) else { return Ok(0) };
-    let mut found = 0;
-    for entry in entries {
-        let entry = entry?;
-        found += if entry.file_type()?.is_dir() { count_files(&entry.path())? } else { 1 };
     }
     Ok(found)
 }

@@ -26,6 +26,7 @@ pub(crate) struct Stage {
     program: PathBuf,
     memory: TempDir,
     disk: PathBuf,
+    state: PathBuf,
     search_path: String,
     git: PathBuf,
 }
@@ -41,7 +42,8 @@ impl Stage {
         let disk = scratch::directory(bench)?;
         let search_path = environment("PATH").unwrap_or_else(|| "/usr/bin:/bin".to_owned());
         let git = agent::real_git()?;
-        let stage = Self { program: bench.program.clone(), memory, disk, search_path, git };
+        let state = disk.join("state");
+        let stage = Self { program: bench.program.clone(), memory, disk, state, search_path, git };
         stage.make_repository(files)?;
         Ok(stage)
     }
@@ -159,7 +161,26 @@ impl Stage {
     }
 
     pub(crate) fn state_directory(&self) -> PathBuf {
-        self.on_disk("state")
+        self.state.clone()
+    }
+
+    /// For what is held against something that makes nothing durable.
+    pub(crate) fn with_state_in_memory(mut self) -> Self {
+        self.state = self.in_memory("state");
+        self
+    }
+
+    /// The worktrees of runs that have ended, which nobody will look at. They lie in memory, where removing costs no later
+    /// row anything and keeping them would fill it.
+    pub(crate) fn clear_worktrees(&self) -> Result<()> {
+        let runs = self.repository().join(".orchestrator/runs");
+        for run in std::fs::read_dir(&runs).with_context(|| runs.display().to_string())? {
+            let worktrees = run?.path().join("worktrees");
+            if worktrees.is_dir() {
+                std::fs::remove_dir_all(&worktrees)?;
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn journal(&self) -> PathBuf {
@@ -204,13 +225,25 @@ impl Stage {
         rejected_rounds: u32,
         landing: &str,
     ) -> Result<()> {
+        let (_, words) = self.run_words(words, task, rejected_rounds, landing)?;
+        self.windlass(&words.iter().map(String::as_str).collect::<Vec<_>>()).map(drop)
+    }
+
+    /// The program and what it is told for such a run.
+    pub(crate) fn run_words(
+        &self,
+        words: &str,
+        task: &str,
+        rejected_rounds: u32,
+        landing: &str,
+    ) -> Result<(&Path, Vec<String>)> {
         let agent = format!("command:{} {} {words}", own_program()?.display(), agent::PLAY);
         let rounds = (rejected_rounds + 1).to_string();
         let repository = self.repository();
         let repository = repository.to_str().context("the repository has a plain path")?;
         let disk = self.disk.to_str().context("the disk has a plain path")?;
         // The agents' moments lie beside the state directory, where no agent may write of itself.
-        self.windlass(&[
+        let words = [
             "run",
             "a change",
             "--id",
@@ -225,8 +258,8 @@ impl Stage {
             landing,
             "--sandbox-write",
             disk,
-        ])
-        .map(drop)
+        ];
+        Ok((&self.program, words.map(str::to_owned).to_vec()))
     }
 
     /// The run's facts as `log --json` gives them.
@@ -288,6 +321,6 @@ pub(crate) fn runtime() -> Result<Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
 }
 
-fn own_program() -> Result<PathBuf> {
+pub(crate) fn own_program() -> Result<PathBuf> {
     std::env::current_exe().context("this program does not know its own file")
 }

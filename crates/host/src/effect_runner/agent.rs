@@ -127,7 +127,7 @@ fn begin(
         Spec::RoadmapRounds(_) => roadmap_loop::prompt::render(context, asked, run, (&outbox, answer_by))?,
     };
     let prompt_file = directory.join("prompt.md");
-    ensure(&prompt_file, text.as_bytes())?;
+    context.evidence.seal_at(&prompt::file_name(asked.role), text.as_bytes(), &prompt_file)?;
     let round = told_in(context, asked);
     std::fs::create_dir_all(&round).map_err(|error| file_fault("make the directory", &round, &error))?;
     ensure(&round.join(prompt::file_name(asked.role)), text.as_bytes())?;

@@ -81,12 +81,17 @@ impl World {
         assert_eq!(leftover, None, "a temporary file was left in {names:?}");
     }
 
+    /// A log that is not there is an empty one.
+    fn said(&self, log: &str) -> String {
+        String::from_utf8_lossy(&std::fs::read(self.effect().join(log)).unwrap_or_default()).into_owned()
+    }
+
     pub(crate) fn stdout(&self) -> String {
-        String::from_utf8_lossy(&std::fs::read(self.effect().join("stdout.log")).unwrap()).into_owned()
+        self.said("stdout.log")
     }
 
     pub(crate) fn stderr(&self) -> String {
-        String::from_utf8_lossy(&std::fs::read(self.effect().join("stderr.log")).unwrap()).into_owned()
+        self.said("stderr.log")
     }
 
     pub(crate) fn keeper_identity(&self) -> ProcessIdentity {
