@@ -7,6 +7,7 @@ mod ladder;
 mod output;
 mod watch;
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -73,7 +74,8 @@ async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
         source: error.into(),
     })?;
     let mut rooms = Rooms::open(&directory)?;
-    rooms.keeper.write(&ProcessIdentity::current()?, Survives::TheProcess)?;
+    let began = if spec.outlasts_power_cuts { Survives::PowerCuts } else { Survives::TheProcess };
+    rooms.keeper.write(&ProcessIdentity::current()?, began)?;
     let secrets = secrets(&spec);
     let redaction = Redaction::new(secrets.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())));
     // Never the name of an earlier group: whoever buries that one's child ends all its members.
@@ -106,7 +108,24 @@ async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
     if let Some(group) = &group {
         group.remove();
     }
+    if spec.outlasts_power_cuts {
+        flush_disks([directory.path(), &spec.directory]);
+    }
     write_end(&directory, rooms.end, &end).await
+}
+
+/// What the child wrote, wherever it did so on these disks: an end that is known without it would be worth nothing.
+fn flush_disks(directories: [&Path; 2]) {
+    let mut flushed = Vec::new();
+    for directory in directories {
+        let Ok(open) = std::fs::File::open(directory) else { continue };
+        let Ok(disk) = open.metadata().map(|about| about.dev()) else { continue };
+        if !flushed.contains(&disk) {
+            // A disk that cannot be flushed is one on which the end cannot be kept either, and that is told.
+            let _ = rustix::fs::syncfs(&open);
+            flushed.push(disk);
+        }
+    }
 }
 
 /// The child is born in the group because its parent is there for that moment.
