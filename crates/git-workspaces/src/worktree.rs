@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -135,13 +136,11 @@ impl Worktree {
         ensure_for_now(&path.join(".git"), &self.dot_git())
     }
 
-    /// Both halves at once when they are complete, instead of file by file.
+    /// Both halves and all content at once when they are complete, instead of file by file.
     pub(crate) fn make_durable(&self) -> Result<(), GitError> {
-        let admin = &self.admin_dir;
-        let names = ["gitdir", "commondir", "HEAD", "index", "."];
-        names.iter().map(|name| admin.join(name)).try_for_each(|path| flush(&path))?;
-        flush(&self.path.join(".git"))?;
-        flush(&self.path)
+        flush_disk_of(&self.path)?;
+        let disk = |path: &Path| fs::metadata(path).map(|about| about.dev()).ok();
+        if disk(&self.path) == disk(&self.admin_dir) { Ok(()) } else { flush_disk_of(&self.admin_dir) }
     }
 
     pub(crate) fn put_index(&self, content: &[u8], written: SystemTime) -> Result<(), GitError> {
