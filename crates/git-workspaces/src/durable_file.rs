@@ -82,6 +82,13 @@ pub(crate) fn flush(path: &Path) -> Result<(), GitError> {
     File::open(path).and_then(|file| file.sync_all()).map_err(GitError::io("flush", path))
 }
 
+/// Makes everything durable that was written to the disk on which this directory lies, by whomever: one wait for many
+/// files that nobody has listed.
+pub(crate) fn flush_disk_of(directory: &Path) -> Result<(), GitError> {
+    let flushed = File::open(directory).and_then(|open| Ok(rustix::fs::syncfs(open)?));
+    flushed.map_err(GitError::io("flush", directory))
+}
+
 /// Reads a regular file and nothing else: an agent may have put a pipe there that would block us for ever.
 pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
     if !fs::metadata(path)?.is_file() {

@@ -8,7 +8,7 @@ use windlass_process_supervisor::QuickOutput;
 
 use crate::blockers::blockers_outside;
 use crate::confined_dir::ConfinedDir;
-use crate::durable_file::{read_plain, replace};
+use crate::durable_file::{flush_disk_of, read_plain, replace};
 use crate::error::GitError;
 use crate::ids::{Commit, Oid, TreeId};
 use crate::index_file::Index;
@@ -115,6 +115,8 @@ impl Repository {
         if let Err(detail) = self.move_files(index, (from, to), kept)? {
             return Ok(FastForward::Refused(NotFastForwarded::InTheWay { detail }));
         }
+        // The branch must not say what the files could still lose.
+        flush_disk_of(self.checkout.work_tree())?;
         if head == to {
             return Ok(FastForward::Done);
         }

@@ -4,11 +4,12 @@
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::checkout::{path_from_line, short_hash};
-use crate::durable_file::{ensure, ensure_for_now, flush, read_plain, replace_for_now};
+use crate::durable_file::{ensure, ensure_for_now, flush, flush_disk_of, read_plain, replace_for_now};
 use crate::error::GitError;
 use crate::fingerprint::Fingerprint;
 use crate::ids::{Commit, CommitId, TreeId};
@@ -92,6 +93,13 @@ impl Worktree {
             .is_ok_and(|content| path_from_line(&content) == self.path.join(".git"))
     }
 
+    /// Whether a power cut took the end of what says whose it is. Its name is one that we give to this path alone.
+    fn is_torn(&self) -> bool {
+        let whole = [self.path.join(".git").as_os_str().as_bytes(), b"\n"].concat();
+        let found = read_plain(&self.admin_dir.join("gitdir"));
+        found.is_ok_and(|found| found.len() < whole.len() && whole.starts_with(&found))
+    }
+
     /// What whoever made it left beside it, which an agent can have written.
     pub(crate) fn is_marked_complete(&self) -> bool {
         self.admin_dir.join(COMPLETE).is_file()
@@ -106,9 +114,14 @@ impl Worktree {
         let admin = &self.admin_dir;
         fs::create_dir_all(admin).map_err(GitError::io("create directory", admin))?;
         let gitdir = [self.path.join(".git").as_os_str().as_bytes(), b"\n"].concat();
-        ensure_for_now(&admin.join("gitdir"), &gitdir)?;
-        ensure_for_now(&admin.join("commondir"), b"../..\n")?;
-        ensure_for_now(&admin.join("HEAD"), head.as_bytes())?;
+        let halves = [("gitdir", gitdir.as_slice()), ("commondir", b"../..\n"), ("HEAD", head.as_bytes())];
+        let says = |(name, content): &(&str, &[u8])| read_plain(&admin.join(name)).is_ok_and(|found| found == *content);
+        let stood = halves.iter().all(says);
+        halves.iter().try_for_each(|(name, content)| ensure_for_now(&admin.join(name), content))?;
+        if !stood {
+            // The user's own git looks at these: an empty HEAD would be a fault of their repository.
+            flush_disk_of(admin)?;
+        }
         if admin.join(APART).symlink_metadata().is_ok() {
             let apart = admin.join(APART);
             fs::remove_file(&apart).map_err(GitError::io("remove", &apart))?;
@@ -123,13 +136,11 @@ impl Worktree {
         ensure_for_now(&path.join(".git"), &self.dot_git())
     }
 
-    /// Both halves at once when they are complete, instead of file by file.
+    /// Both halves and all content at once when they are complete, instead of file by file.
     pub(crate) fn make_durable(&self) -> Result<(), GitError> {
-        let admin = &self.admin_dir;
-        let names = ["gitdir", "commondir", "HEAD", "index", "."];
-        names.iter().map(|name| admin.join(name)).try_for_each(|path| flush(&path))?;
-        flush(&self.path.join(".git"))?;
-        flush(&self.path)
+        flush_disk_of(&self.path)?;
+        let disk = |path: &Path| fs::metadata(path).map(|about| about.dev()).ok();
+        if disk(&self.path) == disk(&self.admin_dir) { Ok(()) } else { flush_disk_of(&self.admin_dir) }
     }
 
     pub(crate) fn put_index(&self, content: &[u8], written: SystemTime) -> Result<(), GitError> {
@@ -139,10 +150,10 @@ impl Worktree {
     pub(crate) fn refuse_what_is_not_ours(&self) -> Result<(), GitError> {
         let taken =
             |path: &Path, what: &str| GitError::NotOurs { path: path.to_owned(), what: what.to_owned() };
-        if self.admin_dir.join("gitdir").exists() && !self.belongs_to_us() {
+        if self.admin_dir.join("gitdir").exists() && !self.belongs_to_us() && !self.is_torn() {
             return Err(taken(&self.admin_dir, "it is registered for another path"));
         }
-        if !self.belongs_to_us() && fs::symlink_metadata(&self.path).is_ok() {
+        if !self.belongs_to_us() && !self.is_torn() && fs::symlink_metadata(&self.path).is_ok() {
             let is_empty = fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_none());
             if !is_empty || self.path.is_symlink() {
                 return Err(taken(&self.path, "something that no run of ours made stands there"));

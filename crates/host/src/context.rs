@@ -208,6 +208,7 @@ impl RunContext {
             },
             sandbox: None,
             cookie: self.cookie(effect),
+            outlasts_power_cuts: false,
         }
     }
 

@@ -80,6 +80,18 @@ impl OwnFiles {
         self.files.entry(path.to_owned()).or_default()
     }
 
+    /// As [`Self::clear`] for a file of which it is known what it is to hold: one that holds only the beginning of that is
+    /// ours, and a power cut took the rest.
+    pub(crate) fn clear_for(&mut self, path: &Path, content: &[u8]) -> Result<(), Fault> {
+        let plain = path.symlink_metadata().is_ok_and(|found| found.is_file());
+        let torn = plain
+            && std::fs::read(path).is_ok_and(|found| found.len() < content.len() && content.starts_with(&found));
+        if torn {
+            self.register(path, file_digest(path).map_err(|error| file_fault("read", path, &error))?);
+        }
+        self.clear(path)
+    }
+
     /// Makes sure that writing here replaces nothing but what the engine wrote itself, and leads nowhere else.
     pub(crate) fn clear(&mut self, path: &Path) -> Result<(), Fault> {
         let inside: Vec<PathBuf> =

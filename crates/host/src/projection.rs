@@ -69,7 +69,8 @@ impl Projector {
     }
 
     /// Brings the directory in line after a restart. A crash can only have hit the files of the last append, and those
-    /// belong to the last two rounds; rewriting every round would make resuming slower the longer a run was.
+    /// belong to the last two rounds; rewriting every round would make resuming slower the longer a run was. A power cut
+    /// can have shortened earlier ones, which is seen without reading them.
     /// Comes back with sentences about what was found there and is not ours.
     pub(crate) fn catch_up(&mut self, context: &RunContext, facts: &[Fact]) -> Result<Vec<String>, Fault> {
         let opened = |fact: &Fact| matches!(fact, Fact::JudgedTask(TaskFact::RoundOpened { .. }));
@@ -77,13 +78,18 @@ impl Projector {
         let _last = openings.next();
         let from = openings.next().map_or(0, |(position, _)| position);
         // First all that was ever written, then the writing: an earlier content must not take a later one for foreign.
+        let mut earlier = BTreeMap::new();
         let mut changes = Vec::new();
         for (position, fact) in facts.iter().enumerate() {
             let found = self.changes(context, fact);
             if position >= from {
                 changes.extend(found);
+            } else {
+                earlier.extend(found.into_iter().map(|change| (change.path().to_owned(), change)));
             }
         }
+        let shortened = earlier.into_values().filter(FileChange::was_shortened);
+        changes.splice(0..0, shortened);
         changes.into_iter().try_for_each(|change| self.carry_out(context, change))?;
         facts.iter().skip(from).try_for_each(|fact| self.tidy(context, fact))?;
         Ok(self.own.notices())
@@ -207,11 +213,12 @@ impl Projector {
                 Ok(())
             }
             FileChange::Write { path, content } => {
-                self.own.clear(&path)?;
-                match content {
-                    Content::Text(text) => ensure_at(&path, text.as_bytes()),
-                    Content::Sealed(artifact) => ensure_at(&path, &context.evidence.read(&artifact)?),
-                }
+                let bytes = match content {
+                    Content::Text(text) => text.into_bytes(),
+                    Content::Sealed(artifact) => context.evidence.read(&artifact)?,
+                };
+                self.own.clear_for(&path, &bytes)?;
+                ensure_at(&path, &bytes)
             }
             FileChange::Remove { path } => remove(&path),
             FileChange::WrittenByStep { path } => self.own.clear(&path),
@@ -312,6 +319,24 @@ enum FileChange {
     WrittenByStep {
         path: PathBuf,
     },
+}
+
+impl FileChange {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Write { path, .. } | Self::Remove { path } | Self::WrittenByStep { path } => path,
+        }
+    }
+
+    /// Whether less is there than was written.
+    fn was_shortened(&self) -> bool {
+        let Self::Write { path, content } = self else { return false };
+        let wanted = match content {
+            Content::Text(text) => text.len() as u64,
+            Content::Sealed(artifact) => artifact.bytes,
+        };
+        path.symlink_metadata().is_ok_and(|found| found.is_file() && found.len() < wanted)
+    }
 }
 
 #[derive(Clone)]

@@ -37,6 +37,10 @@ pub struct ChildSpec {
     pub sandbox: Option<Sandbox>,
     /// Must be unique to the effect; it is given to the child as `WINDLASS_COOKIE`.
     pub cookie: String,
+    /// For a child whose work is paid for: even after a power cut it is never started a second time, and when its end is
+    /// known so is all that it wrote.
+    #[serde(default)]
+    pub outlasts_power_cuts: bool,
 }
 
 /// Where the child reads its input.
@@ -115,6 +119,7 @@ mod tests {
                 writable: vec!["/w".into(), PathBuf::from(odd.clone())],
             }),
             cookie: "c".into(),
+            outlasts_power_cuts: true,
         };
         let stored = serde_json::to_string(&spec).unwrap();
         assert!(stored.contains("\"plain\""), "text stays readable: {stored}");

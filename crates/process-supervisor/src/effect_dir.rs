@@ -90,7 +90,7 @@ impl EffectDir {
 
     /// As [`Self::read_spec`], but `None` where a power cut took it.
     pub(crate) fn read_spec_if_kept(&self) -> Result<Option<ChildSpec>, SupervisorError> {
-        read_json(&self.0.join("spec.json"))
+        read_whole(&self.0.join("spec.json"))
     }
 
     pub(crate) fn write_spec(&self, spec: &ChildSpec) -> Result<(), SupervisorError> {
@@ -98,15 +98,15 @@ impl EffectDir {
     }
 
     pub(crate) fn read_keeper(&self) -> Result<Option<ProcessIdentity>, SupervisorError> {
-        read_json(&self.0.join("keeper.json"))
+        read_whole(&self.0.join("keeper.json"))
     }
 
     pub(crate) fn read_child(&self) -> Result<Option<ChildRecord>, SupervisorError> {
-        read_json(&self.0.join("child.json"))
+        read_whole(&self.0.join("child.json"))
     }
 
     pub(crate) fn read_group(&self) -> Result<Option<Cgroup>, SupervisorError> {
-        read_json(&self.0.join("group.json"))
+        read_whole(&self.0.join("group.json"))
     }
 
     pub(crate) fn write_group(&self, group: &Cgroup) -> Result<(), SupervisorError> {
@@ -115,10 +115,7 @@ impl EffectDir {
 
     /// An end that cannot be read is no end: whoever wrote it was not the keeper, which renames a whole file.
     pub(crate) fn read_end(&self) -> Result<Option<ChildEnd>, SupervisorError> {
-        match read_json(&self.0.join("exit.json")) {
-            Err(SupervisorError::Malformed { .. }) => Ok(None),
-            end => end,
-        }
+        read_whole(&self.0.join("exit.json"))
     }
 
     pub(crate) fn write_end(&self, end: &ChildEnd) -> Result<(), SupervisorError> {
@@ -226,6 +223,15 @@ pub(crate) fn line(value: &impl Serialize, target: &Path) -> Result<Vec<u8>, Sup
         .map_err(|source| SupervisorError::Malformed { path: target.to_owned(), source })?;
     text.push(b'\n');
     Ok(text)
+}
+
+/// As [`read_json`] of what its writer renamed into place: what cannot be read was torn by a power cut, or put there by
+/// somebody else, and counts as nothing. Who is at work is told by the lock, never by a record alone.
+fn read_whole<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SupervisorError> {
+    match read_json(path) {
+        Err(SupervisorError::Malformed { .. }) => Ok(None),
+        read => read,
+    }
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SupervisorError> {

@@ -100,7 +100,7 @@ pub(crate) fn can_run_here(name: &str, why_missing: Option<String>) -> bool {
             eprintln!("skipped: {SKIPPED_VARIABLE} names {name}");
             false
         }
-        Readiness::Missing(reason) => panic!("{reason}; `cargo xtask set-up` installs it"),
+        Readiness::Missing(reason) => panic!("{reason}; `cargo xtask set-up` installs it or says that it is skipped"),
     }
 }
 

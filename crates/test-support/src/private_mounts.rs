@@ -10,7 +10,7 @@ use windlass_process_supervisor::QuickCommand;
 /// Set for the process that has the mounts to itself.
 const INSIDE: &str = "WINDLASS_TEST_HAS_PRIVATE_MOUNTS";
 /// A campaign visits every size in one test.
-const PATIENCE: Duration = Duration::from_hours(1);
+const PATIENCE: Duration = Duration::from_hours(6);
 
 /// Runs the body of the test called `test` (with its crate in front, as `module_path!` has it) with mounts of its own.
 ///
@@ -20,11 +20,41 @@ pub fn in_private_mounts(test: &str, body: impl FnOnce()) {
     if std::env::vars_os().any(|(name, _)| name == INSIDE) {
         return body();
     }
+    run_again(test, Mounter::Anybody);
+}
+
+/// As [`in_private_mounts`], but with disks of its own ([`crate::PowerDisk`]), which only root may mount.
+///
+/// Does nothing where xtask has said that this machine has no such disks and that these tests are skipped.
+#[track_caller]
+pub fn with_own_disks(test: &str, body: impl FnOnce()) {
+    if std::env::vars_os().any(|(name, _)| name == INSIDE) {
+        return body();
+    }
+    if crate::power_disk::can_be_cut() {
+        run_again(test, Mounter::Root);
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Mounter {
+    /// Root in a user namespace of its own: enough for what lies in memory and for places of this machine.
+    Anybody,
+    Root,
+}
+
+/// The same test as a process of its own that has its mounts to itself.
+#[track_caller]
+fn run_again(test: &str, mounter: Mounter) {
     let (_, name) = test.split_once("::").expect("a test lies in a crate");
     let program = std::env::args_os().next().expect("a test has a program");
     let args = [name, "--exact", "--nocapture", "--test-threads=1"];
+    let rights: &[&str] = match mounter {
+        Mounter::Anybody => &["--map-root-user", "--mount", "--"],
+        Mounter::Root => &["--mount", "--"],
+    };
     let command = QuickCommand::new("unshare", ".")
-        .args(["--map-root-user", "--mount", "--"])
+        .args(rights.iter().copied())
         .arg(program)
         .args(args)
         .envs(std::env::vars_os())
@@ -34,7 +64,7 @@ pub fn in_private_mounts(test: &str, body: impl FnOnce()) {
     let said = format!("{}\n{}", output.stdout, output.stderr);
     assert!(
         !output.stderr.starts_with("unshare:"),
-        "this machine allows no private mounts, so full and read-only places cannot be tried: {said}"
+        "this machine allows no private mounts, so faults of its disks cannot be tried: {said}"
     );
     assert_eq!(output.code, Some(0), "{said}");
     assert!(output.stdout.contains("1 passed"), "{name} was not found again: {said}");
@@ -118,14 +148,14 @@ impl Drop for ReadOnly {
     }
 }
 
-fn unmount(place: &Path) {
+pub(crate) fn unmount(place: &Path) {
     // While a test is torn down, nothing better can be done about a failure; and the namespace ends with the process.
     let command = QuickCommand::new("umount", "/").args(["--lazy".as_ref(), place.as_os_str()]);
     let _ = command.envs(std::env::vars_os()).run();
 }
 
 #[track_caller]
-fn tool(program: &str, args: &[&OsStr]) {
+pub(crate) fn tool(program: &str, args: &[&OsStr]) {
     let command = QuickCommand::new(program, "/").args(args.iter().copied()).envs(std::env::vars_os());
     let output = command.run().unwrap_or_else(|error| panic!("{program} {args:?}: {error}"));
     assert!(output.status.success(), "{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr));

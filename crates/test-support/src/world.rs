@@ -130,6 +130,13 @@ impl World {
         Background::start(&self.program, self.path(), args, &self.environment)
     }
 
+    /// The same with variables for this one start.
+    pub fn start_windlass_with(&self, args: &[&str], variables: &[(&str, OsString)]) -> Background {
+        let mut environment = self.environment.clone();
+        environment.extend(variables.iter().map(|(name, value)| ((*name).into(), value.clone())));
+        Background::start(&self.program, self.path(), args, &environment)
+    }
+
     /// Processes of this world that are still alive, as `pid command`. Empty when nothing was left behind.
     pub fn processes(&self) -> Vec<String> {
         leftovers::find(self.path()).into_iter().map(|process| process.to_string()).collect()

@@ -7,8 +7,9 @@ mod remains;
 
 pub(crate) use books::Books;
 use remains::Remains;
+use std::ffi::OsString;
 use std::time::{Duration, Instant};
-use windlass_test_support::{Background, Output, Repository, Untouched, World, wait_until};
+use windlass_test_support::{Background, Output, PowerDisk, Repository, Tails, Untouched, World, wait_until};
 
 /// A person who needs more commands than this goes round in circles.
 const MOST_COMMANDS: usize = 12;
@@ -83,6 +84,8 @@ struct End {
 
 /// A story under way.
 pub(crate) struct Told {
+    /// Before the world it lies under, which it must not outlive.
+    disk: Option<PowerDisk>,
     story: Box<dyn Disturbed>,
     before: Untouched,
     books: Books,
@@ -95,18 +98,11 @@ impl Loop {
         let story = (self.set_up)();
         escaping::plant(story.world());
         let before = story.repository().record();
-        Told { story, before, books: Books::default(), commands: 0, last: None }
+        Told { disk: None, story, before, books: Books::default(), commands: 0, last: None }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "how long it takes is what moments are drawn from")]
     pub(crate) fn undisturbed(&self) -> Expected {
-        let mut told = self.begin();
-        let begun = Instant::now();
-        while let Some(running) = told.next_command() {
-            told.ended(running.wait().exits_with(0));
-        }
-        let length = begun.elapsed();
-        Expected { end: told.end(), length }
+        self.begin().undisturbed(&[])
     }
 }
 
@@ -119,8 +115,41 @@ impl Told {
         self.story.repository()
     }
 
+    /// From now on the power can be cut: all that is the user's and the program's lies on one such disk.
+    pub(crate) fn on_a_disk(mut self) -> Self {
+        let world = self.story.world();
+        let places = [&world.state_dir(), self.story.repository().path(), &world.home()];
+        self.disk = Some(PowerDisk::under(&places));
+        self
+    }
+
+    /// Ends every process and cuts the power; how many files lost something. Before this the program's end is to be waited
+    /// for, or nobody would be left to wait for it.
+    pub(crate) fn cut_power(&mut self, tails: Tails<'_>) -> usize {
+        self.world().kill_everything();
+        wait_until("the last process to be gone", || self.world().processes().is_empty().then_some(()));
+        self.disk.as_mut().expect("it lies on a disk").cut(tails)
+    }
+
+    /// To its end, as nobody disturbs it. The variables are for its first command.
+    #[expect(clippy::disallowed_methods, reason = "how long it takes is what moments are drawn from")]
+    pub(crate) fn undisturbed(&mut self, variables: &[(&str, OsString)]) -> Expected {
+        let begun = Instant::now();
+        let mut first = variables;
+        while let Some(running) = self.next_command_with(first) {
+            first = &[];
+            self.ended(running.wait().exits_with(0));
+        }
+        let length = begun.elapsed();
+        Expected { end: self.end(), length }
+    }
+
     /// Gives the command that a person gives now; none at the end of the story.
     pub(crate) fn next_command(&mut self) -> Option<Background> {
+        self.next_command_with(&[])
+    }
+
+    pub(crate) fn next_command_with(&mut self, variables: &[(&str, OsString)]) -> Option<Background> {
         let words = self.next_words()?;
         self.commands += 1;
         assert!(
@@ -128,7 +157,8 @@ impl Told {
             "it goes round in circles after {}",
             self.last.as_ref().map(brief).unwrap_or_default()
         );
-        Some(self.give(&words))
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        Some(self.world().start_windlass_with(&words, variables))
     }
 
     pub(crate) fn next_words(&self) -> Option<Vec<String>> {

@@ -33,6 +33,16 @@ macro_rules! with_private_mounts {
 }
 use with_private_mounts;
 
+/// Tests with disks of their own.
+macro_rules! with_own_disks {
+    ($($(#[$about:meta])* $name:ident = $body:expr;)+) => {
+        $($(#[$about])* #[test] fn $name() {
+            windlass_test_support::with_own_disks(concat!(module_path!(), "::", stringify!($name)), $body);
+        })+
+    };
+}
+pub(crate) use with_own_disks;
+
 /// What an undisturbed run of the task leaves.
 fn undisturbed() -> Ending {
     let stage = Stage::set_up();

@@ -31,6 +31,7 @@ mod malformed;
 mod newcomer;
 mod notifications;
 mod played_run;
+mod power_cuts;
 mod random_kills;
 mod reviewed_control;
 mod reviewed_keeping;

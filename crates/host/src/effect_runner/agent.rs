@@ -159,6 +159,7 @@ fn begin(
     }
     let mut spec = context.child(effect, asked.limits);
     spec.limits.head_bytes = EVENT_LOG_BYTES;
+    spec.outlasts_power_cuts = true;
     spec.environment = context.agent_environment(&choice);
     let secrets = context.secrets(&choice);
     spec.secret_names = secrets.keys().cloned().collect();

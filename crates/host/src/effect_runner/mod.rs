@@ -36,9 +36,10 @@ pub(crate) use roadmap_loop::{LAST_GOOD_STATE, index_key as round_index_key};
 
 use crate::clock::Stopwatch;
 use crate::context::RunContext;
-use crate::fault::{bug, supervisor_fault};
+use crate::fault::{bug, file_fault, supervisor_fault};
 use crate::foreign::ForeignShelf;
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, watch};
@@ -123,7 +124,15 @@ impl HostRunner {
             let live = Arc::clone(&under_way.live);
             self.under_way.insert(effect, under_way);
             tokio::spawn(async move {
-                let result = carry_out(context, effect, request, run, (told, live)).await;
+                let leaves_files = leaves_files(&request);
+                let at = Arc::clone(&context);
+                let mut result = carry_out(context, effect, request, run, (told, live)).await;
+                if result.is_ok()
+                    && leaves_files
+                    && let Err(fault) = step::blocking(move || flush_disks(&at)).await
+                {
+                    result = Err(fault);
+                }
                 // Nobody listens any more when the process is ending; the effect stays unsettled.
                 let _ = answers.send(Answered { effect, result });
             });
@@ -200,6 +209,42 @@ impl HostRunner {
 pub(crate) enum Telling {
     Stop,
     Kill,
+}
+
+/// Whether what follows rests on files that nobody has flushed. What an agent leaves is flushed by its keeper, what a check
+/// says is sealed, and the worktrees of readers are made anew.
+const fn leaves_files(request: &Effect) -> bool {
+    match request {
+        Effect::PrepareWorkspaces
+        | Effect::CommitIteration(_)
+        | Effect::CommitItem(_)
+        | Effect::Plane(_)
+        | Effect::LandChange(_)
+        | Effect::CloseRun(_) => true,
+        Effect::CaptureChange { .. }
+        | Effect::InspectGate(_)
+        | Effect::Measure(_)
+        | Effect::ReadQueue { .. }
+        | Effect::RunAgent(_)
+        | Effect::RunChecks(_)
+        | Effect::RunSuite(_)
+        | Effect::Wait(_) => false,
+    }
+}
+
+/// Before the journal says that it is done, it is done for good: a power cut would else leave the facts without the files.
+/// Whole disks, because only the kernel knows which files a maker wrote.
+fn flush_disks(context: &RunContext) -> Result<(), Fault> {
+    let mut flushed = Vec::new();
+    for place in [context.run_dir(), Path::new(&context.spec.place().repository), context.state.path()] {
+        let open = std::fs::File::open(place).map_err(|error| file_fault("open", place, &error))?;
+        let disk = open.metadata().map_err(|error| file_fault("look at", place, &error))?.dev();
+        if !flushed.contains(&disk) {
+            rustix::fs::syncfs(&open).map_err(|error| file_fault("flush", place, &error.into()))?;
+            flushed.push(disk);
+        }
+    }
+    Ok(())
 }
 
 async fn carry_out(

@@ -2,7 +2,7 @@
 //! begun by the original and is taken over.
 
 use crate::context::{RunContext, git_commit, git_tree};
-use crate::durable_file::ensure;
+use crate::durable_file::{Flush, ensure, replace};
 use crate::fault::{file_fault, git_fault};
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Commit, GitError, NewWorktree};
@@ -51,11 +51,16 @@ pub(super) fn claim_run_dir(context: &RunContext, base_tree: &str) -> Result<Opt
     if let Some(parent) = run_dir.parent() {
         std::fs::create_dir_all(parent).map_err(|error| file_fault("make the directory", parent, &error))?;
     }
+    let owner_file = run_dir.join(OWNER_FILE);
+    let owner = crate::projection::metadata_at_start(context, base_tree);
+    let found = std::fs::read_to_string(&owner_file).ok();
     match std::fs::create_dir(run_dir) {
         Ok(()) => {}
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            let ours = std::fs::read_to_string(run_dir.join(OWNER_FILE))
-                .is_ok_and(|text| text.contains(context.run.as_str()));
+            // It is flushed before anything else is put there, so that one that is torn is all there is.
+            let ours = found
+                .as_ref()
+                .is_some_and(|text| text.contains(context.run.as_str()) || owner.starts_with(text.as_str()));
             let empty = std::fs::read_dir(run_dir).is_ok_and(|mut entries| {
                 entries.all(|entry| entry.is_ok_and(|entry| is_half_an_owner_file(&entry)))
             });
@@ -66,7 +71,9 @@ pub(super) fn claim_run_dir(context: &RunContext, base_tree: &str) -> Result<Opt
         }
         Err(error) => return Err(file_fault("make the directory", run_dir, &error)),
     }
-    ensure(&run_dir.join(OWNER_FILE), crate::projection::metadata_at_start(context, base_tree).as_bytes())?;
+    if found.is_none_or(|found| found != owner) {
+        replace(&owner_file, owner.as_bytes(), Flush::ToDisk)?;
+    }
     Ok(None)
 }
 

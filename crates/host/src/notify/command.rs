@@ -94,6 +94,7 @@ fn spec(
         limits: Limits { total_ms: LIMIT_MS, output_bytes: Some(OUTPUT_BYTES), ..Limits::default() },
         sandbox: None,
         cookie: format!("notify/{}", message.id),
+        outlasts_power_cuts: false,
     };
     (spec, secrets)
 }

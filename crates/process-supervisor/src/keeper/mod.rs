@@ -7,6 +7,7 @@ mod ladder;
 mod output;
 mod watch;
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -74,6 +75,10 @@ async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
     })?;
     let mut rooms = Rooms::open(&directory)?;
     rooms.keeper.write(&ProcessIdentity::current()?, Survives::TheProcess)?;
+    if spec.outlasts_power_cuts {
+        // That it began, and what it finds: of a step that was cut off only its own work may be half there.
+        flush_disks([directory.path(), &spec.directory])?;
+    }
     let secrets = secrets(&spec);
     let redaction = Redaction::new(secrets.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())));
     // Never the name of an earlier group: whoever buries that one's child ends all its members.
@@ -106,7 +111,31 @@ async fn keep_one(effect_dir: &Path) -> Result<(), SupervisorError> {
     if let Some(group) = &group {
         group.remove();
     }
+    if spec.outlasts_power_cuts {
+        // An end that is known without what the child wrote would be worth nothing. A directory that the child took away
+        // needs no flushing, and a disk that cannot be flushed is told of by the end that cannot be kept on it.
+        let _ = flush_disks([directory.path(), &spec.directory]);
+    }
     write_end(&directory, rooms.end, &end).await
+}
+
+/// Everything that anybody wrote to these disks: only the kernel knows which files a child wrote.
+fn flush_disks(directories: [&Path; 2]) -> Result<(), SupervisorError> {
+    let mut flushed = Vec::new();
+    for directory in directories {
+        let failed = |source| SupervisorError::file("flush", directory, source);
+        let open = match std::fs::File::open(directory) {
+            // The launch of a child that has no directory says it better.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            open => open.map_err(failed)?,
+        };
+        let disk = open.metadata().map_err(failed)?.dev();
+        if !flushed.contains(&disk) {
+            rustix::fs::syncfs(&open).map_err(|error| failed(error.into()))?;
+            flushed.push(disk);
+        }
+    }
+    Ok(())
 }
 
 /// The child is born in the group because its parent is there for that moment.

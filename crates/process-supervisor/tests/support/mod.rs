@@ -49,6 +49,7 @@ impl World {
             limits: Limits { total_ms: 60_000, grace_ms: 5_000, ..Limits::default() },
             sandbox: None,
             cookie: self.cookie.clone(),
+            outlasts_power_cuts: false,
         }
     }
 
