@@ -20,6 +20,11 @@ pub fn own_places(choice: &AgentChoice, variable: impl Fn(&str) -> Option<String
     }
 }
 
+/// The variables by which programs are told where temporary files go. Claude uses `/tmp` unless it has one of its own.
+pub const fn temporary_variables() -> [&'static str; 2] {
+    ["TMPDIR", "CLAUDE_CODE_TMPDIR"]
+}
+
 /// Whether the program may build a sandbox of its own out of mounts, which a fence must then leave room for.
 pub fn brings_own_sandbox(choice: &AgentChoice) -> bool {
     match choice {
@@ -36,12 +41,12 @@ fn places_of(program: AgentProgram, variable: &impl Fn(&str) -> Option<String>) 
     let base = |name: &str, usual: &str, own: &str| moved(name, usual).map(|base| base.join(own));
     let places = match program {
         AgentProgram::Codex => vec![moved("CODEX_HOME", ".codex")],
+        // Not `.local/share/claude`: there lie the versions of the program itself, which whoever could write it would run
+        // as the user.
         AgentProgram::Claude => vec![
             moved("CLAUDE_CONFIG_DIR", ".claude"),
             at_home(".claude.json"),
             at_home(".claude.json.backup"),
-            base("XDG_DATA_HOME", ".local/share", "claude"),
-            base("XDG_STATE_HOME", ".local/state", "claude"),
         ],
         AgentProgram::Gemini => vec![at_home(".gemini")],
         AgentProgram::OpenCode => vec![
@@ -76,6 +81,7 @@ mod tests {
         assert_eq!(places("codex", &home), ["/h/.codex"]);
         assert_eq!(places("codex", &[("HOME", "/h"), ("CODEX_HOME", "/c")]), ["/c"]);
         assert!(places("claude", &home).contains(&"/h/.claude.json".to_owned()));
+        assert!(!places("claude", &home).iter().any(|place| place.contains(".local")), "programs lie there");
         assert!(places("opencode", &[("XDG_DATA_HOME", "/d")]).contains(&"/d/opencode".to_owned()));
         let all = places("command:./maker", &home);
         for program in ["codex", "claude", "gemini", "opencode", "copilot"] {

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +11,9 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use crate::error::GitError;
+
+/// Between a file's name and the numbers of whoever writes it.
+const TEMPORARY: &str = ".tmp-";
 
 /// Replaces `path` by a file with this content, durably.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), GitError> {
@@ -115,12 +119,19 @@ pub(crate) fn unique_beside(path: &Path) -> PathBuf {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".tmp-");
+    name.push(TEMPORARY);
     if let Some(prefix) = name.to_str() {
         windlass_process_supervisor::remove_leftovers(path, prefix);
     }
     name.push(format!("{}-{number}", std::process::id()));
     path.with_file_name(name)
+}
+
+/// Whether [`unique_beside`] can have made this name for that path.
+pub(crate) fn is_temporary_of(name: &Path, path: &Path) -> bool {
+    let beside = name.as_os_str().as_bytes().strip_prefix(path.as_os_str().as_bytes());
+    let numbers = beside.and_then(|rest| rest.strip_prefix(TEMPORARY.as_bytes()));
+    numbers.is_some_and(|text| text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-'))
 }
 
 fn write_new(path: &Path, content: &[u8]) -> io::Result<File> {

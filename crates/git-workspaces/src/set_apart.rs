@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::checkout::path_from_line;
-use crate::durable_file::{read_plain, replace_for_now};
+use crate::durable_file::{is_temporary_of, read_plain, replace_for_now};
 use crate::error::GitError;
 use crate::repository::Repository;
 use crate::worktree::{APART, Head, Worktree, put_index, time_of};
@@ -142,21 +143,31 @@ fn nothing_was_left_in(place: &Path) -> bool {
     let directories: Vec<&Path> = DIRECTORIES
         .iter()
         .map(Path::new)
+        .chain([Path::new(WORKTREES)])
         .chain(linked.iter().map(PathBuf::as_path))
         .flat_map(Path::ancestors)
         .collect();
     directories.iter().all(|directory| {
         let here = place.join(directory);
-        let Ok(entries) = fs::read_dir(&here) else { return false };
+        let entries = match fs::read_dir(&here) {
+            Ok(entries) => entries,
+            // We were killed before it was made.
+            Err(error) => return error.kind() == ErrorKind::NotFound,
+        };
         is_directory(&here)
             && entries.flatten().all(|entry| {
                 let path = directory.join(entry.file_name());
                 let Ok(kind) = entry.file_type() else { return false };
                 (kind.is_dir() && directories.contains(&path.as_path()))
-                    || (kind.is_file() && known.contains(&path))
+                    || (kind.is_file() && (known.contains(&path) || is_half_written(&path, &known)))
                     || (kind.is_symlink() && path == Path::new(HOOKS))
             })
     })
+}
+
+/// What we left if we were killed while one of these was written; it goes when that one is written again.
+fn is_half_written(path: &Path, known: &[PathBuf]) -> bool {
+    known.iter().any(|known| is_temporary_of(path, known))
 }
 
 fn is_directory(path: &Path) -> bool {
@@ -182,9 +193,7 @@ fn link(path: &Path, target: &Path) -> Result<(), GitError> {
 
 fn remove(path: &Path) -> Result<(), GitError> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(GitError::io("remove", path)(error))
-        }
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(GitError::io("remove", path)(error)),
         _ => Ok(()),
     }
 }

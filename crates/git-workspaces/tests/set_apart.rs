@@ -229,3 +229,42 @@ fn whose_place_it_is_and_whether_anything_was_left_in_it_can_be_told() {
     apart.world.git(&apart.world.repo, &["worktree", "prune"]);
     assert_eq!(worktree_set_apart_in(&common, &apart.folder), None, "the worktree is gone");
 }
+
+/// Else every crash of a run that is killed again and again would leave a place of its own, with all references in it.
+#[test]
+fn a_place_that_was_not_finished_is_finished_and_no_other_is_made() {
+    // A number that no process has.
+    let half = |place: &Path, name: &str| {
+        let path = place.join(name);
+        fs::remove_file(&path).unwrap();
+        fs::write(
+            path.with_file_name(format!("{}.tmp-4194999-7", path.file_name().unwrap().display())),
+            "ha",
+        )
+        .unwrap();
+    };
+    let linked = |place: &Path| {
+        let registered = fs::read_dir(place.join("worktrees")).unwrap().next().unwrap().unwrap();
+        PathBuf::from("worktrees").join(registered.file_name())
+    };
+    let killed: [&dyn Fn(&Path); 5] = [
+        &|place| half(place, "config"),
+        &|place| half(place, "packed-refs"),
+        &|place| half(place, linked(place).join("gitdir").to_str().unwrap()),
+        &|place| fs::remove_dir_all(place.join("refs")).unwrap(),
+        &|place| {
+            fs::remove_dir_all(place.join("info")).unwrap();
+            fs::remove_file(place.join("objects/info/alternates")).unwrap();
+        },
+    ];
+    for (number, kill) in killed.iter().enumerate() {
+        let apart = Apart::new();
+        let place = apart.step();
+        let whole: Vec<PathBuf> = everything_in(&place).into_iter().map(|(path, _)| path).collect();
+        kill(&place);
+        assert_eq!(apart.step(), place, "killed {number}");
+        let again: Vec<PathBuf> = everything_in(&place).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(again.len(), whole.len(), "killed {number}: {again:?}");
+        assert_eq!(apart.git(&["status", "--porcelain"]), "");
+    }
+}

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use windlass_agent_drivers::{AgentChoice, brings_own_sandbox, own_places};
+use windlass_agent_drivers::{AgentChoice, brings_own_sandbox, own_places, temporary_variables};
 use windlass_control_api::{Code, Fault};
 use windlass_process_supervisor::{
     ChildSpec, Sandbox, SandboxKind as Means, SandboxMeans, landlock_version, may_look_into_others,
@@ -32,7 +32,9 @@ const CACHES: [&str; 11] = [
     ".local/share/pnpm/store",
     "go/pkg",
 ];
-const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+const TEMPORARY: [&str; 2] = [USUAL_TEMPORARY, "/var/tmp"];
+/// Where programs put them that are not told otherwise.
+const USUAL_TEMPORARY: &str = "/tmp";
 /// Programs talk to their own children through it; a repository or a state directory may lie there as well.
 const SHARED_MEMORY: &str = "/dev/shm";
 /// Where builds put what they make, whether an ignore rule ends with a slash or not.
@@ -105,13 +107,15 @@ pub(crate) fn put_around(context: &RunContext, spec: &mut ChildSpec, step: &Step
     let own = own(context, step)?;
     writable.extend(own.iter().filter(|place| is_real_directory(place)).cloned());
     let ambient = ambient(context, step.who);
-    if TEMPORARY.iter().any(|place| ambient.contains(Path::new(place))) {
-        writable.extend(ambient);
-    } else {
+    let usual = context.environment.get("TMPDIR").unwrap_or(USUAL_TEMPORARY);
+    let can_be_used = Path::new(usual).canonicalize().is_ok_and(|usual| ambient.contains(&usual));
+    writable.extend(ambient);
+    if !can_be_used {
         let own = step.directory.join("tmp");
         make_private(&own)?;
-        spec.environment.insert("TMPDIR".into(), own.clone().into());
-        writable.extend(ambient.into_iter().chain([own]));
+        let variables = temporary_variables().into_iter();
+        spec.environment.extend(variables.map(|name| (name.into(), own.clone().into())));
+        writable.push(own);
     }
     spec.sandbox = Some(Sandbox { kind, writable });
     Ok(())
@@ -266,18 +270,31 @@ fn ambient(context: &RunContext, who: Who<'_>) -> BTreeSet<PathBuf> {
             places.push(place);
         }
     }
-    let protected = protected(context);
+    let protected = protected(context, home.as_deref());
     let holds_protected = |place: &PathBuf| protected.iter().any(|kept| kept.starts_with(place));
     let given =
         context.spec.place().fence.writable.iter().filter_map(|place| at_home(place, home.as_deref()));
-    let mut found: BTreeSet<PathBuf> = places
-        .iter()
-        .filter_map(|place| place.canonicalize().ok())
-        .filter(|place| !holds_protected(place))
-        .collect();
+    let real = |place: PathBuf| place.canonicalize().ok().map(|real| (place, real));
+    let usual = places.into_iter().filter_map(real).filter(|(_, real)| !holds_protected(real));
     // Whoever names a place means it.
-    found.extend(given.filter_map(|place| place.canonicalize().ok()));
-    found
+    safe_from_each_other(usual.chain(given.filter_map(real)).collect())
+}
+
+/// Of places as they are named and as they really are: those that nobody can have put a link in the place of who was let into
+/// another one. Else a maker that may write `/tmp` would lead the next step, to which `/tmp/cache` is given, wherever it
+/// likes. A directory inside another place needs no word of its own.
+fn safe_from_each_other(mut places: Vec<(PathBuf, PathBuf)>) -> BTreeSet<PathBuf> {
+    places.sort_by_key(|(named, _)| named.components().count());
+    let mut safe = BTreeSet::<PathBuf>::new();
+    for (named, real) in places {
+        let lies_in_another = named.ancestors().filter_map(Path::parent).any(|folder| {
+            folder.canonicalize().is_ok_and(|folder| safe.iter().any(|other| folder.starts_with(other)))
+        });
+        if !lies_in_another {
+            safe.insert(real);
+        }
+    }
+    safe
 }
 
 fn at_home(place: &str, home: Option<&Path>) -> Option<PathBuf> {
@@ -287,9 +304,9 @@ fn at_home(place: &str, home: Option<&Path>) -> Option<PathBuf> {
     }
 }
 
-/// What no agent and no check may write: the user's checkout and git directory, the state directory, the run's own files, and
-/// this program.
-fn protected(context: &RunContext) -> Vec<PathBuf> {
+/// What no agent and no check may write: the user's checkout and git directory, the state directory, the run's own files, this
+/// program, and the home as a whole, where shells look for what they run first.
+fn protected(context: &RunContext, home: Option<&Path>) -> Vec<PathBuf> {
     let place = context.spec.place();
     let named = [
         PathBuf::from(&place.repository),
@@ -298,7 +315,8 @@ fn protected(context: &RunContext) -> Vec<PathBuf> {
         context.state.path().to_owned(),
         context.program.clone(),
     ];
-    named.iter().flat_map(|path| [Some(path.clone()), path.canonicalize().ok()]).flatten().collect()
+    let named = named.iter().map(PathBuf::as_path).chain(home);
+    named.flat_map(|path| [Some(path.to_owned()), path.canonicalize().ok()]).flatten().collect()
 }
 
 #[cfg(test)]
@@ -311,6 +329,21 @@ mod tests {
             "# c\ntarget\n/dist/\nbuild/\n*.log\n!keep/\na/b/\n.env\nnode_modules\n\n../x/\n./\n.git/\n";
         let expected = BTreeSet::from(["target", "dist", "build", "node_modules"]);
         assert_eq!(ignored_directories(rules), expected);
+    }
+
+    #[test]
+    fn a_link_in_a_place_that_others_may_write_leads_nowhere() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let at = |name: &str| root.join(name);
+        for name in ["shared/inside", "secret/deep", "own"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        std::os::unix::fs::symlink(at("secret"), at("shared/planted")).unwrap();
+        std::os::unix::fs::symlink(at("own"), at("of-the-user")).unwrap();
+        let places = ["shared/planted", "shared/planted/deep", "shared/inside", "shared", "of-the-user"];
+        let places = places.map(|name| (at(name), at(name).canonicalize().unwrap()));
+        assert_eq!(safe_from_each_other(places.to_vec()), BTreeSet::from([at("own"), at("shared")]));
     }
 
     #[test]

@@ -17,13 +17,9 @@ impl World {
     pub fn launch_agents_against(&mut self, model: &ScriptedModel) {
         let bin = self.agent_launchers();
         std::fs::create_dir_all(&bin).expect("the world can be written");
+        write_gemini_settings(&self.home());
         for program in AgentProgram::ALL {
-            let home = self.path().join("agent-homes").join(program.name());
-            std::fs::create_dir_all(&home).expect("the world can be written");
-            if program == AgentProgram::Gemini {
-                write_gemini_settings(&home);
-            }
-            write_program(&bin.join(program.name()), &launcher(program, &home, &model.url()));
+            write_program(&bin.join(program.name()), &launcher(program, &model.url()));
         }
         let before = self.environment().get(&OsString::from("PATH")).cloned().unwrap_or_default();
         let path = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&before)));
@@ -36,12 +32,10 @@ impl World {
     }
 }
 
-fn launcher(program: AgentProgram, home: &Path, url: &str) -> String {
-    let mut lines = vec![
-        "#!/bin/sh".to_owned(),
-        format!("# The real {} against the scripted model.", program.name()),
-        format!("export HOME={}", quoted(&home.to_string_lossy())),
-    ];
+/// The home is the world's, where each program has its places beside those of the others, as on a user's machine.
+fn launcher(program: AgentProgram, url: &str) -> String {
+    let mut lines =
+        vec!["#!/bin/sh".to_owned(), format!("# The real {} against the scripted model.", program.name())];
     let exported = |(name, value): (&str, String)| format!("export {name}={}", quoted(&value));
     lines.extend(environment(program, url).into_iter().map(exported));
     // A key that comes through from the test is used, so that it can be looked for in what the model was sent.

@@ -60,10 +60,11 @@ impl World {
         self
     }
 
-    /// From now on agents and checks are held to their own places. Else a script may do what it likes and keep its notes
-    /// anywhere in the world: what it does must come to nothing without a sandbox too.
-    pub fn fence(&mut self) -> &mut Self {
-        self.unset("WINDLASS_SANDBOX")
+    /// From now on agents and checks may write wherever their user may. Everything else in the tests is held to its places, as
+    /// users have it; `reason` says to a reader why this must not be.
+    pub fn without_sandbox(&mut self, reason: &str) -> &mut Self {
+        assert!(!reason.is_empty(), "nobody goes without a sandbox for no reason");
+        self.set("WINDLASS_SANDBOX", "off")
     }
 
     pub fn unset(&mut self, name: &str) -> &mut Self {
@@ -95,7 +96,8 @@ impl World {
         format!("command:{}", path.display())
     }
 
-    /// A file next to the scripts, where `count`, `wait_for` and `save_prompt` look.
+    /// A file next to the scripts, where `count`, `wait_for` and `save_prompt` look. The one place outside its own that everybody
+    /// may write who is started here.
     pub fn shared(&self, name: &str) -> PathBuf {
         self.path().join("scripts").join(name)
     }
@@ -184,7 +186,7 @@ fn clean_environment(root: &Path) -> BTreeMap<OsString, OsString> {
         ("TZ", "UTC".into()),
         ("USER", "tester".into()),
         ("GIT_CONFIG_NOSYSTEM", "1".into()),
-        ("WINDLASS_SANDBOX", "off".into()),
+        ("WINDLASS_SANDBOX_WRITE", place("scripts")),
     ];
     fixed.map(|(name, value)| (name.into(), value)).into()
 }

@@ -10,7 +10,7 @@ fn a_program_sees_the_world_s_environment_and_nothing_else() {
     let mut names: Vec<&str> = output.stdout.lines().filter_map(|line| line.split('=').next()).collect();
     names.sort_unstable();
     let expected = ["EXTRA", "GIT_CONFIG_NOSYSTEM", "HOME", "LANG", "PATH", "USER"];
-    assert_eq!(names, [&expected[..], &["WINDLASS_SANDBOX", "WINDLASS_STATE_DIR"]].concat());
+    assert_eq!(names, [&expected[..], &["WINDLASS_SANDBOX_WRITE", "WINDLASS_STATE_DIR"]].concat());
     assert!(output.stdout.contains(&format!("HOME={}", world.home().display())));
 }
 

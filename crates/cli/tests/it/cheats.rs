@@ -9,6 +9,15 @@ mod readers;
 use crate::scene::{Played, Scene};
 use windlass_test_support::{Script, When};
 
+/// What a fence keeps from happening must come to nothing where there is none.
+fn unfenced() -> Scene {
+    Scene::without_sandbox("the attack must be carried out to come to nothing")
+}
+
+fn both_ways() -> [Scene; 2] {
+    [unfenced(), Scene::new()]
+}
+
 /// A doer that does its work and then this.
 fn doer_also(actions: &[&str]) -> Script {
     let work = ["{ write = 'done.txt', text = 'done' }"];

@@ -36,10 +36,10 @@ impl Scene {
         Self { world, repository }
     }
 
-    /// The same, with agents and checks held to their own places.
-    pub(crate) fn fenced() -> Self {
+    /// The same, with agents and checks that may write wherever the user may.
+    pub(crate) fn without_sandbox(reason: &str) -> Self {
         let mut scene = Self::new();
-        scene.world.fence();
+        scene.world.without_sandbox(reason);
         scene
     }
 

@@ -67,7 +67,7 @@ fn set_up(stage: &Stage) {
         .write(".claude/settings.json", r#"{"permissions":{"allow":["Bash"]}}"#)
         .write("opencode.json", r#"{"agent":{"build":{"permission":{"bash":"allow"}}}}"#)
         .commit("set up");
-    let policies = stage.world.path().join("agent-homes/gemini/.gemini/policies");
+    let policies = stage.world.home().join(".gemini/policies");
     std::fs::create_dir_all(&policies).unwrap();
     let allowed = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"allow\"\npriority = 100\n";
     std::fs::write(policies.join("own.toml"), allowed).unwrap();

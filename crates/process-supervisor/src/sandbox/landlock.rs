@@ -13,8 +13,8 @@ use super::capabilities;
 
 /// Before this one, truncating a file was free for all and moving one between directories for nobody.
 pub(crate) const OLDEST_ABI: u32 = 3;
-/// From here on a process can be kept from sending signals to those outside its fence.
-const ABI_WITH_SIGNALS: u32 = 6;
+/// From here on a process can be kept from sending signals to those outside its fence, and from sockets that have no file.
+const ABI_WITH_SCOPES: u32 = 6;
 
 const WRITE_FILE: u64 = 1 << 1;
 const REMOVE_DIR: u64 = 1 << 4;
@@ -42,7 +42,9 @@ const ALL_WRITING: u64 = ON_FILES
     | MAKE_SYM
     | REFER;
 
-const SCOPE_SIGNAL: u64 = 1 << 1;
+const SCOPE_ABSTRACT_SOCKETS: u64 = 1 << 0;
+const SCOPE_SIGNALS: u64 = 1 << 1;
+const ALL_SCOPES: u64 = SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS;
 const VERSION_FLAG: u32 = 1;
 const RULE_PATH_BENEATH: libc::c_int = 1;
 
@@ -81,22 +83,35 @@ pub(crate) fn restrict_this_thread<'a>(writable: impl Iterator<Item = &'a Path>)
     if abi < OLDEST_ABI {
         return Err(io::Error::other(format!("this kernel's Landlock is too old: {abi}")));
     }
-    let ruleset = ruleset(abi)?;
+    let scoped = if abi >= ABI_WITH_SCOPES { ALL_SCOPES } else { 0 };
+    let ruleset = ruleset(ALL_WRITING, scoped)?;
     for place in writable {
         allow(&ruleset, place)?;
     }
     // Before the fence, which nobody without privileges may put up unless this is done. A kernel lets root read the variables
     // of any process past Landlock, and root can make a device of the disk.
     capabilities::give_up()?;
+    restrict(&ruleset)
+}
+
+/// Keeps the calling thread, and what it starts, from signalling, tracing or speaking to processes outside, where the kernel can.
+/// Files are no matter of this one, so that mounts go on working inside. The capabilities must have been given up before.
+pub(crate) fn keep_to_itself() -> io::Result<()> {
+    if !abi().is_ok_and(|abi| abi >= ABI_WITH_SCOPES) {
+        return Ok(());
+    }
+    restrict(&ruleset(0, ALL_SCOPES)?)
+}
+
+fn restrict(ruleset: &OwnedFd) -> io::Result<()> {
     // SAFETY: the descriptor is a ruleset of ours and stays open during the call; no memory is handed over.
     #[expect(unsafe_code, reason = "there is no wrapper for this system call")]
     let answer = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0_u32) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-fn ruleset(abi: u32) -> io::Result<OwnedFd> {
-    let scoped = if abi >= ABI_WITH_SIGNALS { SCOPE_SIGNAL } else { 0 };
-    let attributes = RulesetAttributes { handled_access_fs: ALL_WRITING, handled_access_net: 0, scoped };
+fn ruleset(handled_access_fs: u64, scoped: u64) -> io::Result<OwnedFd> {
+    let attributes = RulesetAttributes { handled_access_fs, handled_access_net: 0, scoped };
     // An older kernel takes a longer structure as long as what it does not know is zero.
     // SAFETY: the pointer and the size are those of a structure that lives until the call returns.
     #[expect(unsafe_code, reason = "there is no wrapper for this system call")]

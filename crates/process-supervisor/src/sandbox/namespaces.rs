@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use super::capabilities;
+use super::{capabilities, landlock};
 
 /// Settings of the kernel, which root can write without any capability that is given up.
 const SETTINGS: &CStr = c"/proc/sys";
@@ -53,7 +53,9 @@ pub(crate) fn enter<'a>(writable: impl Iterator<Item = &'a Path>) -> io::Result<
             Below::Too,
         )?;
     }
-    capabilities::give_up()
+    capabilities::give_up()?;
+    // The mounts say nothing about other processes: root could enter those of another step through `/proc`.
+    landlock::keep_to_itself()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

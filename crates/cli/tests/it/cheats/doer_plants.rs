@@ -1,7 +1,7 @@
 //! A doer that plants something: programs for the engine's git to run, output for the judge to believe, processes that
 //! outlive it, links out of the tree, repositories inside it.
 
-use super::{doer_also, judged_as_if_it_had_not, passing_doer_also};
+use super::{both_ways, doer_also, judged_as_if_it_had_not, passing_doer_also, unfenced};
 use crate::scene::Scene;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -10,7 +10,7 @@ use windlass_test_support::{Script, SmallDisk, When};
 /// A doer that plants this before or after its work; `MARK` is a program that leaves a mark where it ran.
 #[track_caller]
 fn never_runs(plant: &str) {
-    let scene = Scene::new();
+    let scene = unfenced();
     let mark = scene.world.shared("mark.sh");
     let marked = scene.world.shared("marked");
     let program = format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", marked.display());
@@ -124,7 +124,7 @@ fn a_configuration_of_the_worktree_alone_never_runs() {
 
 #[test]
 fn a_filter_named_by_attributes_inside_the_tree_never_runs() {
-    let scene = Scene::new();
+    let scene = unfenced();
     let marked = scene.world.shared("marked");
     let mark = format!(
         "git config filter.x.clean \"touch {0}; cat\"; git config filter.x.smudge \"touch {0}; cat\"",
@@ -145,7 +145,7 @@ fn a_filter_named_by_attributes_inside_the_tree_never_runs() {
 
 #[test]
 fn ignored_build_output_does_not_reach_the_judge() {
-    let scene = Scene::new();
+    let scene = unfenced();
     scene.repository.write(".gitignore", "build/\n").commit("ignore build output");
     let script = passing_doer_also(&["{ write = 'build/ok', text = 'all tests passed' }"]);
     let played = scene.play(&script, &["--check", "test -f build/ok", "--rounds", "1"]).exits_with(10);
@@ -156,7 +156,7 @@ fn ignored_build_output_does_not_reach_the_judge() {
 
 #[test]
 fn ignored_output_of_a_check_does_not_reach_the_next_round() {
-    let scene = Scene::new();
+    let scene = unfenced();
     scene.repository.write(".gitignore", "build/\n").commit("ignore build output");
     let script = passing_doer_also(&["{ write = 'round-{round}.txt', text = 'x' }"]);
     // Red in the first round, and leaves behind what would make it green in the second.
@@ -168,7 +168,7 @@ fn ignored_output_of_a_check_does_not_reach_the_next_round() {
 
 #[test]
 fn a_process_that_goes_on_writing_changes_nothing_that_is_judged() {
-    let scene = Scene::new();
+    let scene = unfenced();
     let writer = "{ fork = { kind = 'double', hold_stdout = true, then = [{ ignore_term = true }, \
                   { beat = 'done.txt', every_ms = 1 }] } }";
     let script = doer_also(&[writer])
@@ -185,7 +185,7 @@ fn a_process_that_goes_on_writing_changes_nothing_that_is_judged() {
 
 #[track_caller]
 fn is_a_hazard(actions: &[&str], said: &str) {
-    for scene in [Scene::new(), Scene::fenced()] {
+    for scene in both_ways() {
         let script: Script = passing_doer_also(actions);
         let played = scene.play(&script, &["--rounds", "1"]).exits_with(10);
         assert_eq!(played.words(), "reject not-run not-run 1");
@@ -232,7 +232,7 @@ fn an_embedded_repository_with_a_commit_is_sent_back() {
 
 #[test]
 fn a_submodule_put_into_the_index_only_is_not_part_of_the_change() {
-    let scene = Scene::new();
+    let scene = unfenced();
     let head = scene.repository.git(&["rev-parse", "HEAD"]);
     let gitlink = format!("{{ run = ['git', 'update-index', '--add', '--cacheinfo', '160000,{head},sub'] }}");
     let played = scene.play(&passing_doer_also(&[&gitlink]), &[]);
@@ -247,7 +247,7 @@ fn a_file_of_300_megabytes_is_sent_back() {
 /// Far beyond every limit: told in the time it takes to look at it, within 256 MB of memory, and nothing of it is stored.
 #[track_caller]
 fn is_told_without_being_read(plant: &str, said: &str) {
-    for scene in [Scene::new(), Scene::fenced()] {
+    for scene in both_ways() {
         told_without_being_read(&scene, plant, said);
     }
 }
@@ -299,7 +299,7 @@ fn two_hundred_thousand_files_are_sent_back_unread() {
     windlass_test_support::in_private_mounts(
         concat!(module_path!(), "::two_hundred_thousand_files_are_sent_back_unread"),
         || {
-            for scene in [Scene::new(), Scene::fenced()] {
+            for scene in both_ways() {
                 let _disk = SmallDisk::under(&[scene.repository.path()]);
                 let plant = "mkdir many && cd many && seq 200000 | xargs touch";
                 told_without_being_read(&scene, plant, "200001 changed paths are more than 10000");
@@ -315,7 +315,7 @@ fn a_git_directory_in_capital_letters_is_sent_back() {
 
 #[test]
 fn a_file_named_like_an_option_is_only_a_file() {
-    for scene in [Scene::new(), Scene::fenced()] {
+    for scene in both_ways() {
         let played = scene.play(&passing_doer_also(&["{ write = '--output=README.md', text = 'x' }"]), &[]);
         assert_eq!(played.exits_with(0).words(), "pass pass pass 1");
         assert_eq!(scene.landed_changes(), ["A\t--output=README.md", "A\tdone.txt"]);

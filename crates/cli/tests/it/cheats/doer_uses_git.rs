@@ -1,7 +1,6 @@
 //! A doer that uses git to hide, move or destroy what it did: it is judged by what lies in its worktree.
 
-use super::{judged_as_if_it_had_not, passing_doer_also};
-use crate::scene::Scene;
+use super::{both_ways, judged_as_if_it_had_not, passing_doer_also, unfenced};
 
 const COMMIT: &str =
     "{ run = ['git', '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-qam', 'mine'] }";
@@ -11,7 +10,7 @@ const ADD: &str = "{ run = ['git', 'add', '-A'] }";
 
 #[track_caller]
 fn makes_no_difference(actions: &[&str]) {
-    for scene in [Scene::new(), Scene::fenced()] {
+    for scene in both_ways() {
         let before = scene.repository.record();
         let played = scene.play(&passing_doer_also(actions), &["--check", "test -f done.txt"]);
         judged_as_if_it_had_not(&scene, played);
@@ -98,7 +97,7 @@ fn locking_its_index_makes_no_difference() {
 
 #[test]
 fn excluding_everything_makes_no_difference() {
-    let scene = Scene::new();
+    let scene = unfenced();
     let exclude =
         "{ run = ['sh', '-c', 'echo \"*\" >> \"$(git rev-parse --git-common-dir)/info/exclude\"'] }";
     let played = scene.play(&passing_doer_also(&[exclude]), &[]);
@@ -107,7 +106,7 @@ fn excluding_everything_makes_no_difference() {
 
 #[test]
 fn attributes_outside_the_tree_make_no_difference() {
-    let scene = Scene::new();
+    let scene = unfenced();
     let attributes = "{ run = ['sh', '-c', 'd=\"$(git rev-parse --git-common-dir)/info\"; mkdir -p \"$d\"; \
                       echo \"* text eol=crlf ident working-tree-encoding=UTF-16\" > \"$d/attributes\"'] }";
     let played = scene.play(&passing_doer_also(&[attributes]), &[]);
@@ -116,7 +115,7 @@ fn attributes_outside_the_tree_make_no_difference() {
 
 #[test]
 fn deleting_the_worktree_asks_a_person_and_loses_nothing_else() {
-    let scene = Scene::new();
+    let scene = unfenced();
     let before = scene.repository.record();
     let script = passing_doer_also(&["{ delete = '{workspace}' }"]);
     let played = scene.play(&script, &[]).exits_with(11);
@@ -128,7 +127,7 @@ fn deleting_the_worktree_asks_a_person_and_loses_nothing_else() {
 
 #[test]
 fn moving_the_base_branch_forward_does_not_move_the_base() {
-    let scene = Scene::new();
+    let scene = unfenced();
     let base = scene.repository.git(&["rev-parse", "HEAD"]);
     let script =
         passing_doer_also(&[ADD, COMMIT, "{ run = ['git', 'update-ref', 'refs/heads/main', 'HEAD'] }"]);

@@ -30,7 +30,7 @@ fn was_refused(scene: &Scene, attack: &str) {
 
 #[track_caller]
 fn doer_cannot(attack: &str) {
-    let scene = Scene::fenced();
+    let scene = Scene::new();
     let before = scene.repository.record();
     let played = scene.play(&passing_doer_also(&[&attempt(attack)]), &["--check", "test -f done.txt"]);
     let played = judged_as_if_it_had_not(&scene, played);
@@ -45,7 +45,7 @@ fn doer_cannot(attack: &str) {
 
 #[track_caller]
 fn readers_cannot(attack: &str) {
-    let scene = Scene::fenced();
+    let scene = Scene::new();
     let before = scene.repository.record();
     let tried = attempt(attack);
     let script = Script::that_passes()
@@ -102,7 +102,7 @@ cannot! { readers_cannot;
 
 #[test]
 fn git_works_for_a_doer_and_never_reaches_the_users_repository() {
-    let scene = Scene::fenced();
+    let scene = Scene::new();
     let before = scene.repository.record();
     let commit = "git add -A && git -c user.name=x -c user.email=x@x commit -qm mine && git update-ref refs/heads/main HEAD && \
                   git checkout -q -b other && git tag mine && git config user.name y && git log -1 --format=%s";
@@ -126,7 +126,7 @@ fn git_works_for_a_doer_and_never_reaches_the_users_repository() {
 
 #[test]
 fn build_output_that_the_repository_ignores_can_be_written_by_a_judge() {
-    let scene = Scene::fenced();
+    let scene = Scene::new();
     scene.repository.write(".gitignore", "build/\n").commit("ignore build output");
     let script = Script::that_passes()
         .judge(When::Round(1), &["{ write = 'build/out', text = 'x' }", "{ verdict = 'pass' }"]);
@@ -136,7 +136,7 @@ fn build_output_that_the_repository_ignores_can_be_written_by_a_judge() {
 
 #[test]
 fn a_reader_that_cannot_do_its_mischief_and_fails_passes_nothing() {
-    let scene = Scene::fenced();
+    let scene = Scene::new();
     let script =
         doer_also(&[]).judge(When::Always, &["{ write = 'done.txt', text = 'x' }", "{ verdict = 'pass' }"]);
     let played = scene.play(&script, &[]).exits_with(11);
@@ -146,7 +146,7 @@ fn a_reader_that_cannot_do_its_mischief_and_fails_passes_nothing() {
 
 #[test]
 fn what_is_not_asked_for_is_recorded_and_kept_by_a_resume() {
-    let scene = Scene::fenced();
+    let scene = Scene::new();
     let script = Script::that_passes().judge(When::Round(1), &["{ verdict = 'reject' }"]);
     let played = scene.play(&script, &["--rounds", "1", "--sandbox", "off"]).exits_with(10);
     assert!(held_by(&scene, &played).iter().all(|kind| kind == "none"), "{:?}", held_by(&scene, &played));
@@ -159,7 +159,7 @@ fn what_is_not_asked_for_is_recorded_and_kept_by_a_resume() {
 
 #[test]
 fn namespaces_hold_it_too_and_without_any_means_a_run_that_needs_one_is_refused() {
-    let scene = Scene::fenced();
+    let scene = Scene::new();
     let settings = scene.world.home().join(".config/windlass/windlass.toml");
     std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
     std::fs::write(&settings, "sandbox-means = ['none']\n").unwrap();
@@ -179,7 +179,7 @@ fn namespaces_hold_it_too_and_without_any_means_a_run_that_needs_one_is_refused(
 
 #[test]
 fn the_doctor_names_the_means() {
-    let scene = Scene::fenced();
+    let scene = Scene::new();
     let told: Value = scene.world.windlass(&["doctor", "--json"]).json();
     let lines = told["lines"].as_array().unwrap();
     let line = lines.iter().find(|line| line["what"] == "sandbox").unwrap();
@@ -189,7 +189,7 @@ fn the_doctor_names_the_means() {
 
 #[test]
 fn a_step_that_grows_too_large_is_ended_and_told() {
-    let scene = Scene::fenced();
+    let scene = Scene::new();
     let flood = "{ run = ['sh', '-c', 'while :; do setsid sleep 600 & sleep 0.01; done'] }";
     let played = scene.play(&doer_also(&[flood]), &["--max-processes", "15", "--rounds", "1"]);
     assert_ne!(played.code, 0);

@@ -1,6 +1,6 @@
 //! A judge or an auditor that changes what it looks at: its step is void, a person is asked, nothing lands.
 
-use crate::scene::Scene;
+use super::unfenced;
 use windlass_test_support::{Script, When};
 
 const GIT: &str = "'git', '-c', 'user.name=x', '-c', 'user.email=x@x'";
@@ -15,7 +15,7 @@ enum Reader {
 
 #[track_caller]
 fn is_void(reader: Reader, actions: &[&str], touched: &str) {
-    let scene = Scene::new();
+    let scene = unfenced();
     scene.repository.write("kept.txt", "kept\n").write("run.sh", "#!/bin/sh\n").commit("more files");
     let said = [actions, &["{ verdict = 'pass' }"]].concat();
     let gated = [actions, &["{ audit = 'pass' }"]].concat();
@@ -86,7 +86,7 @@ fn editing_the_verdict_by_the_auditor_voids_its_step() {
 
 #[test]
 fn a_voided_file_is_kept_and_what_the_engine_wrote_stands_in_its_place() {
-    let scene = Scene::new();
+    let scene = unfenced();
     let path = "{workspace}/../../rounds/round-1/verdict.json";
     let forge = format!("{{ write = '{path}', text = 'mine' }}");
     let script = Script::that_passes().auditor(When::Round(1), &[&forge, "{ audit = 'pass' }"]);
@@ -101,7 +101,7 @@ fn a_voided_file_is_kept_and_what_the_engine_wrote_stands_in_its_place() {
 
 #[test]
 fn build_output_that_the_repository_ignores_is_no_change() {
-    let scene = Scene::new();
+    let scene = unfenced();
     scene.repository.write(".gitignore", "build/\n").commit("ignore build output");
     let script = Script::that_passes()
         .judge(When::Round(1), &["{ write = 'build/out', text = 'x' }", "{ verdict = 'pass' }"]);

@@ -17,8 +17,7 @@ fn everyday_git_works(plant: &Plant) {
 
 /// Agents and sensors are held to their own places, and git knows who they are.
 fn committing() -> Plant {
-    let mut plant = Plant::flat(2);
-    plant.world.fence();
+    let plant = Plant::flat(2);
     plant.repository.git(&["config", "user.name", "Ada"]);
     plant.repository.git(&["config", "user.email", "ada@example.com"]);
     plant

@@ -180,7 +180,6 @@ fn cleaning_one_repository_holds_the_others_to_the_budget() {
 #[test]
 fn what_git_had_to_itself_goes_with_the_worktree_unless_something_was_left_in_it() {
     let mut shelf = Shelf::new();
-    shelf.world.fence();
     let check = |shelf: &Shelf, id: &str, check: &str| {
         let agent = shelf.world.agent(&format!("{id}.toml"), &passing());
         let words = ["run", "Add done.txt", "--id", id, "--repo", shelf.repository.text(), "--agent", &agent];

@@ -156,8 +156,7 @@ fn private_files(scene: &Scene, run: &str) -> Vec<String> {
 
 #[test]
 fn private_git_directories_of_ended_runs_go_and_git_goes_on_in_the_worktrees_that_stay() {
-    let mut scene = Scene::of(Style::Records, &[milestone("m-1"), milestone("m-2")]);
-    scene.world.fence();
+    let scene = Scene::of(Style::Records, &[milestone("m-1"), milestone("m-2")]);
     let (first, second) = (scene.cut("round-001", "m-1"), scene.cut("round-002", "m-2"));
     // The second round cannot be merged over a file of the user's.
     scene.repository.write("src/round-002.txt", "a draft of mine\n");
@@ -192,8 +191,7 @@ fn private_git_directories_of_ended_runs_go_and_git_goes_on_in_the_worktrees_tha
 
 #[test]
 fn what_an_agent_committed_in_its_private_git_directory_stays_and_is_told() {
-    let mut scene = Scene::small(Style::Markdown);
-    scene.world.fence();
+    let scene = Scene::small(Style::Markdown);
     let cut = scene.cut("round-001", "m-1");
     let done = super::play::Decision::Approved(super::play::Closeout::Done { from: "pending" });
     let mut made = writes(&[
