@@ -2,7 +2,7 @@
 //! children are as bare as they can be, so that what is counted is the supervisor's.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -78,13 +78,11 @@ pub(crate) fn sleeping_threads(bench: &Bench) -> Result<Measurement> {
             ensure!(of_keeper == 1, "a keeper has {of_keeper} threads");
             threads = threads.max(threads_of("self")?);
         }
-        // Whoever opens the pipe for writing and goes lets all of them go on, and those who come later as well.
-        while !ends.is_empty() {
-            drop(std::fs::OpenOptions::new().read(true).write(true).open(&gate)?);
-            std::fs::write(&gate, "go\n".repeat(AGENTS))?;
-            while let Some(end) = ends.join_next().await {
-                end??;
-            }
+        // Open for both, so that a line waits for those who come later.
+        let mut opened = std::fs::OpenOptions::new().read(true).write(true).open(&gate)?;
+        opened.write_all("go\n".repeat(AGENTS).as_bytes())?;
+        while let Some(end) = ends.join_next().await {
+            end??;
         }
         Ok::<_, anyhow::Error>(threads)
     };
