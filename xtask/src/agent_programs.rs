@@ -30,7 +30,7 @@ const NPM_INSTALL: [&str; 9] = [
     "--fetch-retry-maxtimeout=2000",
 ];
 
-/// A program that tests have to do without.
+/// A program, or something of the machine, that tests have to do without.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Skipped {
     pub name: String,
@@ -61,7 +61,7 @@ pub fn report(skipped: &[Skipped]) {
     if skipped.is_empty() {
         return;
     }
-    console::say("\nTests with these programs did NOT run:");
+    console::say("\nTests with these did NOT run:");
     for Skipped { name, reason } in skipped {
         console::say(&format!("  {name}: {reason}"));
     }

@@ -93,6 +93,12 @@ const CAMPAIGNS: &[Campaign] = &[
         1000,
     ),
     drawn(
+        "power-cuts",
+        "the power cut at drawn places and moments, what was not flushed lost or torn, in all five loops",
+        "power_cuts::",
+        3000,
+    ),
+    drawn(
         "two-orchestrators",
         "two programs at once, one killed, stopped or replaced beside the other, in all five loops",
         "two_orchestrators::",
@@ -220,6 +226,7 @@ mod tests {
                 name if name.starts_with("goal-loop") => &["goal_loop/crashes.rs"],
                 "machine-faults" => &["machine_faults.rs"],
                 RANDOM_KILLS => &["random_kills.rs"],
+                "power-cuts" => &["power_cuts.rs"],
                 "two-orchestrators" => &["two_orchestrators.rs"],
                 "story-fuzz" => &["story_fuzz.rs"],
                 name if name.starts_with("roadmap-loop") => &["roadmap_loop/crashes.rs"],

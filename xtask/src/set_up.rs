@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use crate::agent_programs::{self, Skipped};
 use crate::commands::{self, Repository};
 use crate::console;
+use crate::power_cuts;
 use crate::rest_fuzzer;
 
 /// Older versions lack what the private control git directory relies on.
@@ -28,12 +29,13 @@ const NEEDS: &[Need] = &[
     },
 ];
 
-/// Makes sure that all needs are met; comes back with the programs that the tests have to do without.
+/// Makes sure that all needs are met; comes back with what the tests have to do without.
 pub fn set_up(repository: &Repository) -> Result<Vec<Skipped>> {
     rust_components(repository)?;
     meet_needs(repository)?;
     let mut skipped = agent_programs::install(repository)?;
     skipped.extend(rest_fuzzer::install(repository));
+    skipped.extend(power_cuts::look(repository));
     Ok(skipped)
 }
 

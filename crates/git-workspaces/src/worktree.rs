@@ -115,7 +115,9 @@ impl Worktree {
         fs::create_dir_all(admin).map_err(GitError::io("create directory", admin))?;
         let gitdir = [self.path.join(".git").as_os_str().as_bytes(), b"\n"].concat();
         let halves = [("gitdir", gitdir.as_slice()), ("commondir", b"../..\n"), ("HEAD", head.as_bytes())];
-        let says = |(name, content): &(&str, &[u8])| read_plain(&admin.join(name)).is_ok_and(|found| found == *content);
+        let says = |(name, content): &(&str, &[u8])| {
+            read_plain(&admin.join(name)).is_ok_and(|found| found == *content)
+        };
         let stood = halves.iter().all(says);
         halves.iter().try_for_each(|(name, content)| ensure_for_now(&admin.join(name), content))?;
         if !stood {

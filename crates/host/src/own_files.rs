@@ -85,7 +85,8 @@ impl OwnFiles {
     pub(crate) fn clear_for(&mut self, path: &Path, content: &[u8]) -> Result<(), Fault> {
         let plain = path.symlink_metadata().is_ok_and(|found| found.is_file());
         let torn = plain
-            && std::fs::read(path).is_ok_and(|found| found.len() < content.len() && content.starts_with(&found));
+            && std::fs::read(path)
+                .is_ok_and(|found| found.len() < content.len() && content.starts_with(&found));
         if torn {
             self.register(path, file_digest(path).map_err(|error| file_fault("read", path, &error))?);
         }

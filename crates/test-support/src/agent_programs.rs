@@ -100,7 +100,9 @@ pub(crate) fn can_run_here(name: &str, why_missing: Option<String>) -> bool {
             eprintln!("skipped: {SKIPPED_VARIABLE} names {name}");
             false
         }
-        Readiness::Missing(reason) => panic!("{reason}; `cargo xtask set-up` installs it or says that it is skipped"),
+        Readiness::Missing(reason) => {
+            panic!("{reason}; `cargo xtask set-up` installs it or says that it is skipped")
+        }
     }
 }
 

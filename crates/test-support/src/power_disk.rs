@@ -58,8 +58,12 @@ impl PowerDisk {
             .prefix("windlass-disk-")
             .tempdir_in(image_directory())
             .expect("a temporary directory");
-        let disk =
-            Self { places: places.iter().map(|place| place.to_path_buf()).collect(), mounted, images, cuts: 0 };
+        let disk = Self {
+            places: places.iter().map(|place| place.to_path_buf()).collect(),
+            mounted,
+            images,
+            cuts: 0,
+        };
         let image = disk.image();
         File::create(&image).and_then(|file| file.set_len(SIZE)).expect("an image can be made");
         let make: Vec<&OsStr> = MAKE.iter().map(OsStr::new).chain([image.as_os_str()]).collect();
@@ -165,9 +169,10 @@ impl Drop for PowerDisk {
 
 fn give_back(path: &Path, end: &[u8], part: &mut dyn FnMut(usize) -> usize) {
     let written = part(end.len()).min(end.len());
-    let appended = File::options().append(true).open(path).and_then(|mut file| {
-        std::io::Write::write_all(&mut file, &end[..written])
-    });
+    let appended = File::options()
+        .append(true)
+        .open(path)
+        .and_then(|mut file| std::io::Write::write_all(&mut file, &end[..written]));
     appended.expect("root can write every file");
 }
 

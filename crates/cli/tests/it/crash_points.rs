@@ -12,6 +12,10 @@ pub(crate) use choice::{Kinds, is_campaign, visited};
 pub(crate) use ending::{Ending, files, without_ids};
 pub(crate) use stage::{Actor, Stage, Standing, places};
 
+use crate::disturbed::{Steps, count_agents};
+use crate::invariants::{Left, Watched};
+use windlass_test_support::Output;
+
 /// The places are shared out among so many tests, which run side by side.
 const SHARES: usize = 4;
 /// So many places of each kind are visited outside of campaigns.
@@ -21,13 +25,58 @@ const CHAINS: usize = 16;
 /// So many places lie between two from which a run is killed again and again while it resumes.
 const BETWEEN_CHAINS: usize = 29;
 
+/// Of so many kills in a row, after one all that is on record is looked at.
+const BETWEEN_LOOKS: usize = 4;
+
+/// A run whose agents count themselves, looked after from its beginning.
+struct Case {
+    stage: Stage,
+    watched: Watched,
+}
+
+/// All that is left of one.
+struct End {
+    ending: Ending,
+    left: Left,
+}
+
+impl Case {
+    fn begin() -> Self {
+        let stage = Stage::set_up();
+        count_agents(&stage.world);
+        let watched = Watched::begin(&stage.repository);
+        Self { stage, watched }
+    }
+
+    /// One command, killed at this place if it comes so far.
+    fn killed_at(&mut self, place: usize, start: impl FnOnce(&Stage) -> Output) -> Output {
+        let output = self.stage.with("WINDLASS_CRASH_AT", &place.to_string(), start);
+        // Looking takes longer than some commands of a chain, and what is gone stays gone till the next look.
+        if place % BETWEEN_LOOKS == 0 {
+            self.watched.look(&self.stage.world, &output.command);
+        }
+        output
+    }
+
+    fn end(&self) -> End {
+        let ending = Ending::of(&self.stage);
+        End { ending, left: self.watched.end(&self.stage.world, &self.stage.repository, &[]) }
+    }
+
+    fn differences(&self, expected: &End) -> Vec<String> {
+        let end = self.end();
+        let left = end.left.beyond(&expected.left, Steps::AllKnown);
+        [end.ending.differences(&expected.ending), left].concat()
+    }
+}
+
 /// What an undisturbed run leaves, and the places it comes through.
-fn undisturbed() -> (Ending, Vec<String>) {
-    let mut stage = Stage::set_up();
-    let log = stage.world.shared("places.txt");
-    let output = stage.with("WINDLASS_CRASH_LOG", log.to_str().unwrap(), Stage::run);
+fn undisturbed() -> (End, Vec<String>) {
+    let mut case = Case::begin();
+    let log = case.stage.world.shared("places.txt");
+    let output = case.stage.with("WINDLASS_CRASH_LOG", log.to_str().unwrap(), Stage::run);
     let _ = output.exits_with(0);
-    (Ending::of(&stage), places(&log))
+    (case.end(), places(&log))
 }
 
 #[test]
@@ -39,10 +88,9 @@ fn a_run_comes_through_every_kind_of_place_and_one_that_is_never_reached_kills_n
             assert!(places.contains(&name), "no place called {name} in {places:?}");
         }
     }
-    let mut stage = Stage::set_up();
-    let beyond = (places.len() + 1).to_string();
-    let _ = stage.with("WINDLASS_CRASH_AT", &beyond, Stage::run).exits_with(0);
-    assert_eq!(Ending::of(&stage).differences(&expected), Vec::<String>::new());
+    let mut case = Case::begin();
+    let _ = case.killed_at(places.len() + 1, Stage::run).exits_with(0);
+    assert_eq!(case.differences(&expected), Vec::<String>::new());
 }
 
 /// One share of the places: a run is killed there, gone on with, and compared with the undisturbed one.
@@ -59,18 +107,18 @@ fn survives_the_places_of_share(share: usize) {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-fn crash_at(place: usize, expected: &Ending) -> Vec<String> {
-    let mut stage = Stage::set_up();
-    let killed = stage.with("WINDLASS_CRASH_AT", &place.to_string(), Stage::run);
+fn crash_at(place: usize, expected: &End) -> Vec<String> {
+    let mut case = Case::begin();
+    let killed = case.killed_at(place, Stage::run);
     if killed.signal != Some(9) {
         return vec![format!("it was not reached: {killed:?}")];
     }
-    let standing = stage.standing();
-    let resumed = standing.way_on()(&stage);
+    let standing = case.stage.standing();
+    let resumed = standing.way_on()(&case.stage);
     if resumed.code != Some(0) {
         return vec![format!("going on ended with {:?}\n{}", resumed.code, resumed.stderr)];
     }
-    let mut wrong = Ending::of(&stage).differences(expected);
+    let mut wrong = case.differences(expected);
     if standing == Standing::Interrupted && !resumed.stderr.contains("is gone; taken over") {
         wrong.push(format!("nobody was told of the dead process\n{}", resumed.stderr));
     }
@@ -79,20 +127,20 @@ fn crash_at(place: usize, expected: &Ending) -> Vec<String> {
 
 /// Killed at this place, then at the first place of the resume, then at the second of the next one, and so on until
 /// there is nothing left to be killed in.
-fn survives_a_chain_from(place: usize, expected: &Ending) {
-    let mut stage = Stage::set_up();
-    let killed = stage.with("WINDLASS_CRASH_AT", &place.to_string(), Stage::run);
+fn survives_a_chain_from(place: usize, expected: &End) {
+    let mut case = Case::begin();
+    let killed = case.killed_at(place, Stage::run);
     assert_eq!(killed.signal, Some(9), "place {place} was not reached");
     for next in 1.. {
-        let way_on = stage.standing().way_on();
-        let resumed = stage.with("WINDLASS_CRASH_AT", &next.to_string(), way_on);
+        let way_on = case.stage.standing().way_on();
+        let resumed = case.killed_at(next, way_on);
         if resumed.signal == Some(9) {
             continue;
         }
         assert_eq!(resumed.code, Some(0), "the resume after {next} crashes\n{}", resumed.stderr);
         break;
     }
-    let differences = Ending::of(&stage).differences(expected);
+    let differences = case.differences(expected);
     assert!(differences.is_empty(), "after a chain of crashes from place {place}: {differences:#?}");
 }
 

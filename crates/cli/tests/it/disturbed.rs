@@ -5,11 +5,13 @@ mod books;
 mod escaping;
 mod remains;
 
+use crate::invariants::{Left, Watched};
 pub(crate) use books::Books;
-use remains::Remains;
+pub(crate) use escaping::count as count_agents;
+pub(crate) use remains::Remains;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
-use windlass_test_support::{Background, Output, PowerDisk, Repository, Tails, Untouched, World, wait_until};
+use windlass_test_support::{Background, Output, PowerDisk, Repository, Tails, World, wait_until};
 
 /// A person who needs more commands than this goes round in circles.
 const MOST_COMMANDS: usize = 12;
@@ -78,8 +80,7 @@ pub(crate) struct Expected {
 
 struct End {
     ending: String,
-    books: Books,
-    remains: Remains,
+    left: Left,
 }
 
 /// A story under way.
@@ -87,8 +88,7 @@ pub(crate) struct Told {
     /// Before the world it lies under, which it must not outlive.
     disk: Option<PowerDisk>,
     story: Box<dyn Disturbed>,
-    before: Untouched,
-    books: Books,
+    watched: Watched,
     commands: usize,
     last: Option<Output>,
 }
@@ -97,8 +97,8 @@ impl Loop {
     pub(crate) fn begin(&self) -> Told {
         let story = (self.set_up)();
         escaping::plant(story.world());
-        let before = story.repository().record();
-        Told { disk: None, story, before, books: Books::default(), commands: 0, last: None }
+        let watched = Watched::begin(story.repository());
+        Told { disk: None, story, watched, commands: 0, last: None }
     }
 
     pub(crate) fn undisturbed(&self) -> Expected {
@@ -169,11 +169,9 @@ impl Told {
         self.world().start_windlass(&words.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// A command has ended, and nobody is at work: what is on record may only have grown.
+    /// A command has ended, and nobody is at work.
     pub(crate) fn ended(&mut self, output: Output) {
-        let now = Books::read(self.world());
-        assert_eq!(now.since(&self.books), Vec::<String>::new(), "after {}", output.command);
-        self.books = now;
+        self.watched.look(self.story.world(), &output.command);
         self.last = Some(output);
     }
 
@@ -186,24 +184,13 @@ impl Told {
         }
         let end = self.end();
         assert_eq!(end.ending, expected.end.ending);
-        let wrong =
-            [end.books.beyond(&expected.end.books, steps), end.remains.beyond(&expected.end.remains, steps)];
-        assert_eq!(wrong.concat(), Vec::<String>::new());
+        assert_eq!(end.left.beyond(&expected.end.left, steps), Vec::<String>::new());
     }
 
     /// All that is left when the story is over and its last process is gone.
     fn end(&self) -> End {
         let story = self.story.as_ref();
-        // A keeper whose result is taken up already may need a moment to be gone.
-        wait_until("the last process to end", || story.world().processes().is_empty().then_some(()));
-        let mut touched = self.before.changes(story.repository());
-        touched.retain(|change| !story.changes().iter().any(|own| change.starts_with(own)));
-        assert_eq!(touched, Vec::<String>::new(), "things of the user's");
-        let books = Books::read(story.world());
-        for run in books.runs() {
-            let _ = story.world().windlass(&["verify", run]).exits_with(0);
-        }
-        let remains = Remains::of(story.world(), story.repository(), &books);
-        End { ending: story.ending(), books, remains }
+        let left = self.watched.end(story.world(), story.repository(), story.changes());
+        End { ending: story.ending(), left }
     }
 }

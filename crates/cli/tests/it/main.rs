@@ -21,6 +21,7 @@ mod help;
 mod hidden_commands;
 mod holding;
 mod inbox;
+mod invariants;
 mod journal_file;
 mod keeping;
 mod landing;

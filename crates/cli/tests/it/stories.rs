@@ -8,6 +8,7 @@ mod held;
 mod lists;
 mod local;
 pub(crate) mod orchestrate;
+mod power_cuts;
 mod server;
 mod skills;
 mod tools;

@@ -321,3 +321,29 @@ fn a_file_named_like_an_option_is_only_a_file() {
         assert_eq!(scene.landed_changes(), ["A\t--output=README.md", "A\tdone.txt"]);
     }
 }
+
+/// Some file system takes each of them for `.git`.
+#[test]
+fn git_directories_in_other_spellings_are_sent_back() {
+    for name in [".Git", "git~1", ".git ", ".git.", ".g\u{200c}it", ".git::$INDEX_ALLOCATION"] {
+        let actions = format!("{{ write = '{name}/hooks/pre-commit', text = 'x' }}");
+        let scene = Scene::new();
+        let played = scene.play(&passing_doer_also(&[&actions]), &["--rounds", "1"]).exits_with(10);
+        assert_eq!(played.words(), "reject not-run not-run 1", "{name:?}");
+        scene.assert_nothing_landed();
+    }
+}
+
+/// On another machine they may be one file; here each is what it is called.
+#[test]
+fn names_that_differ_by_case_or_form_only_are_names_of_their_own() {
+    let scene = Scene::new();
+    let names = ["readme.md", "caf\u{e9}.txt", "cafe\u{301}.txt"];
+    let writes = names.map(|name| format!("{{ write = '{name}', text = '{name}' }}"));
+    let played = scene.play(&passing_doer_also(&writes.each_ref().map(String::as_str)), &[]);
+    assert_eq!(played.exits_with(0).words(), "pass pass pass 1");
+    for name in names {
+        assert_eq!(scene.landed_file(name), name);
+    }
+    assert_eq!(scene.landed_file("README.md"), "# A repository");
+}

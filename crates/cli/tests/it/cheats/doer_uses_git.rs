@@ -135,3 +135,57 @@ fn moving_the_base_branch_forward_does_not_move_the_base() {
     judged_as_if_it_had_not(&scene, played);
     assert_eq!(scene.repository.git(&["rev-parse", "windlass/TASK-1~1"]), base);
 }
+
+/// What a doer does with the shell, unfenced: inside the sandbox it cannot reach the user's git directory at all.
+fn plays(lines: &str) -> Scene {
+    let scene = Scene::new();
+    let file = scene.world.shared("trick.sh");
+    std::fs::write(&file, lines).unwrap();
+    let script = passing_doer_also(&[&format!("{{ run = ['sh', '{}'] }}", file.display())]);
+    let played = scene.play(&script, &["--check", "! grep -q forged README.md"]);
+    judged_as_if_it_had_not(&scene, played);
+    scene
+}
+
+#[test]
+fn replacing_objects_makes_no_difference() {
+    let scene = plays(
+        "git replace $(git rev-parse HEAD:README.md) $(echo forged | git hash-object -w --stdin)\n\
+         git replace $(git rev-parse HEAD) $(git -c user.name=x -c user.email=x@x commit-tree -m forged 'HEAD^{tree}')\n",
+    );
+    assert_ne!(scene.repository.git(&["replace", "--list"]), "", "nothing was replaced");
+    let read = |name: &str| scene.repository.git(&["--no-replace-objects", "cat-file", "-p", name]);
+    assert_eq!(read("windlass/TASK-1:README.md"), "# A repository");
+    assert!(
+        read("windlass/TASK-1").contains(&format!("parent {}", scene.repository.git(&["rev-parse", "HEAD"])))
+    );
+}
+
+#[test]
+fn a_grafted_history_makes_no_difference() {
+    let scene = plays("git rev-parse HEAD > $(git rev-parse --git-common-dir)/info/grafts\n");
+    let commit = scene.repository.git(&["cat-file", "-p", "windlass/TASK-1"]);
+    assert!(commit.contains(&format!("parent {}", scene.repository.git(&["rev-parse", "HEAD"]))), "{commit}");
+}
+
+#[test]
+fn objects_in_a_borrowed_store_are_not_relied_on() {
+    let scene = plays(
+        "common=$(git rev-parse --git-common-dir); mkdir -p $common/../../borrowed\n\
+         borrowed=$(cd $common/../../borrowed && pwd)\n\
+         GIT_OBJECT_DIRECTORY=$borrowed GIT_ALTERNATE_OBJECT_DIRECTORIES=$common/objects git hash-object -w done.txt\n\
+         echo $borrowed > $common/objects/info/alternates\n",
+    );
+    let alternates = scene.repository.path().join(".git/objects/info/alternates");
+    let borrowed = std::fs::read_to_string(&alternates).unwrap();
+    assert!(std::fs::read_dir(borrowed.trim_end()).unwrap().next().is_some(), "nothing was borrowed");
+    std::fs::remove_file(alternates).unwrap();
+    let _ = scene.repository.git(&["rev-list", "--objects", "windlass/TASK-1"]);
+    assert_eq!(scene.landed_file("done.txt"), "done");
+}
+
+#[test]
+fn rebasing_makes_no_difference() {
+    let rebase = "{ run = ['git', '-c', 'user.name=x', '-c', 'user.email=x@x', 'rebase', '-q', '--root'] }";
+    makes_no_difference(&[ADD, COMMIT, rebase]);
+}

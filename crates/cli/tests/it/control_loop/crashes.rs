@@ -3,7 +3,8 @@
 
 use super::plant::{ADDING_ACTUATOR, BRANCH, Plant, TASK, counting_controller};
 use crate::crash_points::{Kinds, places, visited};
-use crate::disturbed::{Disturbed, go_on};
+use crate::disturbed::{Disturbed, Steps, count_agents, go_on};
+use crate::invariants::{Left, Watched};
 use crate::machine_faults::Stricken;
 use windlass_test_support::{Output, Repository, World, wait_until};
 
@@ -97,11 +98,24 @@ impl Stage {
     }
 }
 
-fn undisturbed(depth: usize) -> (Ending, Vec<String>) {
-    let mut stage = Stage::set_up(depth);
+/// A stage whose agents count themselves, looked after from its beginning.
+fn watched(depth: usize) -> (Stage, Watched) {
+    let stage = Stage::set_up(depth);
+    count_agents(&stage.plant.world);
+    let watched = Watched::begin(&stage.plant.repository);
+    (stage, watched)
+}
+
+fn end(stage: &Stage, watched: &Watched) -> (Ending, Left) {
+    let left = watched.end(&stage.plant.world, &stage.plant.repository, stage.changes());
+    (stage.ending(), left)
+}
+
+fn undisturbed(depth: usize) -> ((Ending, Left), Vec<String>) {
+    let (mut stage, watched) = watched(depth);
     let log = stage.plant.world.shared("places.txt");
     let _ = stage.with("WINDLASS_CRASH_LOG", log.to_str().unwrap(), Stage::run).exits_with(0);
-    (stage.ending(), places(&log))
+    (end(&stage, &watched), places(&log))
 }
 
 fn survives(depth: usize, share: usize) {
@@ -112,19 +126,24 @@ fn survives(depth: usize, share: usize) {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-fn crash_at(depth: usize, place: usize, expected: &Ending) -> Option<String> {
-    let mut stage = Stage::set_up(depth);
+fn crash_at(depth: usize, place: usize, (expected, all): &(Ending, Left)) -> Option<String> {
+    let (mut stage, mut watched) = watched(depth);
     let killed = stage.with("WINDLASS_CRASH_AT", &place.to_string(), Stage::run);
     if killed.signal != Some(9) {
         // How often a lock is looked at differs by a few; the last places may not be reached.
         return (killed.code != Some(0)).then(|| format!("at place {place}: {killed:?}"));
     }
+    watched.look(&stage.plant.world, &format!("a crash at place {place}"));
     let resumed = stage.go_on();
     if resumed.code != Some(0) {
         return Some(format!("after a crash at place {place}: {:?}\n{}", resumed.code, resumed.stderr));
     }
-    let ending = stage.ending();
-    (ending != *expected).then(|| format!("after a crash at place {place}: {ending:#?}\nnot {expected:#?}"))
+    let (ending, left) = end(&stage, &watched);
+    if ending != *expected {
+        return Some(format!("after a crash at place {place}: {ending:#?}\nnot {expected:#?}"));
+    }
+    let wrong = left.beyond(all, Steps::AllKnown);
+    (!wrong.is_empty()).then(|| format!("after a crash at place {place}: {wrong:#?}"))
 }
 
 macro_rules! shares {
@@ -161,6 +180,8 @@ impl Stricken for Stage {
 
     fn to_the_end(self) -> Ending {
         let _ = self.go_on().exits_with(0);
+        let watched = Watched::begin(&self.plant.repository);
+        let _ = watched.end(&self.plant.world, &self.plant.repository, &[]);
         self.ending()
     }
 }

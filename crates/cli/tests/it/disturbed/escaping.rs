@@ -27,10 +27,25 @@ sleep 0.05
     )
 }
 
+/// Each agent that is started only writes down that it was, and tells what it used.
+fn counting_lines(world: &World) -> String {
+    let lines = lines(world);
+    lines.lines().take(2).map(|line| format!("{line}\n")).collect()
+}
+
 /// Lets every agent of this world begin with it, whatever it does then.
 pub(super) fn plant(world: &World) {
+    put_before_every_agent(world, &lines(world));
+}
+
+/// Lets every agent of this world count itself, and leave nothing behind.
+pub(crate) fn count(world: &World) {
+    put_before_every_agent(world, &counting_lines(world));
+}
+
+fn put_before_every_agent(world: &World, lines: &str) {
     let file = world.shared("escape.sh");
-    std::fs::write(&file, lines(world)).unwrap();
+    std::fs::write(&file, lines).unwrap();
     let scripts: Vec<PathBuf> =
         std::fs::read_dir(world.shared("")).unwrap().map(|entry| entry.unwrap().path()).collect();
     let mut planted = 0;

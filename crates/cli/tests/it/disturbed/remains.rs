@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use windlass_test_support::{Repository, World};
 
-pub(super) struct Remains(BTreeMap<String, usize>);
+pub(crate) struct Remains(BTreeMap<String, usize>);
 
 impl Remains {
-    pub(super) fn of(world: &World, repository: &Repository, books: &Books) -> Self {
+    pub(crate) fn of(world: &World, repository: &Repository, books: &Books) -> Self {
         let mut names = BTreeMap::new();
         for place in [repository.path(), &world.state_dir()] {
             for file in files(place) {
@@ -22,7 +22,7 @@ impl Remains {
     }
 
     /// What there is more or less of than after an undisturbed run. Of a step that was lost it is kept what it had made.
-    pub(super) fn beyond(&self, undisturbed: &Self, steps: Steps) -> Vec<String> {
+    pub(crate) fn beyond(&self, undisturbed: &Self, steps: Steps) -> Vec<String> {
         let names = self.0.keys().chain(undisturbed.0.keys());
         let rightly = |name: &str| {
             of_its_own(name) || (steps == Steps::MayBeLost && name.contains("/kept/RUN/interrupted-"))

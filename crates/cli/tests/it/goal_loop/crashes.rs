@@ -3,7 +3,8 @@
 
 use super::stage::{Stage, Turn};
 use crate::crash_points::{Kinds, places, visited};
-use crate::disturbed::{Disturbed, go_on};
+use crate::disturbed::{Disturbed, Steps, count_agents, go_on};
+use crate::invariants::{Left, Watched};
 use crate::machine_faults::Stricken;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -69,6 +70,7 @@ pub(crate) struct Walk {
     kill: Kill,
     given: Vec<String>,
     kills: usize,
+    watched: Option<Watched>,
 }
 
 /// Everything that has to be the same whatever was killed.
@@ -85,7 +87,24 @@ pub(crate) struct Ending {
 
 impl Walk {
     fn new(story: Story, kill: Kill) -> Self {
-        Self { story, stage: story.stage(), kill, given: Vec::new(), kills: 0 }
+        Self { story, stage: story.stage(), kill, given: Vec::new(), kills: 0, watched: None }
+    }
+
+    /// Looked after from its beginning, with agents that count themselves.
+    fn watched(mut self) -> Self {
+        count_agents(&self.stage.world);
+        self.watched = Some(Watched::begin(&self.stage.repository));
+        self
+    }
+
+    fn left(&self) -> Left {
+        // In place, the branch that is checked out follows the loop's.
+        let own: &[&str] = match self.story {
+            Story::InPlace => &["refs/heads/", "files", "index"],
+            Story::Approved | Story::ByHand => &["refs/heads/goal/"],
+        };
+        let watched = self.watched.as_ref().expect("this walk is looked after");
+        watched.end(&self.stage.world, &self.stage.repository, own)
     }
 
     /// Gives one command, which may be killed or write down its places.
@@ -100,6 +119,9 @@ impl Walk {
         };
         let output = start(&self.stage);
         self.stage.world.unset("WINDLASS_CRASH_AT").unset("WINDLASS_CRASH_LOG");
+        if let Some(watched) = &mut self.watched {
+            watched.look(&self.stage.world, command);
+        }
         if output.signal == Some(9) {
             self.kills += 1;
             return None;
@@ -217,12 +239,17 @@ fn timeless(text: &str) -> String {
 }
 
 fn undisturbed(story: Story) -> (Ending, Vec<Vec<String>>, Vec<String>) {
-    let walk = Walk::new(story, Kill::None).walked();
-    (walk.ending(), walk.places(), walk.given)
+    let (ending, _, places, given) = undisturbed_and_left(story);
+    (ending, places, given)
+}
+
+fn undisturbed_and_left(story: Story) -> (Ending, Left, Vec<Vec<String>>, Vec<String>) {
+    let walk = Walk::new(story, Kill::None).watched().walked();
+    (walk.ending(), walk.left(), walk.places(), walk.given)
 }
 
 fn survives(story: Story, share: usize) {
-    let (expected, places, given) = undisturbed(story);
+    let (expected, undisturbed, places, given) = undisturbed_and_left(story);
     let of_all = |(command, places): (usize, &Vec<String>)| {
         (1..=places.len()).map(|place| (command, place)).collect::<Vec<_>>()
     };
@@ -232,12 +259,16 @@ fn survives(story: Story, share: usize) {
     let mine = chosen.skip(share).step_by(SHARES);
     let failures: Vec<String> = mine
         .filter_map(|(number, place)| {
-            let walk = Walk::new(story, Kill::Once { command: number, place }).walked();
+            let walk = Walk::new(story, Kill::Once { command: number, place }).watched().walked();
             let command = &given[number];
             // How often a lock is looked at differs by a few; the last places of a command may not be reached.
             let reached = walk.kills == 1 || place + UNSTEADY > places[number].len();
             assert!(reached, "{command} came through {place} unharmed");
             let ending = walk.ending();
+            let wrong = walk.left().beyond(&undisturbed, Steps::AllKnown);
+            if !wrong.is_empty() {
+                return Some(format!("{command} killed at {place}, {:?}: {wrong:#?}", walk.given));
+            }
             (ending != expected).then(|| {
                 let (walked, why) = (&walk.given, walk.stage.about("explain", &[]).stdout);
                 format!("{command} killed at {place}, {walked:?}: {why}\n{ending:#?}\nnot {expected:#?}")
@@ -273,10 +304,11 @@ fn the_stories_come_through_every_command_and_end_as_they_should() {
 /// Killed in one command after the other, each time a little later.
 fn survives_being_killed_again(story: Story, later: usize) {
     let (expected, _, given) = undisturbed(story);
-    let walk = Walk::new(story, Kill::Again { later }).walked();
+    let walk = Walk::new(story, Kill::Again { later }).watched().walked();
     assert!(walk.kills >= 4, "{} kills in {:?}", walk.kills, walk.given);
     assert!(walk.given.len() > given.len());
     assert_eq!(walk.ending(), expected, "{:?}", walk.given);
+    let _ = walk.left();
 }
 
 #[test]
@@ -307,7 +339,7 @@ impl Stricken for Walk {
     type Ending = Ending;
 
     fn set_up() -> Self {
-        Self::new(Story::InPlace, Kill::None)
+        Self::new(Story::InPlace, Kill::None).watched()
     }
 
     fn world(&self) -> &World {
@@ -319,7 +351,9 @@ impl Stricken for Walk {
     }
 
     fn to_the_end(self) -> Ending {
-        self.walked().ending()
+        let walk = self.walked();
+        let _ = walk.left();
+        walk.ending()
     }
 }
 

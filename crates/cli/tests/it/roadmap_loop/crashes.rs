@@ -5,7 +5,8 @@ use super::plane::{STATE, Style, milestone};
 use super::play::{Closeout, Cut, Decision, Play};
 use super::scene::Scene;
 use crate::crash_points::{Kinds, is_campaign, places, visited};
-use crate::disturbed::{Disturbed, go_on};
+use crate::disturbed::{Disturbed, Steps, go_on};
+use crate::invariants::{Left, Watched};
 use crate::machine_faults::Stricken;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -101,7 +102,11 @@ pub(crate) struct Walk {
     kills: usize,
     /// A person begins another run instead of going on with the one that was killed.
     anew: bool,
+    watched: Option<Watched>,
 }
+
+/// What of the user's it changes itself: rounds are merged into the branch that is checked out, and the checkout follows.
+const OWN: &[&str] = &["refs/heads/main", "refs/heads/orchestrator/", "files", "index"];
 
 /// Everything that has to be the same whatever was killed.
 #[derive(Debug, PartialEq, Eq)]
@@ -118,7 +123,18 @@ pub(crate) struct Ending {
 impl Walk {
     fn new(story: Story, kill: Kill) -> Self {
         let (scene, play) = story.scene();
-        Self { scene, play, kill, given: Vec::new(), kills: 0, anew: false }
+        Self { scene, play, kill, given: Vec::new(), kills: 0, anew: false, watched: None }
+    }
+
+    /// Looked after from its beginning. Its agents write down themselves what they were asked.
+    fn watched(mut self) -> Self {
+        self.watched = Some(Watched::begin(&self.scene.repository));
+        self
+    }
+
+    fn left(&self) -> Left {
+        let watched = self.watched.as_ref().expect("this walk is looked after");
+        watched.end(&self.scene.world, &self.scene.repository, OWN)
     }
 
     /// Gives one command, which may be killed or write down its places.
@@ -133,6 +149,9 @@ impl Walk {
         };
         let output = start(self);
         self.scene.world.unset("WINDLASS_CRASH_AT").unset("WINDLASS_CRASH_LOG");
+        if let Some(watched) = &mut self.watched {
+            watched.look(&self.scene.world, command);
+        }
         // Whole at every moment, and no round twice.
         let _ = self.scene.state();
         let mut rounds = self.scene.merged_rounds();
@@ -222,12 +241,17 @@ fn timeless(text: &str) -> String {
 }
 
 fn undisturbed(story: Story) -> (Ending, Vec<Vec<String>>, Vec<&'static str>) {
-    let walk = Walk::new(story, Kill::None).walked();
-    (walk.ending(), walk.places(), walk.given)
+    let (ending, _, places, given) = undisturbed_and_left(story);
+    (ending, places, given)
+}
+
+fn undisturbed_and_left(story: Story) -> (Ending, Left, Vec<Vec<String>>, Vec<&'static str>) {
+    let walk = Walk::new(story, Kill::None).watched().walked();
+    (walk.ending(), walk.left(), walk.places(), walk.given)
 }
 
 fn survives(story: Story, share: usize) {
-    let (expected, places, given) = undisturbed(story);
+    let (expected, undisturbed, places, given) = undisturbed_and_left(story);
     let of_all = |(command, places): (usize, &Vec<String>)| {
         (1..=places.len()).map(|place| (command, place)).collect::<Vec<_>>()
     };
@@ -237,12 +261,16 @@ fn survives(story: Story, share: usize) {
     let mine = chosen.skip(share).step_by(SHARES);
     let failures: Vec<String> = mine
         .filter_map(|(number, place)| {
-            let walk = Walk::new(story, Kill::Once { command: number, place }).walked();
+            let walk = Walk::new(story, Kill::Once { command: number, place }).watched().walked();
             let command = &given[number];
             // How often a lock is looked at differs by a few; the last places of a command may not be reached.
             let reached = walk.kills == 1 || place + UNSTEADY > places[number].len();
             assert!(reached, "{command} came through {place} unharmed");
             let ending = walk.ending();
+            let wrong = walk.left().beyond(&undisturbed, Steps::AllKnown);
+            if !wrong.is_empty() {
+                return Some(format!("{command} killed at {place}, {:?}: {wrong:#?}", walk.given));
+            }
             (ending != expected).then(|| {
                 let (walked, why) = (&walk.given, walk.scene.log());
                 format!("{command} killed at {place}, {walked:?}: {why}\n{ending:#?}\nnot {expected:#?}")
@@ -268,10 +296,11 @@ fn the_stories_come_through_every_step_and_end_as_they_should() {
 /// Killed in one command after the other, each time a little later.
 fn survives_being_killed_again(story: Story, later: usize) {
     let (expected, _, given) = undisturbed(story);
-    let walk = Walk::new(story, Kill::Again { later }).walked();
+    let walk = Walk::new(story, Kill::Again { later }).watched().walked();
     assert!(walk.kills >= 4, "{} kills in {:?}", walk.kills, walk.given);
     assert!(walk.given.len() > given.len());
     assert_eq!(walk.ending(), expected, "{:?}", walk.given);
+    let _ = walk.left();
 }
 
 #[test]
@@ -292,7 +321,8 @@ fn survives_run_anew(story: Story) {
         .step_by(between)
         .filter_map(|place| {
             let kill = Kill::Once { command: 0, place };
-            let walk = Walk { anew: true, ..Walk::new(story, kill) }.walked();
+            let walk = Walk { anew: true, ..Walk::new(story, kill) }.watched().walked();
+            let _ = walk.left();
             let ending = walk.ending();
             (ending != expected).then(|| {
                 let why = walk.scene.log();
@@ -340,7 +370,7 @@ impl Stricken for Walk {
     type Ending = Ending;
 
     fn set_up() -> Self {
-        Self::new(Story::FanOut, Kill::None)
+        Self::new(Story::FanOut, Kill::None).watched()
     }
 
     fn world(&self) -> &World {
@@ -352,7 +382,9 @@ impl Stricken for Walk {
     }
 
     fn to_the_end(self) -> Ending {
-        self.walked().ending()
+        let walk = self.walked();
+        let _ = walk.left();
+        walk.ending()
     }
 }
 
@@ -387,8 +419,7 @@ impl Disturbed for InParallel {
         format!("{:#?}", self.walk.ending())
     }
 
-    /// Its rounds are merged into the branch that is checked out, and the checkout follows.
     fn changes(&self) -> &'static [&'static str] {
-        &["refs/heads/main", "refs/heads/orchestrator/", "files", "index"]
+        OWN
     }
 }
