@@ -65,7 +65,8 @@ fn a_branch_that_moves_while_the_run_goes_on() {
 
 #[test]
 fn a_revision_that_is_not_there_is_refused_before_anything_is_made() {
-    let scene = Scene::new();
+    let mut scene = Scene::new();
+    scene.world.without_sandbox("the maker plays the user at work in the checkout");
     let agent = scene.world.agent("script.toml", &Script::that_passes());
     let words = ["run", "x", "--repo", scene.repository.text(), "--agent", &agent, "--base", "no-such"];
     let output = scene.world.windlass(&words).exits_with(2);
