@@ -53,7 +53,8 @@ fn a_relative_revision() {
 
 #[test]
 fn a_branch_that_moves_while_the_run_goes_on() {
-    let (scene, [.., third]) = with_three_commits();
+    let (mut scene, [.., third]) = with_three_commits();
+    scene.world.without_sandbox("the maker plays the user at work in the checkout");
     let repository = scene.repository.text().to_owned();
     let moves = format!(
         "{{ run = ['git', '-C', '{repository}', '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-q', \
@@ -65,8 +66,7 @@ fn a_branch_that_moves_while_the_run_goes_on() {
 
 #[test]
 fn a_revision_that_is_not_there_is_refused_before_anything_is_made() {
-    let mut scene = Scene::new();
-    scene.world.without_sandbox("the maker plays the user at work in the checkout");
+    let scene = Scene::new();
     let agent = scene.world.agent("script.toml", &Script::that_passes());
     let words = ["run", "x", "--repo", scene.repository.text(), "--agent", &agent, "--base", "no-such"];
     let output = scene.world.windlass(&words).exits_with(2);

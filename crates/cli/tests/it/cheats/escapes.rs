@@ -51,7 +51,7 @@ fn attacks(scene: &Scene, victim: u32) -> String {
     let (state, program) = (scene.world.state_dir(), scene.world.program().display().to_string());
     let mut lines = vec![format!(
         "C={repository}; R=$(cd ../..; pwd); O=$1; S={}; V={victim}; W={program}; N=$2\n\
-         K=$(cut -d' ' -f4 /proc/$PPID/stat)\n: > $N/tried",
+         K=$(cut -d' ' -f4 /proc/$PPID/stat)\ncd $N; : > tried",
         state.display()
     )];
     lines.extend(WAYS_OUT.map(|way| {
