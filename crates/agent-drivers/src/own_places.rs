@@ -41,13 +41,10 @@ fn places_of(program: AgentProgram, variable: &impl Fn(&str) -> Option<String>) 
     let base = |name: &str, usual: &str, own: &str| moved(name, usual).map(|base| base.join(own));
     let places = match program {
         AgentProgram::Codex => vec![moved("CODEX_HOME", ".codex")],
-        // Not `.local/share/claude`: there lie the versions of the program itself, which whoever could write it would run
-        // as the user.
-        AgentProgram::Claude => vec![
-            moved("CLAUDE_CONFIG_DIR", ".claude"),
-            at_home(".claude.json"),
-            at_home(".claude.json.backup"),
-        ],
+        // Not `.local/share/claude`: there lie the versions of the program itself, which the user runs. Nor `.claude.json`, which
+        // names programs to be started: Claude only ever puts another file in its place, which nobody can be allowed for one
+        // file, and does without where it cannot.
+        AgentProgram::Claude => vec![moved("CLAUDE_CONFIG_DIR", ".claude")],
         AgentProgram::Gemini => vec![at_home(".gemini")],
         AgentProgram::OpenCode => vec![
             base("XDG_DATA_HOME", ".local/share", "opencode"),
@@ -80,8 +77,7 @@ mod tests {
         let home = [("HOME", "/h")];
         assert_eq!(places("codex", &home), ["/h/.codex"]);
         assert_eq!(places("codex", &[("HOME", "/h"), ("CODEX_HOME", "/c")]), ["/c"]);
-        assert!(places("claude", &home).contains(&"/h/.claude.json".to_owned()));
-        assert!(!places("claude", &home).iter().any(|place| place.contains(".local")), "programs lie there");
+        assert_eq!(places("claude", &home), ["/h/.claude"], "the others name programs, or are programs");
         assert!(places("opencode", &[("XDG_DATA_HOME", "/d")]).contains(&"/d/opencode".to_owned()));
         let all = places("command:./maker", &home);
         for program in ["codex", "claude", "gemini", "opencode", "copilot"] {

@@ -128,16 +128,46 @@ fn its_keeper_cannot_be_reached_from_inside() {
 }
 
 #[test]
-fn with_landlock_it_cannot_signal_its_keeper_and_is_ended_as_ever() {
+fn it_cannot_signal_its_keeper_where_the_kernel_can_and_is_ended_as_ever() {
+    // Kept to itself by Landlock, also where it is held by mounts.
     if !kinds().contains(&SandboxKind::Landlock) {
         return;
     }
-    let world = World::new();
-    let script = "kill -KILL $PPID && echo killed; (sleep 600 &) ; kill -TERM $$";
-    let end = fenced(&world, SandboxKind::Landlock, script);
-    assert_eq!(end.how, HowEnded::Signaled { signal: 15 });
-    assert_eq!(end.leaked_processes, 1, "the keeper reaches in");
-    assert_eq!(world.stdout(), "");
+    for kind in kinds() {
+        let world = World::new();
+        let script = "kill -KILL $PPID && echo killed; (sleep 600 &) ; kill -TERM $$";
+        let end = fenced(&world, kind, script);
+        assert_eq!(end.how, HowEnded::Signaled { signal: 15 }, "{kind:?}");
+        assert_eq!(end.leaked_processes, 1, "{kind:?}: the keeper reaches in");
+        assert_eq!(world.stdout(), "", "{kind:?}");
+    }
+}
+
+/// Root could enter the mounts of another step through `/proc`: both have the same rights.
+#[test]
+fn one_child_cannot_reach_through_another() {
+    for kind in kinds() {
+        let (first, second) = (World::new(), World::new());
+        std::fs::create_dir_all(first.file("inside")).unwrap();
+        let waits = "echo $$ > $T/inside/pid; while ! [ -e $T/inside/end ]; do sleep 0.01; done";
+        let end = std::thread::scope(|scope| {
+            let other = scope.spawn(|| fenced(&first, kind, waits));
+            let script = format!(
+                "while ! [ -s {0}/pid ]; do sleep 0.01; done; P=$(cat {0}/pid); \
+                 if (echo x > /proc/$P/root{0}/planted); then echo in; fi; \
+                 if (echo x > /proc/$P/cwd/planted); then echo in; fi; \
+                 if (: >> /proc/$P/mem); then echo in; fi; echo end",
+                first.file("inside").display()
+            );
+            let end = fenced(&second, kind, &script);
+            std::fs::write(first.file("inside/end"), "").unwrap();
+            is_done(&other.join().unwrap(), &first);
+            end
+        });
+        is_done(&end, &second);
+        assert_eq!(second.stdout(), "end\n", "{kind:?}");
+        assert!(!first.file("inside/planted").exists(), "{kind:?}");
+    }
 }
 
 #[test]

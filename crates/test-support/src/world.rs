@@ -129,7 +129,12 @@ impl World {
 
     /// Starts the program and comes back at once.
     pub fn start_windlass(&self, args: &[&str]) -> Background {
-        Background::start(&self.program, self.path(), args, &self.environment)
+        self.start(&self.program, args)
+    }
+
+    /// The same for another program.
+    pub fn start(&self, program: &Path, args: &[&str]) -> Background {
+        Background::start(program, self.path(), args, &self.environment)
     }
 
     /// The same with variables for this one start.

@@ -46,7 +46,7 @@ fn a_judge_that_writes_into_its_tree_or_edits_patch_or_handoff_is_void() {
         format!("{{ write = '{round}/handoff.json', text = 'x' }}"),
     ];
     for edit in edits {
-        let scene = Scene::new();
+        let scene = Scene::without_sandbox("the fence would keep the judge from writing");
         let script = Script::that_passes().judge(When::Round(1), &[&edit, "{ verdict = 'pass' }"]);
         let played = scene.play(&script, &[]).exits_with(11);
         assert_eq!(played.words(), "needs-human needs-human not-run 1", "{edit}");

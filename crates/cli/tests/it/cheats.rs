@@ -3,6 +3,7 @@
 mod doer_forges;
 mod doer_plants;
 mod doer_uses_git;
+mod escapes;
 mod fenced;
 mod readers;
 

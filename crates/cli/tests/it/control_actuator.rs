@@ -41,7 +41,7 @@ impl Stage {
         let bin = world.path().join("bin");
         std::fs::create_dir(&bin).unwrap();
         let claude = bin.join("claude");
-        let notes = world.path().to_str().unwrap().to_owned();
+        let notes = world.shared("").to_str().unwrap().to_owned();
         let text = CLAUDE.replace("@NOTES@", &notes).replace("@REPORT@", report);
         std::fs::write(&claude, format!("#!/bin/sh\n{text}")).unwrap();
         std::fs::set_permissions(&claude, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -73,7 +73,7 @@ impl Stage {
 
     /// With which words claude was started for this role, a line for each time.
     fn started(&self, role: &str) -> String {
-        std::fs::read_to_string(self.world.path().join(role)).unwrap()
+        std::fs::read_to_string(self.world.shared(role)).unwrap()
     }
 
     fn log(&self) -> String {

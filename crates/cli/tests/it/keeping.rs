@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Everything in a directory: mode and bytes of files, targets of links, empty directories. `.git` at the top is git's.
+/// Everything in a directory: mode and bytes of files, targets of links, empty directories. `.git` at the top is git's, and so
+/// is the file that says where the git directory of a worktree is.
 fn everything(directory: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut open = vec![directory.to_owned()];
@@ -20,7 +21,7 @@ fn everything(directory: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
         for entry in std::fs::read_dir(&current).unwrap().flatten() {
             let (path, about) = (entry.path(), entry.metadata().unwrap());
             let name = path.strip_prefix(directory).unwrap().to_owned();
-            if name == Path::new(".git") {
+            if name == Path::new(".git") || (name.ends_with(".git") && about.is_file()) {
                 continue;
             }
             let mode = about.permissions().mode() & 0o7777;

@@ -45,9 +45,17 @@ pub(crate) use with_own_disks;
 
 /// What an undisturbed run of the task leaves.
 fn undisturbed() -> Ending {
-    let stage = Stage::set_up();
+    ending_of(&Stage::set_up())
+}
+
+/// The same where an agent plays the fault.
+fn undisturbed_without_sandbox() -> Ending {
+    ending_of(&Stage::without_sandbox("it is compared with runs whose agents play a fault of the machine"))
+}
+
+fn ending_of(stage: &Stage) -> Ending {
     let _ = stage.run().exits_with(0);
-    Ending::of(&stage)
+    Ending::of(stage)
 }
 
 /// It failed with a code and these words, in whatever form it was asked to answer.

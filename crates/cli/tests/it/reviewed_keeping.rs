@@ -78,7 +78,8 @@ fn a_worktree_that_its_doer_replaced_waits_for_a_person_and_is_looked_at_again_w
             "{ handoff = 'adds done.txt' }",
             &replacing(replacement),
         ]);
-        let played = PlayedRun::of(&script);
+        let mut played = PlayedRun::of(&script);
+        played.world.without_sandbox("the fence would keep it from that");
         let ended = played.run(&["--rounds", "1"]).exits_with(11);
         assert!(ended.stdout.contains("is not a directory"), "{replacement}: {}", ended.stdout);
         let worktree = played.run_dir().join("worktrees/doer");
@@ -99,7 +100,8 @@ fn a_run_whose_worktree_was_replaced_can_be_stopped() {
             "{ wait_for = 'go' }",
             "{ handoff = 'adds done.txt' }",
         ]);
-        let played = PlayedRun::of(&script);
+        let mut played = PlayedRun::of(&script);
+        played.world.without_sandbox("the fence would keep it from that");
         let running = played.start_until_the_doer_works();
         let moved = played.run_dir().join("worktrees/doer-moved");
         wait_until("the replacement", || moved.is_dir().then_some(()));

@@ -50,7 +50,8 @@ fn a_check_cannot_leave_an_ignored_file_for_the_next_one() {
 /// The keeper's directory can be read off its command line, so the place of the next check can be guessed.
 #[test]
 fn a_check_cannot_forge_the_result_of_the_next_one() {
-    let scene = scene_with_a_check();
+    let mut scene = scene_with_a_check();
+    scene.world.without_sandbox("the fence would keep it from that");
     let forge = "dir=$(tr '\\\\0' '\\\\n' < /proc/$PPID/cmdline | tail -n 1)\n\
         next=${dir%part-0}part-1\n\
         mkdir -p $next\n\
@@ -68,7 +69,8 @@ fn a_check_cannot_forge_the_result_of_the_next_one() {
 /// A signal to the keeper that the engine did not send is no interruption by a person.
 #[test]
 fn an_agent_that_stops_its_own_keeper_has_failed() {
-    let scene = Scene::new();
+    let mut scene = Scene::new();
+    scene.world.without_sandbox("the fence would keep it from that");
     let agent = "shell:echo once >> \"$HOME/starts\"; kill -TERM $PPID; sleep 30";
     let played = scene.run(&["--rounds", "1", "--no-audit", "--doer", agent, "--judge", "shell:exit 1"]);
     assert_eq!(played.code, 10, "{}", played.outcome);

@@ -3,6 +3,7 @@
 use crate::script::{FILE, RIGHT, TASK};
 use rustix::process::Pid;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use windlass_test_support::scripted_model::{ModelScript, RequestEnd, RequestKind, ScriptedModel, Usage};
 use windlass_test_support::{AgentProgram, Background, Output, Repository, Script, When, World, wait_until};
 
@@ -129,6 +130,14 @@ impl Stage {
     #[track_caller]
     pub(crate) fn show(&self) -> Value {
         self.world.windlass(&["show", &self.id(), "--json"]).exits_with(0).json()
+    }
+
+    /// What held each step of the run to its places.
+    #[track_caller]
+    pub(crate) fn held_by(&self) -> BTreeSet<String> {
+        let shown = self.show();
+        let steps = shown["sandbox"]["steps"].as_array().expect("a run says what held its steps");
+        steps.iter().map(|step| step["held_by"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
     /// Everything the journal holds of the run, as facts.

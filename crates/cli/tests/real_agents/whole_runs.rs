@@ -19,6 +19,9 @@ fn plays_every_role(program: AgentProgram, sent_back_by: SentBackBy) {
     let check: &[&str] = if by_check { &["--check", "grep right word.txt"] } else { &[] };
     let played = stage.run(&[&["--agent", &word_for(program)], check].concat()).exits_with(0, &stage);
     assert_eq!(played.outcome["rounds_completed"], 2);
+    // As users have it: codex is left room for a sandbox of its own.
+    let held = if program == AgentProgram::Codex { "namespaces" } else { "landlock" };
+    assert_eq!(stage.held_by(), [held.to_owned()].into());
     stage.assert_all_counted();
     stage.assert_landed_and_verified();
     let artifacts = stage.show()["artifacts"].to_string();
@@ -57,6 +60,18 @@ fn copilot_plays_every_role() {
 #[test]
 fn the_acp_adapter_plays_every_role() {
     plays_every_role(AgentProgram::ClaudeAgentAcp, SentBackBy::Judge);
+}
+
+/// Without our fence the programs have only their own, as on a machine that offers none.
+#[test]
+fn two_programs_play_a_run_without_a_sandbox() {
+    let programs = [AgentProgram::Codex, AgentProgram::Claude];
+    let Some(mut stage) = Stage::with(&programs, two_rounds()) else { return };
+    stage.world.without_sandbox("there are machines that offer none");
+    let agents = ["--doer", "codex", "--judge", "claude", "--auditor", "claude"];
+    let _ = stage.run(&agents).exits_with(0, &stage);
+    assert_eq!(stage.held_by(), ["none".to_owned()].into());
+    stage.assert_landed_and_verified();
 }
 
 /// The distance between maker and checkers that the user asked for.

@@ -53,7 +53,8 @@ fn a_relative_revision() {
 
 #[test]
 fn a_branch_that_moves_while_the_run_goes_on() {
-    let (scene, [.., third]) = with_three_commits();
+    let (mut scene, [.., third]) = with_three_commits();
+    scene.world.without_sandbox("the maker plays the user at work in the checkout");
     let repository = scene.repository.text().to_owned();
     let moves = format!(
         "{{ run = ['git', '-C', '{repository}', '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-q', \

@@ -52,7 +52,8 @@ fn what_the_user_set_for_roles_does_not_count_and_prices_do() {
 
 #[test]
 fn an_agent_that_writes_where_it_may_only_read_is_found_out_and_its_place_is_kept() {
-    let stage = Stage::new();
+    let mut stage = Stage::new();
+    stage.world.without_sandbox("the fence would keep it from writing");
     let agent = stage.command("busy", &format!("cat > /dev/null\n{DO_IT}\necho more >> README.md"));
     let seen = tried(&stage.world.windlass(&["agents", "try", &agent, "--json"]).exits_with(11));
     assert_eq!((&seen["edited"], &seen["read_only_held"]), (&true.into(), &false.into()), "{seen:#}");
@@ -64,7 +65,7 @@ fn an_agent_that_writes_where_it_may_only_read_is_found_out_and_its_place_is_kep
 fn the_model_reaches_the_program_and_only_a_program_takes_one() {
     let stage = Stage::new();
     let codex = stage.install_codex();
-    let seen = stage.world.path().join("words.txt");
+    let seen = stage.world.shared("words.txt");
     let body = std::fs::read_to_string(&codex).unwrap();
     std::fs::write(
         &codex,

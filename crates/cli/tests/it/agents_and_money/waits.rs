@@ -7,7 +7,7 @@ const LIMITED: &str = r#"{"windlass_signal":{"kind":"rate-limit","wait":{"for-ms
 
 /// A program that is told to wait when it is first asked as the doer, and notes each moment at which it was.
 fn limited_once(stage: &Stage, wait_ms: u64) -> String {
-    let moments = stage.world.path().join("moments.txt");
+    let moments = stage.world.shared("moments.txt");
     let limited = LIMITED.replace("WAIT", &wait_ms.to_string());
     let body = format!(
         "cat > /dev/null\n\
@@ -21,7 +21,7 @@ fn limited_once(stage: &Stage, wait_ms: u64) -> String {
 }
 
 fn moments(stage: &Stage) -> Vec<u64> {
-    let text = std::fs::read_to_string(stage.world.path().join("moments.txt")).unwrap_or_default();
+    let text = std::fs::read_to_string(stage.world.shared("moments.txt")).unwrap_or_default();
     text.lines().map(|line| line.trim().parse().unwrap()).collect()
 }
 

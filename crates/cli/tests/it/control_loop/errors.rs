@@ -138,7 +138,8 @@ fn commands_of_a_strange_repository_need_a_person_s_word_once() {
 
 #[test]
 fn a_branch_that_somebody_moved_stops_the_loop_and_nothing_is_overwritten() {
-    let plant = Plant::flat(2);
+    let mut plant = Plant::flat(2);
+    plant.world.without_sandbox("the maker plays somebody who moves a branch");
     let repository = plant.repository.text().to_owned();
     let actuator = format!(
         "{ADDING_ACTUATOR}\nif [ \"$WINDLASS_LABEL\" = 2 ]; then git -C {repository} branch -f {BRANCH} HEAD; fi"
@@ -151,7 +152,8 @@ fn a_branch_that_somebody_moved_stops_the_loop_and_nothing_is_overwritten() {
 /// The last commit has everything, so nothing is lost but what the actuator had done since.
 #[test]
 fn a_worktree_that_somebody_took_away_is_made_again() {
-    let plant = Plant::flat(1);
+    let mut plant = Plant::flat(1);
+    plant.world.without_sandbox("inside, nobody can take a worktree away");
     let actuator = format!(
         "{ADDING_ACTUATOR}\nif [ ! -e {0} ]; then touch {0}; here=$(pwd); cd /; rm -rf \"$here\"; fi",
         plant.world.shared("once").display()

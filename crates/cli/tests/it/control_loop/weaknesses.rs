@@ -70,7 +70,8 @@ fn w11_a_child_that_is_entered_again_begins_without_its_earlier_files() {
 /// W17: a reader that writes is noticed, whatever it says.
 #[test]
 fn w17_a_controller_that_edits_the_tree_does_not_count() {
-    let plant = Plant::flat(0);
+    let mut plant = Plant::flat(0);
+    plant.world.without_sandbox("the fence would keep it from writing");
     let editing = format!("echo 9 > value\n{MET}");
     let ended = outcome(&plant.run(&editing, ADDING_ACTUATOR, &[]).exits_with(11));
     assert!(ended["explanation"]["because"].to_string().contains("may only read"), "{ended}");
@@ -80,7 +81,8 @@ fn w17_a_controller_that_edits_the_tree_does_not_count() {
 /// W18: the user's checkout stays theirs, whatever they do in it meanwhile.
 #[test]
 fn w18_what_the_user_does_meanwhile_is_not_swept_in() {
-    let plant = Plant::flat(1);
+    let mut plant = Plant::flat(1);
+    plant.world.without_sandbox("the maker plays the user at work in the checkout");
     let mine = plant.repository.path().join("mine.txt");
     let actuator = format!("{ADDING_ACTUATOR}\necho mine > {}", mine.display());
     let _ = plant.run(&counting_controller(1), &actuator, &[]).exits_with(0);

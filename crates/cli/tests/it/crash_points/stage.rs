@@ -27,14 +27,25 @@ impl Stage {
         Self::of(world(), &[])
     }
 
-    /// The first doer does something more, when its work is done and its answer given.
-    pub(crate) fn with_action(action: impl FnOnce(&World) -> String) -> Self {
-        Self::with_last_act(Actor::FirstDoer, action)
+    /// For what an agent inside could not do.
+    pub(crate) fn without_sandbox(reason: &str) -> Self {
+        let mut world = world();
+        world.without_sandbox(reason);
+        Self::of(world, &[])
     }
 
-    /// One of the agents does something more, when its work is done and its answer given.
-    pub(crate) fn with_last_act(actor: Actor, action: impl FnOnce(&World) -> String) -> Self {
+    /// The first doer does something more, when its work is done and its answer given.
+    pub(crate) fn with_action(action: impl FnOnce(&World) -> String) -> Self {
         let world = world();
+        let action = action(&world);
+        Self::of(world, &[(Actor::FirstDoer, &action)])
+    }
+
+    /// One of the agents does something more, when its work is done and its answer given. No fence is around it: it plays a
+    /// fault of the machine.
+    pub(crate) fn with_last_act(actor: Actor, action: impl FnOnce(&World) -> String) -> Self {
+        let mut world = world();
+        world.without_sandbox("the agent plays a fault of the machine");
         let action = action(&world);
         Self::of(world, &[(actor, &action)])
     }

@@ -112,7 +112,7 @@ fn a_maker_cannot_waive_and_a_reason_is_needed() {
 fn a_test_of_a_cargo_project_that_is_ignored() {
     let toolchain =
         std::path::Path::new(env!("CARGO")).parent().expect("it lies somewhere").display().to_string();
-    let check = format!("PATH={toolchain}:$PATH CARGO_TARGET_DIR=\"$PWD/../target\" cargo test --offline");
+    let check = format!("PATH={toolchain}:$PATH CARGO_TARGET_DIR=\"$TMPDIR/target\" cargo test --offline");
     let project = || {
         let scene = Scene::new();
         scene

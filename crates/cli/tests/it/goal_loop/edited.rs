@@ -7,7 +7,8 @@ use super::scene::{
 use serde_json::json;
 
 /// An action of an agent that writes into the user's checkout, as a person would while the loop runs.
-fn meanwhile(scene: &Scene, path: &str, text: &str) -> String {
+fn meanwhile(scene: &mut Scene, path: &str, text: &str) -> String {
+    scene.world.without_sandbox("the agent plays a person at work in the checkout");
     let place = scene.repository.path().join(path);
     format!("{{ write = \"{}\", text = '''\n{text}''' }}", place.display())
 }
@@ -19,9 +20,9 @@ fn with_action(play: Play, round: u32, id: &str, action: &str) -> Play {
 
 #[test]
 fn a_lower_cap_written_while_it_runs_counts_from_the_next_iteration() {
-    let scene = Scene::of(2, "L2");
+    let mut scene = Scene::of(2, "L2");
     scene.repository.write(BUDGET, &budget([10, 15, 2, 60])).commit("caps");
-    let lowers = meanwhile(&scene, BUDGET, &budget([1, 15, 2, 60]));
+    let lowers = meanwhile(&mut scene, BUDGET, &budget([1, 15, 2, 60]));
     let play = with_action(Play::default(), 1, "F001", &lowers)
         .passes(1, "F001")
         .builds(2, "F002")
@@ -33,9 +34,9 @@ fn a_lower_cap_written_while_it_runs_counts_from_the_next_iteration() {
 
 #[test]
 fn a_higher_cap_or_level_written_while_it_runs_waits_for_a_person() {
-    let scene = Scene::of(2, "L2");
+    let mut scene = Scene::of(2, "L2");
     scene.repository.write(BUDGET, &budget([1, 15, 2, 60])).commit("caps");
-    let raises = meanwhile(&scene, BUDGET, &budget([5, 15, 2, 60]));
+    let raises = meanwhile(&mut scene, BUDGET, &budget([5, 15, 2, 60]));
     let play = with_action(Play::default(), 1, "F001", &raises)
         .passes(1, "F001")
         .builds(2, "F002")
@@ -51,8 +52,8 @@ fn a_higher_cap_or_level_written_while_it_runs_waits_for_a_person() {
 #[test]
 fn a_wider_scope_written_while_it_runs_is_not_worked_on() {
     let list = queue(&[item("F001"), item("F002")]);
-    let scene = Scene::with_contract(&list, &contract("F001", "L2"));
-    let widens = meanwhile(&scene, CONTRACT, &contract("F001, F002", "L3"));
+    let mut scene = Scene::with_contract(&list, &contract("F001", "L2"));
+    let widens = meanwhile(&mut scene, CONTRACT, &contract("F001, F002", "L3"));
     let play = with_action(Play::default(), 1, "F001", &widens).passes(1, "F001");
     let ended = scene.ends(&play, 0);
     assert_eq!(ended["goal"]["autonomy"], "L2");
@@ -61,8 +62,8 @@ fn a_wider_scope_written_while_it_runs_is_not_worked_on() {
 
 #[test]
 fn a_narrower_scope_and_a_lower_level_written_while_it_runs_count_from_the_next_iteration() {
-    let scene = Scene::of(3, "L2");
-    let narrows = meanwhile(&scene, CONTRACT, &contract("F001, F002", "L1"));
+    let mut scene = Scene::of(3, "L2");
+    let narrows = meanwhile(&mut scene, CONTRACT, &contract("F001, F002", "L1"));
     let play = with_action(Play::default(), 1, "F001", &narrows)
         .passes(1, "F001")
         .builds(2, "F002")
@@ -104,9 +105,9 @@ fn an_item_added_while_it_rests_is_taken_up_when_the_scope_names_it() {
 
 #[test]
 fn a_queue_that_can_no_longer_be_read_hands_back_and_is_not_written() {
-    let scene = Scene::of(2, "L2");
+    let mut scene = Scene::of(2, "L2");
     let broken = "{\"features\": [\n  {\"id\": \"F001\",\n";
-    let breaks = meanwhile(&scene, FEATURES, broken);
+    let breaks = meanwhile(&mut scene, FEATURES, broken);
     let play = with_action(Play::default(), 1, "F001", &breaks)
         .passes(1, "F001")
         .builds(2, "F002")

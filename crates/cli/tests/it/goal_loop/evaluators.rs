@@ -92,7 +92,8 @@ fn a_verdict_on_another_item_is_none() {
 
 #[test]
 fn an_evaluator_that_edits_files_is_not_believed_and_a_second_one_ends_the_run() {
-    let scene = Scene::of(1, "L2");
+    let mut scene = Scene::of(1, "L2");
+    scene.world.without_sandbox("the fence would keep it from writing");
     let passed = grade("F001", "PASS", [5; 5], NONE);
     let edits = write("f001.txt", "better\n");
     let play = Play::default().builds(1, "F001").step("evaluator", 1, &[&edits, &passed]);

@@ -147,7 +147,8 @@ fn a_design_that_is_rejected_is_made_again_with_the_reason() {
 
 #[test]
 fn a_planner_that_writes_code_is_not_believed() {
-    let scene = Scene::set_up(&[risky()], "L2");
+    let mut scene = Scene::set_up(&[risky()], "L2");
+    scene.world.without_sandbox("the fence would keep it from writing");
     let answer = design("One file.", &["f001.txt"]);
     let writes = super::scene::write("f001.txt", "done\n");
     let ended = scene.ends(&Play::default().step("planner", 1, &[&writes, &answer]), 11);

@@ -1,7 +1,7 @@
 //! A task whose repository and state directory lie on a disk that becomes full: at sizes from almost nothing to enough, and
 //! at the one moment that would cost a step, when an agent has just ended.
 
-use super::{assert_goes_on, assert_told, undisturbed, with_private_mounts};
+use super::{assert_goes_on, assert_told, undisturbed, undisturbed_without_sandbox, with_private_mounts};
 use crate::crash_points::{Actor, Stage, is_campaign};
 use crate::scene::Scene;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -107,7 +107,7 @@ with_private_mounts! {
 
     /// What the keeper has to write then is the result of hours.
     a_step_whose_end_finds_no_space_is_not_made_again = || {
-        let expected = undisturbed();
+        let expected = undisturbed_without_sandbox();
         for actor in [Actor::FirstDoer, Actor::Judge, Actor::Auditor] {
             let stage = Stage::with_last_act(actor, |world| {
                 format!("{{ run = ['sh', '-c', '{}; true'] }}", fill(&world.state_dir()))
@@ -126,7 +126,7 @@ with_private_mounts! {
 
     /// What a suite prints is what its tests are counted by: half of it is not an answer.
     a_check_whose_output_could_not_be_kept_is_run_again = || {
-        let scene = Scene::new();
+        let scene = Scene::without_sandbox("the check plays a disk that fills up");
         let disk = SmallDisk::under(&[&scene.world.state_dir(), scene.repository.path()]);
         disk.resize(disk.used() + 4096);
         let filled = scene.world.shared("filled");

@@ -1,7 +1,7 @@
 //! A machine that lacks what is usually there: git, a home, a locale, descriptors, files that may grow.
 
-use super::{assert_goes_on, assert_told, undisturbed};
-use crate::crash_points::{Ending, Stage, is_campaign};
+use super::{assert_goes_on, assert_told, undisturbed, undisturbed_without_sandbox};
+use crate::crash_points::{Actor, Ending, Stage, is_campaign};
 use std::path::Path;
 use windlass_test_support::{Output, World};
 
@@ -38,8 +38,8 @@ fn without_git_nothing_is_begun_and_with_it_all_goes_well() {
 
 #[test]
 fn git_that_vanishes_in_the_middle_is_named_and_the_run_goes_on_when_it_is_back() {
-    let expected = undisturbed();
-    let mut stage = Stage::with_action(|world| {
+    let expected = undisturbed_without_sandbox();
+    let mut stage = Stage::with_last_act(Actor::FirstDoer, |world| {
         let git = world.path().join("bin/git");
         format!("{{ run = ['/bin/mv', '{0}', '{0}.gone'] }}", git.display())
     });

@@ -1,7 +1,7 @@
 //! Places that cannot be written, from the start and from the middle of a run on.
 
-use super::{assert_goes_on, assert_told, undisturbed, with_private_mounts};
-use crate::crash_points::{Ending, Stage};
+use super::{assert_goes_on, assert_told, undisturbed, undisturbed_without_sandbox, with_private_mounts};
+use crate::crash_points::{Actor, Ending, Stage};
 use std::path::PathBuf;
 use windlass_test_support::{ReadOnly, World};
 
@@ -26,8 +26,9 @@ fn survives_from_the_start(place: fn(&World) -> PathBuf, expected: &Ending) {
 }
 
 fn survives_from_the_first_doer_on(place: fn(&World) -> PathBuf, expected: &Ending) {
-    let stage =
-        Stage::with_action(|world| format!("{{ run = ['sh', '-c', '{}'] }}", ReadOnly::words(&place(world))));
+    let stage = Stage::with_last_act(Actor::FirstDoer, |world| {
+        format!("{{ run = ['sh', '-c', '{}'] }}", ReadOnly::words(&place(world)))
+    });
     let output = stage.run();
     let read_only = ReadOnly::made_by_a_script(&place(&stage.world));
     let when = place(&stage.world).display().to_string();
@@ -48,7 +49,7 @@ with_private_mounts! {
     };
 
     from_the_first_doer_on = || {
-        let expected = undisturbed();
+        let expected = undisturbed_without_sandbox();
         for place in [git_directory, run_directories] {
             survives_from_the_first_doer_on(place, &expected);
         }

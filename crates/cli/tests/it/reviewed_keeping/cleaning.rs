@@ -47,9 +47,10 @@ fn passing_and(more: &[&str]) -> PlayedRun {
 
 #[test]
 fn a_foreign_file_outlives_cleaning_as_the_notice_said() {
-    let played = passing_and(&[
+    let mut played = passing_and(&[
         "{ write = '{workspace}/../../rounds/round-1/verdict.json', text = 'a forged verdict' }",
     ]);
+    played.world.without_sandbox("the fence would keep it from that");
     let _ = played.run(&[]).exits_with(0);
     let private = played.world.state_dir().join("runs").join(played.id());
     let (forged, text) = find(&private.join("foreign"), "verdict.json");

@@ -90,7 +90,8 @@ fn commits_of_agents_and_moved_branches_change_nothing_that_is_merged() {
 
 #[test]
 fn an_agent_that_moves_the_base_branch_moves_it_like_anybody_else() {
-    let scene = Scene::small(Style::Markdown);
+    let mut scene = Scene::small(Style::Markdown);
+    scene.world.without_sandbox("the agent plays somebody who moves the branch");
     let cut = scene.cut("round-001", "m-1");
     // It commits to the user's checkout directly: that is on the base now, for everybody to see, and told.
     let sneak = format!(

@@ -89,7 +89,8 @@ fn a_round_beside_a_revision_goes_on_under_it_with_the_base_in_its_worktree() {
 fn a_milestone_is_not_closed_by_words_that_its_reviewer_never_saw() {
     for style in BOTH {
         for (edited, reviews) in [("m-1", 2), ("m-2", 1)] {
-            let scene = Scene::of(style, &chain());
+            let mut scene = Scene::of(style, &chain());
+            scene.world.without_sandbox("an agent plays a person at work in the checkout");
             let (cut, next) = (scene.cut("round-001", "m-1"), scene.cut("round-002", "m-2"));
             let read = shell(&format!("grep -q 'works on Sundays' {}/roadmap.md", style.dir("rev-001")));
             let mut second = vec![read];
@@ -112,7 +113,8 @@ fn a_milestone_is_not_closed_by_words_that_its_reviewer_never_saw() {
 #[test]
 fn a_round_whose_direction_was_renamed_is_planned_anew() {
     for style in BOTH {
-        let scene = Scene::small(style);
+        let mut scene = Scene::small(style);
+        scene.world.without_sandbox("an agent plays a person at work in the checkout");
         let cut = scene.cut("round-001", "m-1");
         let renamed = |files: Vec<(String, String)>| {
             let files = files.into_iter().map(|(path, text)| (path, text.replace("m-1-a", "m-1-b")));

@@ -21,7 +21,8 @@ fn commits(message: &str) -> String {
 #[test]
 fn a_milestone_added_between_two_rounds_is_worked_on_and_a_pushed_base_is_kept() {
     let style = Style::Markdown;
-    let scene = Scene::small(style);
+    let mut scene = Scene::small(style);
+    scene.world.without_sandbox("an agent plays a person at work in the checkout");
     let (first, second) = (scene.cut("round-001", "m-1"), scene.cut("round-002", "m-2"));
     let grown = bundle(style, "rev-001", &[milestone("m-1"), milestone("m-2")]);
     let path = scene.world.shared("grown.md");
@@ -65,7 +66,8 @@ fn a_finished_plane_is_left_alone_and_a_stale_done_is_not_believed() {
 
 #[test]
 fn stages_set_back_are_taken_up_and_stages_set_ahead_are_put_back() {
-    let scene = Scene::small(Style::Records);
+    let mut scene = Scene::small(Style::Records);
+    scene.world.without_sandbox("an agent plays a person at work in the checkout");
     let cut = scene.cut("round-001", "m-1");
     let set = |stage: &str| {
         shell(&format!("{TOP}sed -i 's/\"stage\": \"[a-z-]*\"/\"stage\": \"{stage}\"/' {STATE}"))
@@ -92,7 +94,8 @@ fn stages_set_back_are_taken_up_and_stages_set_ahead_are_put_back() {
 
 #[test]
 fn a_round_taken_out_of_the_state_is_forgotten_and_its_branch_kept() {
-    let scene = Scene::small(Style::Markdown);
+    let mut scene = Scene::small(Style::Markdown);
+    scene.world.without_sandbox("an agent plays a person at work in the checkout");
     let cut = scene.cut("round-001", "m-1");
     let empty = scene.world.shared("empty.json");
     std::fs::write(&empty, scene.repository.read(STATE)).unwrap();
@@ -191,7 +194,8 @@ fn worktrees_anywhere_else_on_the_disk_are_refused_by_name_and_those_that_git_kn
 
 #[test]
 fn a_state_that_breaks_in_the_middle_is_kept_and_the_run_goes_on_once_it_is_mended() {
-    let scene = Scene::small(Style::Markdown);
+    let mut scene = Scene::small(Style::Markdown);
+    scene.world.without_sandbox("an agent plays a person at work in the checkout");
     let cut = scene.cut("round-001", "m-1");
     let kept = scene.world.shared("kept.json");
     let breaks = format!("{TOP}cp {STATE} {} && printf '{{' > {STATE}", kept.display());

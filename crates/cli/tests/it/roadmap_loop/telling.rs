@@ -92,7 +92,8 @@ fn the_log_says_who_tries_again_in_plain_words() {
 
 #[test]
 fn a_state_that_cannot_be_read_is_kept_at_a_place_that_is_told() {
-    let scene = Scene::small(Style::Markdown);
+    let mut scene = Scene::small(Style::Markdown);
+    scene.world.without_sandbox("an agent plays a person at work in the checkout");
     let cut = scene.cut("round-001", "m-1");
     let mut planned = writes(&cut.plan());
     planned.push(shell(&format!("cd {{workspace}}/../../.. && printf '{{' > {STATE}")));

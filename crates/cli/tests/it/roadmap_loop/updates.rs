@@ -59,7 +59,8 @@ fn a_planners_request_becomes_the_next_revision_and_its_round_is_never_merged() 
 
 #[test]
 fn a_merged_round_may_ask_for_another_roadmap() {
-    let scene = Scene::small(Style::Records);
+    let mut scene = Scene::small(Style::Records);
+    scene.world.without_sandbox("an agent plays a person at work in the checkout");
     let first = scene.cut("round-001", "m-1");
     let play = Play::default()
         .plans(&first)

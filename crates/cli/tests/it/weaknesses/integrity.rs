@@ -6,7 +6,7 @@ use windlass_test_support::{Script, When};
 
 #[test]
 fn w20_a_judge_that_writes_voids_its_verdict_whatever_its_rights() {
-    let scene = Scene::new();
+    let scene = Scene::without_sandbox("the fence would keep it from writing");
     let script = accepting(working_doer())
         .judge(When::Round(1), &["{ write = 'README.md', text = 'nicer' }", "{ verdict = 'pass' }"]);
     let played = scene.play(&script, &[]).exits_with(11);
@@ -26,7 +26,7 @@ fn w20_the_judge_s_tree_is_an_ordinary_one_in_which_honest_tests_can_run() {
 
 #[test]
 fn w21_artifacts_are_sealed_when_their_step_ends() {
-    let scene = Scene::new();
+    let scene = Scene::without_sandbox("the fence would keep it from writing");
     let edit = "{ append = '{workspace}/../../rounds/round-1/handoff.json', text = ' ' }";
     let script = accepting(working_doer()).auditor(When::Round(1), &[edit, "{ audit = 'pass' }"]);
     let played = scene.play(&script, &[]).exits_with(11);

@@ -160,7 +160,7 @@ fn w17_what_the_judge_leaves_ignored_does_not_reach_the_auditor() {
     scene.repository.write(".gitignore", "build/\n").commit("ignore build output");
     let script = working_doer()
         .judge(When::Always, &["{ write = 'build/ok', text = 'x' }", "{ verdict = 'pass' }"])
-        .auditor(When::Always, &["{ run = ['test', '!', '-e', 'build'] }", "{ audit = 'pass' }"]);
+        .auditor(When::Always, &["{ run = ['test', '!', '-e', 'build/ok'] }", "{ audit = 'pass' }"]);
     scene.play(&script, &[]).exits_with(0);
 }
 
