@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::command_words::{Behind, SHELLS, Seen, Simple, behind, simple_commands};
 use super::module_names::is_of_an_interpreter;
-use super::recipes::{make_lines, package_lines, shell_lines};
+use super::recipes::{included, making, package_lines, shell_lines};
 use crate::goal_loop::is_test_path;
 
 /// Scripts that call scripts are followed so far.
@@ -53,6 +53,8 @@ pub struct Instruments {
     pub package_scripts: BTreeSet<(String, String)>,
     /// Those of the files that no command names: they are taken for a part of a check by their names.
     pub guessed: BTreeSet<String>,
+    /// Files that make would make on the way: where one lies there, what it is made by is not run.
+    pub made: BTreeSet<String>,
     /// Folders in which Python looks before its own modules.
     module_folders: BTreeSet<String>,
     /// What scripts read into themselves, whether it is taken for a part of them or not.
@@ -134,14 +136,22 @@ impl Instruments {
         let lines = match &recipe.of {
             RecipeOf::Make { files, targets } => {
                 let text = files.iter().find_map(|file| read(&joined(&recipe.folder, file)));
-                text.map(|text| make_lines(&text, targets))
+                let mut text = text.unwrap_or_default();
+                for file in included(&text) {
+                    let more = read(&joined(&recipe.folder, &file)).unwrap_or_default();
+                    text = format!("{text}\n{more}");
+                }
+                let making = making(&text, targets);
+                let made = making.files.iter().map(|file| joined(&recipe.folder, file));
+                self.made.extend(made.filter(|file| in_the_tree(file)));
+                making.lines
             }
             RecipeOf::Package { script } => {
                 let text = read(&joined(&recipe.folder, "package.json"));
-                text.map(|text| package_lines(&text, script))
+                text.map(|text| package_lines(&text, script)).unwrap_or_default()
             }
         };
-        for line in lines.unwrap_or_default() {
+        for line in lines {
             self.line_in(&line, recipe.from, &mut recipe.folder.clone());
         }
     }

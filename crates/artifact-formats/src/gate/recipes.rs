@@ -32,25 +32,58 @@ struct Rule {
     lines: Vec<String>,
 }
 
-/// What make would run for these targets and for what they need; for the first target of the file where none is named.
-pub(super) fn make_lines(text: &str, targets: &[String]) -> Vec<String> {
+/// What make does for a command.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Making {
+    /// The lines it would run.
+    pub(super) lines: Vec<String>,
+    /// The files it would make: one that lies there already, and is no older than what it is made of, is not made, and its
+    /// lines are not run.
+    pub(super) files: BTreeSet<String>,
+}
+
+/// For these targets and for what they need; for the first target of the file where none is named.
+pub(super) fn making(text: &str, targets: &[String]) -> Making {
     let file = Makefile::read(text);
+    let phony: BTreeSet<String> = file.needs_of(".PHONY").into_iter().collect();
     let mut open = targets.to_vec();
     if open.is_empty() {
         open.extend(file.default_target());
     }
-    let (mut seen, mut lines) = (BTreeSet::new(), Vec::new());
+    let (mut seen, mut making) = (BTreeSet::new(), Making::default());
     while let Some(target) = open.pop() {
         if !seen.insert(target.clone()) {
             continue;
         }
-        let names = |rule: &&Rule| file.expanded(&rule.targets).split_whitespace().any(|name| name == target);
-        for rule in file.rules.iter().filter(names) {
-            lines.extend(rule.lines.iter().map(|line| file.expanded(line)));
-            open.extend(file.expanded(&rule.needs).split_whitespace().map(str::to_owned));
+        let mut made = false;
+        for rule in &file.rules {
+            let Some(stem) = file.stem(rule, &target) else { continue };
+            // Without lines nothing is left out when it lies there; without needs either, it is what makes others be made.
+            made |= !rule.lines.is_empty() || rule.needs.trim().is_empty();
+            making.lines.extend(rule.lines.iter().map(|line| file.expanded(line)));
+            let needs = file.expanded(&rule.needs).replace('%', &stem);
+            open.extend(needs.split_whitespace().filter(|need| *need != "|").map(str::to_owned));
+        }
+        if made && !phony.contains(&target) {
+            making.files.insert(target);
         }
     }
-    lines
+    making
+}
+
+/// The makefiles that this one reads in, by the names it calls them.
+pub(super) fn included(text: &str) -> Vec<String> {
+    let file = Makefile::read(text);
+    let lines = logical_lines(text);
+    let named = lines.iter().filter_map(|line| {
+        let words = ["include ", "-include ", "sinclude "].iter().find_map(|word| line.strip_prefix(word))?;
+        Some(file.expanded(words.split('#').next().unwrap_or_default()))
+    });
+    named.flat_map(|names| words(&names)).collect()
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
 }
 
 impl Makefile {
@@ -86,6 +119,24 @@ impl Makefile {
                 targets.filter_map(|targets| Some(targets.split_whitespace().next()?.to_owned()));
             firsts.find(|name| !name.starts_with('.') && !name.contains('%'))
         })
+    }
+
+    /// What stands for `%` where the rule makes this target; nothing in a rule without one.
+    fn stem(&self, rule: &Rule, target: &str) -> Option<String> {
+        self.expanded(&rule.targets).split_whitespace().find_map(|name| match name.split_once('%') {
+            None => (name == target).then(String::new),
+            // A rule for everything says nothing about one file.
+            Some(("", "")) => None,
+            Some((before, after)) => {
+                let stem = target.strip_prefix(before)?.strip_suffix(after)?;
+                (!stem.is_empty()).then(|| stem.to_owned())
+            }
+        })
+    }
+
+    fn needs_of(&self, target: &str) -> Vec<String> {
+        let rules = self.rules.iter().filter(|rule| self.stem(rule, target).is_some());
+        rules.flat_map(|rule| words(&self.expanded(&rule.needs))).collect()
     }
 
     fn expanded(&self, text: &str) -> String {
@@ -168,7 +219,8 @@ mod tests {
             lint units::\n\t@echo $$HOME\ntest: X = 1\nother:\n\t./never\n";
         let lines = |targets: &[&str]| {
             let targets: Vec<String> = targets.iter().map(|target| (*target).to_owned()).collect();
-            make_lines(text, &targets)
+            making(text, &targets)
+                .lines
                 .iter()
                 .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
                 .collect::<Vec<_>>()
@@ -179,7 +231,26 @@ mod tests {
         );
         assert_eq!(lines(&[]), ["./build"], "the first that is no word of make's own");
         assert_eq!(lines(&["nothing"]), Vec::<String>::new());
-        assert_eq!(make_lines("a: b\n\t1\nb: a\n\t2\n", &[]), ["1", "2"], "a circle ends");
+        assert_eq!(making("a: b\n\t1\nb: a\n\t2\n", &[]).lines, ["1", "2"], "a circle ends");
+    }
+
+    #[test]
+    fn a_file_that_make_would_make_is_a_part_of_the_check() {
+        let made = |makefile: &str, command: &str| -> Vec<String> {
+            let more = "deep: FORCE\n\ttrue\nFORCE:\n";
+            let tree = [("Makefile", makefile), ("sub/Makefile", makefile), ("mk/more.mk", more)];
+            in_a_tree(command, &tree).made.into_iter().collect()
+        };
+        let plain = "check:\n\tgrep -q good out.txt\n\ntest: check\n";
+        assert_eq!(made(plain, "make test"), ["check"], "`test` itself runs nothing");
+        assert_eq!(made(plain, "make -C sub test"), ["sub/check"]);
+        assert_eq!(made(plain, "sh -c 'cd sub && make'"), ["sub/check"]);
+        assert_eq!(made(&format!(".PHONY: test check\n{plain}"), "make test"), Vec::<String>::new());
+        let stamp = ".PHONY: test\ntest: .stamp\n.stamp: out.txt\n\tgrep -q good out.txt\n\ttouch .stamp\n";
+        assert_eq!(made(stamp, "make test"), [".stamp"], "what has no rule is the product");
+        let pattern = ".PHONY: test\ntest: a.ok\n%.ok: %.txt\n\tgrep -q good $<\n%: x\n\ttrue\n";
+        assert_eq!(made(pattern, "make test"), ["a.ok"]);
+        assert_eq!(made("D = mk\ninclude $(D)/more.mk\ntest: deep\n", "make test"), ["FORCE", "deep"]);
     }
 
     #[test]

@@ -327,3 +327,29 @@ fn the_original_and_whoever_switches_it_off_look_at_nothing_of_the_kind() {
         assert_eq!(found(&plant), Vec::<String>::new(), "{flags:?}");
     }
 }
+
+/// A file that make takes for something it has made already: what would have checked is not run.
+#[test]
+fn a_file_that_is_called_like_a_target_of_make_is_found_out() {
+    let plain = "check:\n\tgrep -q good value\n\ntest: check\n";
+    let stamp = ".PHONY: test\ntest: .stamp\n.stamp: value\n\tgrep -q good value\n\ttouch .stamp\n";
+    for (makefile, attack) in
+        [(plain, "echo > check"), (plain, "mkdir check; echo > check/notes"), (stamp, "touch .stamp")]
+    {
+        let make = || {
+            let plant = Plant::flat(0);
+            plant.repository.write("Makefile", makefile);
+            plant.sensor("high", "make test");
+            plant.repository.commit("a check that is a target");
+            plant
+        };
+        let cheated = make();
+        let ended = outcome(&cheated.run(&controller(&[]), &actuator(attack), &[]).exits_with(11));
+        let expected = ["check-changed", "passes-only-with-its-own-tests"];
+        assert_eq!(found(&cheated), expected, "{attack}: {ended}");
+        cheated.assert_sound();
+        let honest = make();
+        let _ = honest.run(&controller(&[]), &actuator("echo good > value"), &[]).exits_with(0);
+        assert_eq!(found(&honest), Vec::<String>::new());
+    }
+}

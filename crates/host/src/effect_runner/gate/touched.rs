@@ -3,7 +3,7 @@
 use super::tools;
 use crate::context::RunContext;
 use crate::fault::git_fault;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use windlass_artifact_formats::gate::{Instruments, Protected, ProtectedPaths, TestTexts};
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Difference, FileId, TreeId};
@@ -25,6 +25,8 @@ pub(in super::super) struct Looked {
 pub(super) struct Guard {
     pub(super) paths: ProtectedPaths,
     pub(super) instruments: Instruments,
+    /// Files that make would make for a check.
+    made: BTreeSet<String>,
 }
 
 impl Guard {
@@ -35,7 +37,31 @@ impl Guard {
             Instruments::of(&super::measures(&context.spec), |path| text_at(context, base, path));
         let checks = instruments.files.clone();
         let (protected, unprotected) = (rules.protected.clone(), rules.unprotected.clone());
-        Self { paths: ProtectedPaths { protected, unprotected, checks }, instruments }
+        // What lies in a folder that make had found already changes nothing for it.
+        let new =
+            |path: &&String| context.repository.names_at(base, path).is_ok_and(|names| names.is_empty());
+        let made = instruments.made.iter().filter(new).cloned().collect();
+        Self { paths: ProtectedPaths { protected, unprotected, checks }, instruments, made }
+    }
+
+    /// Why a path is protected; a new one can be by what it stands before.
+    fn kind(&self, path: &str, new: bool) -> Option<PathKind> {
+        if self.is_made(path) {
+            return Some(PathKind::Check);
+        }
+        let stands_for = || new && (self.stands_before_a_module(path) || self.makes_a_folder(path));
+        self.paths.kind(path).map(kind_of).or_else(|| stands_for().then_some(PathKind::Check))
+    }
+
+    /// Whether make would take a file there for what a check has to make first.
+    fn is_made(&self, path: &str) -> bool {
+        !self.paths.spares(path) && self.made.contains(path)
+    }
+
+    /// The same for a folder that begins with a file there.
+    fn makes_a_folder(&self, path: &str) -> bool {
+        let mut folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+        !self.paths.spares(path) && folders.any(|folder| self.made.contains(folder))
     }
 
     /// Whether a new file there would be loaded in the place of what a check is made of.
@@ -63,11 +89,8 @@ pub(in super::super) fn look_after_step(
     }
     let guard = Guard::of(context, base);
     let inner = touches_inner_tests(step.patch);
-    let touches = |path: &String| {
-        guard.paths.kind(path).is_some()
-            || guard.stands_before_a_module(path)
-            || tools::shadows(context, &guard.instruments, path)
-    };
+    let touches =
+        |path: &String| guard.kind(path, true).is_some() || tools::shadows(context, &guard.instruments, path);
     if !step.touched_before && !inner && !step.paths.iter().any(touches) {
         return Ok(Looked::default());
     }
@@ -105,7 +128,6 @@ fn look_with(
 
 /// Every protected path that differs, renamed ones as one.
 pub(super) fn touched(guard: &Guard, differences: &[Difference]) -> Vec<TouchedPath> {
-    let kind = |path: &str| guard.paths.kind(path).map(kind_of);
     let mut gone: BTreeMap<String, FileId> = BTreeMap::new();
     for difference in differences {
         if let (Some(before), None) = (difference.before, difference.after) {
@@ -116,12 +138,11 @@ pub(super) fn touched(guard: &Guard, differences: &[Difference]) -> Vec<TouchedP
     for difference in differences {
         let path = difference.path.to_string();
         // One that lay there at the base is a part of the product, however it is called.
-        let stands_before = difference.before.is_none() && guard.stands_before_a_module(&path);
-        let Some(kind) = kind(&path).or(stands_before.then_some(PathKind::Check)) else { continue };
+        let Some(kind) = guard.kind(&path, difference.before.is_none()) else { continue };
         let how = match (difference.before, difference.after) {
             (Some(_), Some(_)) => Touch::Modified,
             (None, Some(after)) => {
-                let from = gone.iter().find(|(from, id)| **id == after && guard.paths.kind(from).is_some());
+                let from = gone.iter().find(|(from, id)| **id == after && guard.kind(from, false).is_some());
                 match from.map(|(from, _)| from.clone()) {
                     Some(from) => {
                         gone.remove(&from);
@@ -135,7 +156,7 @@ pub(super) fn touched(guard: &Guard, differences: &[Difference]) -> Vec<TouchedP
         found.push(TouchedPath { path, kind, how });
     }
     for path in gone.into_keys() {
-        found.extend(kind(&path).map(|kind| TouchedPath { path, kind, how: Touch::Deleted }));
+        found.extend(guard.kind(&path, false).map(|kind| TouchedPath { path, kind, how: Touch::Deleted }));
     }
     found
 }
@@ -157,11 +178,18 @@ const fn kind_of(protected: Protected) -> PathKind {
 fn by_kind(guard: &Guard, touched: &[TouchedPath]) -> Vec<GateFinding> {
     // Whoever is taken for a part of a check by a guess alone must know the way out.
     let words = |one: &TouchedPath| {
-        if one.kind == PathKind::Check && guard.instruments.guessed.contains(&one.path) {
-            let way_out = "by its name; if it is the work itself, begin a run with";
-            return format!("{}, {way_out} `--unprotect {}`", one.words(), one.path);
+        let why = if guard.instruments.guessed.contains(&one.path) {
+            "by its name"
+        } else if guard.is_made(&one.path) || guard.makes_a_folder(&one.path) {
+            "which make would take for what it has to make"
+        } else {
+            return one.words();
+        };
+        if one.kind != PathKind::Check {
+            return one.words();
         }
-        one.words()
+        let way_out = "if it is the work itself, begin a run with";
+        format!("{}, {why}; {way_out} `--unprotect {}`", one.words(), one.path)
     };
     let finding = |one: &TouchedPath| {
         let kind = match (one.kind, &one.how) {
