@@ -30,6 +30,7 @@ mod machine_faults;
 mod malformed;
 mod newcomer;
 mod notifications;
+mod overlays;
 mod played_run;
 mod random_kills;
 mod reviewed_control;
