@@ -131,6 +131,9 @@ pub struct RunView {
     pub used: Used,
     pub spent: Spent,
     pub sandbox: SandboxView,
+    /// `overlay` where agents work in layers over a checkout that other runs share; empty for worktrees.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub workspaces: String,
     pub explanation: ExplanationView,
     /// Of a control loop.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -112,7 +112,7 @@ fn led_to(link: &str, target: &[u8]) -> Option<String> {
 }
 
 /// One object as `cat-file --batch` prints it: a line with its size, the content, a line break.
-fn next_answer(rest: &mut &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn next_answer(rest: &mut &[u8]) -> Option<Vec<u8>> {
     let end = rest.iter().position(|byte| *byte == b'\n')?;
     let head = std::str::from_utf8(&rest[..end]).ok()?;
     let size: usize = head.rsplit(' ').next()?.parse().ok()?;

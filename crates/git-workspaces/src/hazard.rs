@@ -12,7 +12,7 @@ use crate::repo_path::RepoPath;
 use crate::snapshot::{Change, ChangeKind};
 
 /// Nesting beyond this is no source code; it exists to break the programs that walk it.
-const DEEPEST_PATH: usize = 256;
+pub(crate) const DEEPEST_PATH: usize = 256;
 
 /// Bounds of a change set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,7 +181,7 @@ fn embedded_repositories(root: &ConfinedDir, now: &Index) -> Result<Vec<Hazard>,
 
 /// Whether following the link could lead out of the tree. Steps up are exact only at the beginning, where the way
 /// is made of real directories; after a name they are counted as leaving, since that name may be a link itself.
-fn escapes(path: &RepoPath, target: &[u8]) -> bool {
+pub(crate) fn escapes(path: &RepoPath, target: &[u8]) -> bool {
     if target.first().is_none_or(|byte| *byte == b'/') {
         return true;
     }

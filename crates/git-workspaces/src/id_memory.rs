@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::ids::{Commit, CommitId, Oid, TreeId};
+use crate::layered_view::{BaseListing, Delta};
+use crate::repo_path::RepoPath;
 
 /// More than the rounds that live at once have pairs of commits.
 const ANSWERS: usize = 64;
@@ -27,6 +29,11 @@ pub(crate) struct IdMemory {
     trailers: Answers<(String, CommitId, CommitId), Trailers>,
     /// Trees that lie in the control directory with all they need.
     whole: Answers<TreeId, ()>,
+    deltas: Answers<(TreeId, TreeId), Arc<Delta>>,
+    /// Which of some new paths are ignored, by a digest of these and the rules.
+    ignored: Answers<[u8; 32], Vec<RepoPath>>,
+    /// The base whose checkout lies below the workspaces of this run. One: it may be large.
+    base: Arc<Mutex<Option<Arc<BaseListing>>>>,
     files: Arc<Mutex<Files>>,
 }
 
@@ -41,6 +48,26 @@ impl IdMemory {
 
     pub(crate) fn trailers(&self) -> &Answers<(String, CommitId, CommitId), Trailers> {
         &self.trailers
+    }
+
+    pub(crate) fn deltas(&self) -> &Answers<(TreeId, TreeId), Arc<Delta>> {
+        &self.deltas
+    }
+
+    pub(crate) fn ignored(&self) -> &Answers<[u8; 32], Vec<RepoPath>> {
+        &self.ignored
+    }
+
+    pub(crate) fn newest_base(&self) -> Option<Arc<BaseListing>> {
+        self.base.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn base(&self, tree: &TreeId) -> Option<Arc<BaseListing>> {
+        self.newest_base().filter(|base| base.tree == *tree)
+    }
+
+    pub(crate) fn keep_base(&self, base: &Arc<BaseListing>) {
+        *self.base.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(base));
     }
 
     pub(crate) fn whole(&self) -> &Answers<TreeId, ()> {

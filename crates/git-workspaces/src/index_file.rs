@@ -189,7 +189,26 @@ impl Index {
     }
 }
 
-fn write_entry(bytes: &mut Vec<u8>, entry: &IndexEntry) {
+impl Index {
+    /// The entries as [`Self::to_bytes`] writes them, without what stands before and behind them, and where each begins.
+    pub(crate) fn to_parts(&self, hash_length: usize) -> (Vec<u8>, Vec<usize>) {
+        let mut bytes = Vec::with_capacity(self.entries.len() * (76 + hash_length));
+        let mut starts = Vec::with_capacity(self.entries.len());
+        for entry in &self.entries {
+            starts.push(bytes.len());
+            write_entry(&mut bytes, entry);
+        }
+        (bytes, starts)
+    }
+
+    /// What stands before entries that were written one by one.
+    pub(crate) fn header(entries: usize) -> Vec<u8> {
+        let count = u32::try_from(entries).unwrap_or(u32::MAX);
+        [&b"DIRC"[..], &2_u32.to_be_bytes(), &count.to_be_bytes()].concat()
+    }
+}
+
+pub(crate) fn write_entry(bytes: &mut Vec<u8>, entry: &IndexEntry) {
     let start = bytes.len();
     let cached = entry.stat;
     let fields = [

@@ -130,6 +130,9 @@ impl Repository {
         if let Some(known) = self.memory.listing(tree) {
             return Ok(known);
         }
+        if let Some(known) = self.listing_by_delta(tree) {
+            return Ok(known);
+        }
         let listing = Arc::new(self.stored_listing(tree)?);
         self.memory.keep_listing(tree, &listing);
         Ok(listing)

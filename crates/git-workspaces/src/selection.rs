@@ -52,12 +52,12 @@ pub struct Difference {
 /// What a file is: equal for equal content of equal kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileId {
-    mode: u32,
-    id: Oid,
+    pub(crate) mode: u32,
+    pub(crate) id: Oid,
 }
 
 impl FileId {
-    fn of(entry: &IndexEntry) -> Self {
+    pub(crate) fn of(entry: &IndexEntry) -> Self {
         Self { mode: entry.mode, id: entry.oid }
     }
 }
@@ -67,6 +67,15 @@ impl Repository {
     pub fn differences(&self, before: &TreeId, after: &TreeId) -> Result<Vec<Difference>, GitError> {
         if before == after {
             return Ok(Vec::new());
+        }
+        if let Some(delta) = self.told.deltas().get(&(before.clone(), after.clone())) {
+            let before = self.listing(before)?;
+            let found = delta.iter().map(|(path, after)| Difference {
+                path: path.clone(),
+                before: before.find(path.as_bytes()).map(FileId::of),
+                after: *after,
+            });
+            return Ok(found.collect());
         }
         let (before, after) = (self.listing(before)?, self.listing(after)?);
         let found = differing(&before, &after).map(|path| Difference {

@@ -12,8 +12,11 @@ use std::path::{Path, PathBuf};
 use crate::checkout::path_from_line;
 use crate::durable_file::{is_temporary_of, read_plain, replace_for_now};
 use crate::error::GitError;
+use crate::ids::{CommitId, TreeId};
+use crate::layers::Layers;
+use crate::pristine::{Pristine, index_content};
 use crate::repository::Repository;
-use crate::worktree::{APART, Head, Worktree, put_index, time_of};
+use crate::worktree::{APART, Head, Worktree, head_in, put_index, time_of};
 
 /// Nobody has directories of references inside each other so deep; a loop of links has.
 const DEEPEST: usize = 24;
@@ -40,8 +43,76 @@ impl Repository {
         if !is_directory(admin) || !worktree.belongs_to_us() || lists(common) || lists(folder) {
             return Ok(Vec::new());
         }
-        let linked = Path::new(WORKTREES).join(admin.file_name().unwrap_or_default());
         let (place, before) = next_place(folder)?;
+        let git_dir = self.lay_out(worktree, (&place, &before), worktree.head())?;
+        carry_over_standing(worktree, &git_dir)?;
+        self.link_back(worktree, &git_dir)?;
+        worktree.turn_to(&git_dir)?;
+        Ok(vec![place])
+    }
+
+    /// The same for a workspace of layers, of which nothing is registered in the user's repository: its `.git` is written to
+    /// the upper layer. Comes back with all that git writes.
+    pub fn set_apart_in_layers(
+        &self,
+        worktree: &Worktree,
+        (folder, layers): (&Path, &Layers),
+        standing: &Standing<'_>,
+    ) -> Result<Vec<PathBuf>, GitError> {
+        let what = "a line of a list cannot name it";
+        let lists = |path: &Path| path.as_os_str().as_bytes().contains(&b'\n');
+        if lists(self.checkout.common_dir()) || lists(folder) {
+            return Err(GitError::UnusableWorkspace { path: folder.to_owned(), what });
+        }
+        let last = last_git_dir(worktree, folder);
+        let (place, before) = next_place(folder)?;
+        let head = last.as_deref().map_or(Head::Unreadable, head_in);
+        let git_dir = self.lay_out(worktree, (&place, &before), head)?;
+        match standing {
+            Standing::AsLeft { branch, pristine } => {
+                if let Some(last) = last.filter(|last| last.join("HEAD").is_file()) {
+                    carry_over(&[last], &git_dir)?;
+                } else {
+                    put(&git_dir.join("HEAD"), format!("ref: refs/heads/{branch}\n").as_bytes())?;
+                    let (index, written) = index_content(pristine)?;
+                    put_index(&git_dir, &index, written)?;
+                }
+            }
+            Standing::At { commit, pristine, tree } => {
+                put(&git_dir.join("HEAD"), format!("{commit}\n").as_bytes())?;
+                let target = git_dir.join("index");
+                let _ = fs::remove_file(git_dir.join("index.lock"));
+                self.write_index_of_layers(&target, layers, &self.view(pristine, tree)?)?;
+            }
+        }
+        self.link_back(worktree, &git_dir)?;
+        let line = [b"gitdir: ", git_dir.as_os_str().as_bytes(), b"\n"].concat();
+        put(&layers.upper().join(".git"), &line)?;
+        Ok(vec![place])
+    }
+
+    /// Whether git in a workspace of layers still has this commit checked out, on no branch.
+    pub fn layers_stand_at(
+        &self,
+        worktree: &Worktree,
+        (folder, layers): (&Path, &Layers),
+        commit: &CommitId,
+    ) -> bool {
+        let Some(git_dir) = last_git_dir(worktree, folder) else { return false };
+        let line = [b"gitdir: ", git_dir.as_os_str().as_bytes(), b"\n"].concat();
+        let is_linked = read_plain(&layers.upper().join(".git")).is_ok_and(|found| found == line);
+        is_linked && head_in(&git_dir) == Head::Detached(commit.clone())
+    }
+
+    /// A place with what every place begins with. Comes back with the directory of git inside the worktree.
+    fn lay_out(
+        &self,
+        worktree: &Worktree,
+        (place, before): (&Path, &[PathBuf]),
+        head: Head,
+    ) -> Result<PathBuf, GitError> {
+        let common = self.checkout.common_dir();
+        let linked = linked_name(worktree);
         for directory in DIRECTORIES.iter().map(Path::new).chain([linked.as_path()]) {
             let path = place.join(directory);
             fs::create_dir_all(&path).map_err(GitError::io("create directory", &path))?;
@@ -59,21 +130,40 @@ impl Repository {
         }
         link(&place.join(HOOKS), &common.join(HOOKS))?;
         let users = every_reference(common);
-        let own = match (worktree.head(), before.last()) {
+        let own = match (head, before.last()) {
             (Head::Branch(name), Some(last)) => carried_over(&users, name, last),
             _ => None,
         };
         put(&place.join(USERS_REFERENCES), lines(&users).as_bytes())?;
         let references: BTreeMap<String, String> = users.into_iter().chain(own).collect();
         put(&place.join(REFERENCES), lines(&references).as_bytes())?;
-        let git_dir = place.join(linked);
-        carry_over_standing(worktree, &git_dir)?;
+        Ok(place.join(linked))
+    }
+
+    fn link_back(&self, worktree: &Worktree, git_dir: &Path) -> Result<(), GitError> {
         let back = [worktree.path().join(".git").as_os_str().as_bytes(), b"\n"].concat();
         put(&git_dir.join("gitdir"), &back)?;
-        put(&git_dir.join("commondir"), b"../..\n")?;
-        worktree.turn_to(&git_dir)?;
-        Ok(vec![place])
+        put(&git_dir.join("commondir"), b"../..\n")
     }
+}
+
+/// Where git in a workspace of layers is to stand.
+#[derive(Debug, Clone, Copy)]
+pub enum Standing<'a> {
+    /// Where it was left; at the beginning on this branch (short name), with the index of the checkout.
+    AsLeft { branch: &'a str, pristine: &'a Pristine },
+    /// On no branch at this commit, with an index that shows the tree.
+    At { commit: &'a CommitId, pristine: &'a Pristine, tree: &'a TreeId },
+}
+
+fn linked_name(worktree: &Worktree) -> PathBuf {
+    Path::new(WORKTREES).join(worktree.admin_dir().file_name().unwrap_or_default())
+}
+
+/// The directory of git inside a worktree in the last place that was set apart for it.
+pub(crate) fn last_git_dir(worktree: &Worktree, folder: &Path) -> Option<PathBuf> {
+    let (_, last) = numbered_places(folder).ok()?.pop()?;
+    Some(last.join(linked_name(worktree))).filter(|git_dir| is_directory(git_dir))
 }
 
 /// Whether nothing was left in any of the places of a worktree: then nobody misses them once the worktree is gone.
@@ -84,12 +174,16 @@ pub fn nothing_was_left_apart(folder: &Path) -> Result<bool, GitError> {
 
 /// HEAD and the index as git inside the worktree had them last.
 fn carry_over_standing(worktree: &Worktree, git_dir: &Path) -> Result<(), GitError> {
-    let last = worktree.git_dir();
-    if last == git_dir {
+    carry_over(&[worktree.git_dir(), worktree.admin_dir().to_owned()], git_dir)
+}
+
+/// From the first of these that has it.
+fn carry_over(from: &[PathBuf], git_dir: &Path) -> Result<(), GitError> {
+    if from.first().is_some_and(|last| last == git_dir) {
         return Ok(());
     }
     let of_either = |name: &str| {
-        let files = [last.join(name), worktree.admin_dir().join(name)];
+        let files = from.iter().map(|directory| directory.join(name));
         files.into_iter().find_map(|file| read_plain(&file).ok().map(|content| (file, content)))
     };
     if let Some((_, head)) = of_either("HEAD") {
@@ -117,12 +211,17 @@ pub fn worktree_set_apart_in(common_dir: &Path, folder: &Path) -> Option<PathBuf
     })
 }
 
-/// The last place if nothing was left in it, else a new one; and those before it.
-fn next_place(folder: &Path) -> Result<(PathBuf, Vec<PathBuf>), GitError> {
+fn numbered_places(folder: &Path) -> Result<Vec<(u64, PathBuf)>, GitError> {
     let entries = fs::read_dir(folder).map_err(GitError::io("list", folder))?;
     let numbered = |entry: fs::DirEntry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path()));
     let mut places: Vec<(u64, PathBuf)> = entries.flatten().filter_map(numbered).collect();
     places.sort();
+    Ok(places)
+}
+
+/// The last place if nothing was left in it, else a new one; and those before it.
+fn next_place(folder: &Path) -> Result<(PathBuf, Vec<PathBuf>), GitError> {
+    let places = numbered_places(folder)?;
     let next = places.last().map_or(1, |(number, _)| number + 1);
     let mut places: Vec<PathBuf> = places.into_iter().map(|(_, place)| place).collect();
     let place = match places.pop_if(|last| nothing_was_left_in(last)) {

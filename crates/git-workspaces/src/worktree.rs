@@ -78,13 +78,7 @@ impl Worktree {
 
     /// Whatever the agent left there; only a hint.
     pub fn head(&self) -> Head {
-        let content = read_plain(&self.git_dir().join("HEAD")).unwrap_or_default();
-        let text = String::from_utf8_lossy(&content);
-        match text.trim_end().strip_prefix("ref: ") {
-            Some(name) if check_name(name).is_ok() => Head::Branch(name.to_owned()),
-            Some(_) => Head::Unreadable,
-            None => CommitId::parse(text.trim_end()).map_or(Head::Unreadable, Head::Detached),
-        }
+        head_in(&self.git_dir())
     }
 
     /// Whether the administrative directory is the one of this worktree.
@@ -243,7 +237,7 @@ impl Repository {
     }
 
     /// All in one transaction; where that fails, one by one to say which name is taken and by what.
-    fn branch_off(&self, references: &[&str], base: &Commit) -> Result<(), GitError> {
+    pub fn branch_off(&self, references: &[&str], base: &Commit) -> Result<(), GitError> {
         if references.len() > 1 && self.create_references(references, &base.id).is_ok() {
             return Ok(());
         }
@@ -395,6 +389,16 @@ impl Repository {
         let source = path_for_key(&self.control.indexes(), key);
         let content = fs::read(&source).map_err(GitError::io("read", &source))?;
         worktree.put_index(&content, time_of(&source)?)
+    }
+}
+
+pub(crate) fn head_in(git_dir: &Path) -> Head {
+    let content = read_plain(&git_dir.join("HEAD")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&content);
+    match text.trim_end().strip_prefix("ref: ") {
+        Some(name) if check_name(name).is_ok() => Head::Branch(name.to_owned()),
+        Some(_) => Head::Unreadable,
+        None => CommitId::parse(text.trim_end()).map_or(Head::Unreadable, Head::Detached),
     }
 }
 

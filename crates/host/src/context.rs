@@ -207,6 +207,7 @@ impl RunContext {
                 ..Limits::default()
             },
             sandbox: None,
+            overlay: None,
             cookie: self.cookie(effect),
             outlasts_power_cuts: false,
         }

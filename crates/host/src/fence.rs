@@ -5,6 +5,7 @@ use crate::context::RunContext;
 use crate::fault::git_fault;
 use crate::foreign::is_real_directory;
 use crate::state_dir::make_private;
+use crate::workspaces::Layered;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,6 +16,7 @@ use windlass_process_supervisor::{
     ChildSpec, Sandbox, SandboxKind as Means, SandboxMeans, landlock_version, may_look_into_others,
     sandbox_means,
 };
+use windlass_protocols::Role;
 use windlass_protocols::kernel::fence::{SandboxKind, SandboxWish};
 
 /// What package managers and compilers share between projects. Not where they keep programs: what lies there is found
@@ -102,10 +104,23 @@ pub(crate) fn lets_agents_look_in(context: &RunContext) -> bool {
 
 /// Puts the fence around the child of this step, and what it needs inside.
 pub(crate) fn put_around(context: &RunContext, spec: &mut ChildSpec, step: &Step<'_>) -> Result<(), Fault> {
+    let layered = layered(context, step)?;
+    let git = match (&layered, step.who) {
+        (Some(layered), Who::Maker(_)) => layered.go_on(context)?,
+        // It was shown its tree already.
+        (Some(layered), Who::Command) => vec![layered.apart.clone()],
+        (Some(_), Who::Reader(_)) | (None, _) => Vec::new(),
+    };
+    spec.overlay = layered.as_ref().map(Layered::mount);
     let Some(kind) = kind(context, step.who) else { return Ok(()) };
     let mut writable = vec![];
-    let own = own(context, step)?;
-    writable.extend(own.iter().filter(|place| is_real_directory(place)).cloned());
+    let own = match &layered {
+        Some(layered) => own_in_layers(step, layered, git),
+        None => own(context, step)?,
+    };
+    // What lies in the layers is there for the child alone.
+    let is_inside = |place: &Path| layered.is_some() && place.starts_with(step.worktree);
+    writable.extend(own.iter().filter(|place| is_inside(place) || is_real_directory(place)).cloned());
     let ambient = ambient(context, step.who);
     let usual = context.environment.get("TMPDIR").unwrap_or(USUAL_TEMPORARY);
     let can_be_used = Path::new(usual).canonicalize().is_ok_and(|usual| ambient.contains(&usual));
@@ -189,6 +204,40 @@ fn own(context: &RunContext, step: &Step<'_>) -> Result<Vec<PathBuf>, Fault> {
     Ok(places)
 }
 
+/// The layers that this step works in, if it does.
+fn layered(context: &RunContext, step: &Step<'_>) -> Result<Option<Layered>, Fault> {
+    let role = if matches!(step.who, Who::Maker(_)) { Role::Doer } else { Role::Judge };
+    if !context.is_layered() || context.worktree(role) != step.worktree {
+        return Ok(None);
+    }
+    context.layered(role)
+}
+
+/// As [`own`], of which git has its places already.
+fn own_in_layers(step: &Step<'_>, layered: &Layered, git: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut places = git;
+    match step.who {
+        Who::Maker(_) => places.push(step.worktree.to_owned()),
+        Who::Reader(_) => places.extend(build_output_in_layers(layered)),
+        Who::Command => {
+            places.push(step.worktree.to_owned());
+            return places;
+        }
+    }
+    places.extend([step.directory.join("outbox"), step.directory.join("told")]);
+    places
+}
+
+/// As [`build_output`], made in the upper layer where nothing lies below.
+fn build_output_in_layers(layered: &Layered) -> Vec<PathBuf> {
+    let below = |name: &str| layered.layers.shown_below(&layered.pristine, name);
+    let Some(rules) = below(".gitignore").and_then(|file| ignore_rules(&file)) else { return Vec::new() };
+    let free = ignored_directories(&rules).into_iter().filter(|name| below(name).is_none());
+    let upper = layered.layers.upper();
+    let made = free.filter(|name| std::fs::create_dir(upper.join(name)).is_ok());
+    made.map(|name| layered.place.join(name)).collect()
+}
+
 /// What it does with git stays out of the user's repository.
 fn set_git_apart(context: &RunContext, step: &Step<'_>) -> Result<Vec<PathBuf>, Fault> {
     if context.adopted().is_some() || !is_real_directory(step.worktree) {
@@ -203,20 +252,7 @@ fn set_git_apart(context: &RunContext, step: &Step<'_>) -> Result<Vec<PathBuf>, 
 
 /// Directories that the repository's own rules ignore and that hold nothing of the tree: made, so that they can be written.
 fn build_output(worktree: &Path) -> Vec<PathBuf> {
-    let mut text = String::new();
-    let opened = std::fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(
-            rustix::fs::OFlags::NOFOLLOW.bits().cast_signed()
-                | rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
-        )
-        .open(worktree.join(".gitignore"));
-    let Ok(file) = opened else { return Vec::new() };
-    if !file.metadata().is_ok_and(|about| about.is_file()) {
-        return Vec::new();
-    }
-    // Rules in another encoding than text are nobody's build output.
-    let _ = file.take(IGNORE_FILE_BYTES).read_to_string(&mut text);
+    let Some(text) = ignore_rules(&worktree.join(".gitignore")) else { return Vec::new() };
     let mut places = Vec::new();
     for name in ignored_directories(&text) {
         let place = worktree.join(name);
@@ -229,6 +265,22 @@ fn build_output(worktree: &Path) -> Vec<PathBuf> {
         }
     }
     places
+}
+
+/// The text of a file of rules; nothing but a plain file is one.
+fn ignore_rules(file: &Path) -> Option<String> {
+    let mut text = String::new();
+    let opened = std::fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(
+            rustix::fs::OFlags::NOFOLLOW.bits().cast_signed()
+                | rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
+        )
+        .open(file);
+    let file = opened.ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
+    // Rules in another encoding than text are nobody's build output.
+    let _ = file.take(IGNORE_FILE_BYTES).read_to_string(&mut text);
+    Some(text)
 }
 
 fn holds_nothing(directory: &Path) -> bool {

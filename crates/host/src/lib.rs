@@ -32,6 +32,7 @@ mod shutdown;
 mod spending;
 mod state_dir;
 mod submodules;
+mod workspaces;
 
 pub use control::diagnose::without_state as diagnose_without_state;
 pub use host::{Access, Host};

@@ -46,6 +46,15 @@ impl StateDir {
         self.0.join("control").join(repository_key)
     }
 
+    /// Checkouts that the runs on a repository share, by the repository's key.
+    pub(crate) fn pristine(&self, repository_key: &str) -> PathBuf {
+        self.all_pristine().join(repository_key)
+    }
+
+    pub(crate) fn all_pristine(&self) -> PathBuf {
+        self.0.join("pristine")
+    }
+
     /// When the worktrees were last held to their budget.
     pub(crate) fn budget_look(&self) -> PathBuf {
         self.0.join("worktree-budget.json")

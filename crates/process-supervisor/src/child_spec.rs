@@ -35,12 +35,31 @@ pub struct ChildSpec {
     /// `None` for a child that may write wherever its user may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Sandbox>,
+    /// A directory that is there for this child and what it starts, and for nobody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlay: Option<OverlayMount>,
     /// Must be unique to the effect; it is given to the child as `WINDLASS_COOKIE`.
     pub cookie: String,
     /// For a child whose work is paid for: even after a power cut it is never started a second time, and when its end is
     /// known so is all that it wrote.
     #[serde(default)]
     pub outlasts_power_cuts: bool,
+}
+
+/// A directory put together from layers. Whatever is changed in it is written to `upper`; the layers below stay as they are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OverlayMount {
+    /// Where the child finds it: a directory that is there.
+    #[serde(with = "os_text::path")]
+    pub place: PathBuf,
+    /// What the first one has hides what the others have in the same place.
+    #[serde(with = "os_text::paths")]
+    pub lower: Vec<PathBuf>,
+    #[serde(with = "os_text::path")]
+    pub upper: PathBuf,
+    /// The kernel's own, on the same file system as `upper`.
+    #[serde(with = "os_text::path")]
+    pub work: PathBuf,
 }
 
 /// Where the child reads its input.
@@ -117,6 +136,12 @@ mod tests {
             sandbox: Some(Sandbox {
                 kind: crate::SandboxKind::Landlock,
                 writable: vec!["/w".into(), PathBuf::from(odd.clone())],
+            }),
+            overlay: Some(OverlayMount {
+                place: "/p".into(),
+                lower: vec![PathBuf::from(odd.clone()), "/l".into()],
+                upper: "/u".into(),
+                work: PathBuf::from(odd.clone()),
             }),
             cookie: "c".into(),
             outlasts_power_cuts: true,

@@ -48,6 +48,11 @@ impl Launch<'_> {
         Ok(command)
     }
 
+    /// Whether the program is named by where it lies from the directory.
+    pub(crate) fn is_relative(&self) -> bool {
+        self.program.is_relative() && self.program.as_os_str().as_encoded_bytes().contains(&b'/')
+    }
+
     /// The file that would be executed.
     pub(crate) fn resolved(&self) -> Result<PathBuf, NotLaunchable> {
         if !self.directory.is_dir() {

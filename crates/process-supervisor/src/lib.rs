@@ -33,7 +33,7 @@ mod sandbox;
 mod sweep;
 
 pub use child_end::{ChildEnd, EndedBy, HowEnded, NotStartedKind};
-pub use child_spec::{COOKIE_VARIABLE, ChildSpec, ChildStdin, Limits};
+pub use child_spec::{COOKIE_VARIABLE, ChildSpec, ChildStdin, Limits, OverlayMount};
 pub use detached::{DetachedCommand, DetachedGroup, DetachedStdio, spawn_detached};
 pub use error::SupervisorError;
 pub use identity::ProcessIdentity;
@@ -49,6 +49,6 @@ pub use process_table::escapees;
 pub use quick_command::{QuickCommand, QuickError, QuickOutput};
 pub use redaction::{Redaction, Secrets};
 pub use sandbox::{
-    Sandbox, SandboxKind, SandboxMeans, landlock_version, may_look_into_others, sandbox_means,
+    Sandbox, SandboxKind, SandboxMeans, landlock_version, may_look_into_others, sandbox_means, try_overlay,
 };
 pub use sweep::sweep;

@@ -8,6 +8,9 @@ pub(crate) struct FenceFlags {
     /// Whether agents and checks are kept from writing outside their own places; `auto` if no settings file says otherwise
     #[arg(long, value_name = "WHEN", help_heading = "Sandbox")]
     sandbox: Option<SandboxWhen>,
+    /// What agents and checks of a task loop work in; `auto` if no settings file says otherwise
+    #[arg(long, value_name = "KIND", help_heading = "Sandbox")]
+    workspaces: Option<WorkspaceKind>,
     /// A further place that they may write; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Sandbox")]
     sandbox_write: Vec<String>,
@@ -28,6 +31,16 @@ pub(crate) enum SandboxWhen {
     Off,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WorkspaceKind {
+    /// Overlays for repositories of more than 5,000 files where this machine has them, else worktrees
+    Auto,
+    /// Layers over one checkout that all runs on the same base share
+    Overlay,
+    /// Ordinary directories
+    Worktrees,
+}
+
 impl FenceFlags {
     /// What was given, by key as in `windlass.toml`.
     pub(super) fn give(&self, given: &mut Given) {
@@ -35,6 +48,12 @@ impl FenceFlags {
             Some(SandboxWhen::Required) => text(given, "sandbox", "required"),
             Some(SandboxWhen::Auto) => text(given, "sandbox", "auto"),
             Some(SandboxWhen::Off) => text(given, "sandbox", "off"),
+            None => {}
+        }
+        match self.workspaces {
+            Some(WorkspaceKind::Auto) => text(given, "workspaces", "auto"),
+            Some(WorkspaceKind::Overlay) => text(given, "workspaces", "overlay"),
+            Some(WorkspaceKind::Worktrees) => text(given, "workspaces", "worktrees"),
             None => {}
         }
         list(given, "sandbox-write", &self.sandbox_write);

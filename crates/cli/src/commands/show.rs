@@ -61,6 +61,7 @@ fn show(view: &RunView, output: &mut Output, now: Timestamp) {
         "sandbox",
         if held.is_empty() { view.sandbox.asked.clone() } else { format!("{}: {held}", view.sandbox.asked) },
     );
+    fields.add("workspaces", view.workspaces.clone());
     fields.add("repository", view.line.repository.clone());
     fields.add("files", view.line.run_dir.clone());
     fields.add("base", format!("{} ({})", short(&view.base), printable(&view.base_ref)));

@@ -31,6 +31,7 @@ mod machine_faults;
 mod malformed;
 mod newcomer;
 mod notifications;
+mod overlays;
 mod played_run;
 mod power_cuts;
 mod random_kills;

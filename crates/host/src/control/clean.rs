@@ -157,6 +157,13 @@ fn sweep(
     let Some((_, base_tree)) = &state.base else { return Ok(()) };
     let base = context.base(base_tree)?;
     let place = protocol.place();
+    if context.is_layered() {
+        match mode {
+            // As a worktree it is kept and given back like any other.
+            CleanMode::Remove => crate::workspaces::unfold(context)?,
+            CleanMode::DryRun => return told_of_layers(context, head, report),
+        }
+    }
     for (role, branch) in [(Role::Doer, &place.doer_branch), (Role::Judge, &place.judge_branch)] {
         let path = context.worktree(role);
         let shown = path.display().to_string();
@@ -176,6 +183,19 @@ fn sweep(
             }
         }
         branch_at_base(context, head, (branch, &context.kept_name(role)), &base, mode, report)?;
+    }
+    Ok(())
+}
+
+/// What a dry run can say without unfolding the layers.
+fn told_of_layers(context: &RunContext, head: &RunHead, report: &mut CleanReport) -> Result<(), Fault> {
+    let place = context.spec.place();
+    let shown = context.worktree(Role::Doer).display().to_string();
+    let name = context.kept_name(Role::Doer);
+    let why = format!("what was changed in it would be kept as refs/windlass/kept/{name}");
+    report.items.push(item(head, "worktree", &shown, why));
+    for (role, branch) in [(Role::Doer, &place.doer_branch), (Role::Judge, &place.judge_branch)] {
+        branch_once_kept(context, head, (branch, &context.kept_name(role)), CleanMode::DryRun, report)?;
     }
     Ok(())
 }

@@ -20,6 +20,7 @@ const NO_SPACE: u64 = 64 * 1024 * 1024;
 pub(crate) async fn diagnose(host: &Host, repository: Option<&Path>) -> Result<Diagnosis, Fault> {
     let mut lines = vec![git(&host.environment), state_directory(host), disk(host.state.path())];
     lines.push(sandbox(&host.program));
+    lines.push(overlays(host));
     lines.push(journal(host).await);
     lines.push(runs(host).await?);
     lines.extend(repository.map(repository_line));
@@ -122,6 +123,14 @@ fn sandbox(program: &Path) -> DiagnosisLine {
             details,
             "agents and checks run with all your rights; `windlass explain-error WL-SANDBOX-001` says what a kernel needs",
         )
+    }
+}
+
+/// Whether large repositories need no checkout of their own for each run.
+fn overlays(host: &Host) -> DiagnosisLine {
+    match crate::workspaces::can_be_had(host) {
+        Ok(()) => line("overlays", Health::Good, "workspaces can be layers over one checkout".to_owned(), ""),
+        Err(why) => line("overlays", Health::Good, format!("workspaces are worktrees: {why}"), ""),
     }
 }
 

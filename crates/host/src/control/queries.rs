@@ -23,6 +23,7 @@ use windlass_control_api::{Code, Fault};
 use windlass_engine::{Journal, Stored};
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::explain::{Explanation, explain as explanation_of, stand_in};
+use windlass_protocols::kernel::fence::Workspaces;
 use windlass_protocols::outcome::{Answer, CapturedChange, Outcome, Reading, VerdictWord};
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
 use windlass_protocols::protocol::goal_contract::facts::Fact as GoalFact;
@@ -106,6 +107,10 @@ pub(crate) async fn show(host: &Host, name: &str, iteration: Option<&str>) -> Re
         },
         spent: spending::of_stored(&head.run, &stored)?.map(|spent| spent.spent()).unwrap_or_default(),
         sandbox: held::view(protocol, (&head.run, &stored))?,
+        workspaces: match place.fence.workspaces {
+            Workspaces::Worktrees => String::new(),
+            Workspaces::Overlay => Workspaces::Overlay.word().to_owned(),
+        },
         explanation: explanation(host, &run).await?,
         control: match protocol {
             Protocol::FeedbackControl(state) => {

@@ -99,6 +99,7 @@ fn placed(
     spec.place.run_dir = run_dir.to_str().map(str::to_owned).ok_or_else(|| {
         Fault::new(Code::BadArgument, format!("the path {} is not valid UTF-8", run_dir.display()))
     })?;
+    spec.place.fence.workspaces = crate::workspaces::choose(host, &settings, checkout)?;
     spec.place.doer_branch = format!("codex/loop-{stamp}-doer");
     spec.place.judge_branch = format!("codex/loop-{stamp}-judge");
     if let Landing::Branch(branch) = &mut spec.landing {

@@ -13,7 +13,7 @@ use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::{Checkout, GitError, Repository};
 use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
-use windlass_protocols::kernel::fence::{Fence, SandboxKind, SandboxWish};
+use windlass_protocols::kernel::fence::{Fence, SandboxKind, SandboxWish, Workspaces};
 use windlass_protocols::kernel::gate::{GateRules, Integrity, OnFindings};
 use windlass_protocols::protocol::judged_task::spec::{
     AuditPolicy, CriterionToJudge, Landing, OnNeedsHuman, Place, TaskSpec,
@@ -292,6 +292,8 @@ pub(super) fn fence(settings: &Settings, directory: &Path) -> Fence {
         writable: settings.list("sandbox-write").into_iter().map(place).collect(),
         memory_bytes: settings.memory(),
         processes: settings.number("max-processes"),
+        // Only a task loop has others, and chooses when it knows its repository.
+        workspaces: Workspaces::Worktrees,
     }
 }
 

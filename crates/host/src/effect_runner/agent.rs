@@ -81,17 +81,20 @@ pub(super) async fn run(
 }
 
 /// Makes the checkers' worktree show exactly this tree, with git inside it showing the change against the base. Comes
-/// back with the fingerprint by which changes are told from now on.
-pub(super) fn show_tree(context: &RunContext, tree: &TreeId) -> Result<Fingerprint, Fault> {
+/// back with the fingerprint by which changes are told from now on; in layers they tell of themselves.
+pub(super) fn show_tree(context: &RunContext, tree: &TreeId) -> Result<Option<Fingerprint>, Fault> {
+    if let Some(layered) = context.layered(Role::Judge)? {
+        return layered.show(context, tree).map(|()| None);
+    }
     let shown = super::checks::materialise(context, tree)?;
     if context.adopted().is_some() {
-        return Ok(shown);
+        return Ok(Some(shown));
     }
     let repository = &context.repository;
     let worktree = repository.worktree_at(&context.worktree(Role::Judge)).map_err(git_fault)?;
     let base = git_commit(&context.spec.place().base)?;
     repository.restore_worktree(&worktree, &context.index_key(Role::Judge), &base).map_err(git_fault)?;
-    Ok(shown)
+    Ok(Some(shown))
 }
 
 fn begin(
@@ -115,7 +118,10 @@ fn begin(
         (Spec::FeedbackControl(_), _) => control_loop::shown::to_agent(context, asked, run)?,
         (Spec::GoalContract(_), _) => goal_loop::shown::to_agent(context, asked, run)?,
         (Spec::RoadmapRounds(_), _) => roadmap_loop::shown::to_agent(context, effect, asked)?,
-        (Spec::JudgedTask(_), tree) => tree.as_ref().map(|tree| show_tree(context, tree)).transpose()?,
+        (Spec::JudgedTask(_), tree) => match tree {
+            Some(tree) => show_tree(context, tree)?,
+            None => None,
+        },
     };
     let choice = choice(context, asked)?;
     let access = access(asked);
@@ -482,7 +488,13 @@ fn held_to_reading(
     before: Option<Fingerprint>,
 ) -> Result<WorkspaceAfter, Fault> {
     let repository = &context.repository;
-    let mut paths = if let Some(fingerprint) = before {
+    let layered = context.layered(asked.role)?;
+    let mut paths = if let Some(layered) = &layered {
+        match layered.changes(context, (asked.role, tree), SnapshotLimits::NONE) {
+            Ok(snapshot) => snapshot.changes.iter().map(|change| change.path.to_string()).collect(),
+            Err(error) => vec![format!("the worktree itself: {error}")],
+        }
+    } else if let Some(fingerprint) = before {
         match repository.drift_since(&fingerprint) {
             Ok(drift) => changed_paths(&drift),
             Err(error) => vec![format!("the worktree itself: {error}")],
@@ -499,7 +511,11 @@ fn held_to_reading(
         }
     };
     // A commit or another branch leaves the files as they were, and is writing all the same.
-    if context.adopted().is_none() {
+    if let Some(layered) = &layered {
+        if !layered.stands_at(context, at) {
+            paths.push("HEAD".to_owned());
+        }
+    } else if context.adopted().is_none() {
         let worktree = repository.worktree_at(&place(context, asked)).map_err(git_fault)?;
         if !repository.stands_at(&worktree, at) {
             paths.push("HEAD".to_owned());

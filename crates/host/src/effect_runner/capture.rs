@@ -69,6 +69,10 @@ pub(super) fn take(
     role: Role,
     base: &windlass_git_workspaces::TreeId,
 ) -> Result<Result<Taken, String>, Fault> {
+    if let Some(layered) = context.layered(role)? {
+        let taken = layered.changes(context, (role, base), SnapshotLimits::default());
+        return taken_or_why(taken, &layered.layers.upper());
+    }
     take_from(context, role, (&context.worktree(role), &context.index_key(role)), base)
 }
 
@@ -85,6 +89,10 @@ pub(super) fn take_from(
         Role::Actuator => repository.snapshot_to_build_on(worktree, key, base, limits),
         _ => repository.snapshot(worktree, key, base, limits),
     };
+    taken_or_why(taken, worktree)
+}
+
+fn taken_or_why(taken: Result<Snapshot, GitError>, worktree: &Path) -> Result<Result<Taken, String>, Fault> {
     match taken {
         Ok(snapshot) => {
             let hazards = snapshot.hazards.iter().take(MAX_HAZARDS).map(ToString::to_string).collect();

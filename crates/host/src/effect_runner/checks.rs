@@ -185,12 +185,12 @@ pub(crate) fn printed_by(context: &RunContext, effect: EffectId, part: usize) ->
     step::printed(&context.state.effect_part(&context.run, effect, part))
 }
 
-fn show(context: &RunContext, run: &Run, tree: &windlass_protocols::TreeId) -> Result<Fingerprint, Fault> {
+fn show(context: &RunContext, run: &Run, tree: &windlass_protocols::TreeId) -> Result<(), Fault> {
     match &context.spec {
-        Spec::GoalContract(_) => super::goal_loop::shown::to_checks(context, run, tree),
-        Spec::FeedbackControl(_) => super::control_loop::shown::to_checks(context, run, tree),
-        Spec::RoadmapRounds(_) => super::roadmap_loop::shown::to_checks(context, tree),
-        Spec::JudgedTask(_) => super::agent::show_tree(context, tree),
+        Spec::GoalContract(_) => super::goal_loop::shown::to_checks(context, run, tree).map(drop),
+        Spec::FeedbackControl(_) => super::control_loop::shown::to_checks(context, run, tree).map(drop),
+        Spec::RoadmapRounds(_) => super::roadmap_loop::shown::to_checks(context, tree).map(drop),
+        Spec::JudgedTask(_) => super::agent::show_tree(context, tree).map(drop),
     }
 }
 

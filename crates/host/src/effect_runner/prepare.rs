@@ -31,14 +31,20 @@ pub(super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
         Err(error) => return Err(git_fault(error)),
     }
     exclude(context)?;
+    match crate::workspaces::prepare(context, &base)? {
+        Ok(false) => {}
+        Ok(true) => return Ok(prepared(&base)),
+        Err(error) => return refused_or_fault(error),
+    }
     let roles = [(Role::Doer, place.doer_branch.as_str()), (Role::Judge, place.judge_branch.as_str())];
     if let Some(refusal) = worktrees(context, &roles, &base)? {
         return Ok(refusal);
     }
-    Ok(Outcome::Prepared {
-        base: CommitId::new(base.id.as_str()),
-        base_tree: TreeId::new(base.tree.as_str()),
-    })
+    Ok(prepared(&base))
+}
+
+fn prepared(base: &Commit) -> Outcome {
+    Outcome::Prepared { base: CommitId::new(base.id.as_str()), base_tree: TreeId::new(base.tree.as_str()) }
 }
 
 fn refused(error: &GitError) -> Outcome {
@@ -108,17 +114,22 @@ pub(super) fn worktrees(
         .collect();
     match context.repository.add_worktrees(&wanted, base) {
         Ok(()) => Ok(None),
-        Err(
-            error @ (GitError::BranchTaken { .. }
+        Err(error) => refused_or_fault(error).map(Some),
+    }
+}
+
+/// What the repository refuses it will refuse again, and the run ends with the reason. Everything else is our own fault.
+fn refused_or_fault(error: GitError) -> Result<Outcome, Fault> {
+    match error {
+        error @ (GitError::BranchTaken { .. }
             | GitError::NotOurs { .. }
             | GitError::MissingObjects { .. }
             | GitError::UnusableWorkspace { .. }
             // Such as a branch `codex`, beside which git has no room for `codex/…`: it will say so again.
             | GitError::ReferenceBlocked { .. }
             | GitError::ReferenceLocked { .. }
-            | GitError::Command { .. }),
-        ) => Ok(Some(refused(&error))),
-        Err(error) => Err(git_fault(error)),
+            | GitError::Command { .. }) => Ok(refused(&error)),
+        error => Err(git_fault(error)),
     }
 }
 
@@ -131,6 +142,9 @@ pub(crate) fn restore(context: &RunContext, protocol: &Protocol) -> Result<(), F
     let Some((_, base_tree)) = state.base.as_ref().filter(|_| context.adopted().is_none()) else {
         return Ok(());
     };
+    if context.is_layered() {
+        return Ok(());
+    }
     let base = context.base(base_tree)?;
     let repository = &context.repository;
     let place = context.spec.place();

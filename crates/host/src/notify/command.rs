@@ -93,6 +93,7 @@ fn spec(
         stdin: ChildStdin::File { path: input },
         limits: Limits { total_ms: LIMIT_MS, output_bytes: Some(OUTPUT_BYTES), ..Limits::default() },
         sandbox: None,
+        overlay: None,
         cookie: format!("notify/{}", message.id),
         outlasts_power_cuts: false,
     };

@@ -270,6 +270,13 @@ pub const KEYS: &[Key] = &[
         "whether agents and checks are kept from writing outside their own places: required, auto or off",
     ),
     key(
+        "workspaces",
+        Kind::Text,
+        "auto",
+        Runs::Nothing,
+        "what a task loop's agents work in: worktrees, overlay (layers over one checkout), or auto: overlays for more than 5,000 files",
+    ),
+    key(
         "sandbox-means",
         Kind::List,
         "",

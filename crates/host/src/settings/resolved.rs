@@ -113,6 +113,7 @@ impl Settings {
         self.one_of("on-gate-findings", &["reject", "ask"])?;
         self.one_of("land", &["none", "branch", "current"])?;
         self.one_of("sandbox", &["required", "auto", "off"])?;
+        self.one_of("workspaces", &["auto", "overlay", "worktrees"])?;
         self.one_of("goal.autonomy", &["L1", "L2", "L3"])?;
         self.one_of("goal.design", &["auto", "always", "never"])?;
         let author = self.text("author").map(crate::effect_runner::author);

@@ -8,6 +8,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::pipe;
 
 use crate::child_end::NotStartedKind;
+use crate::child_spec::OverlayMount;
 use crate::launch::{Launch, NotLaunchable, spawn_failure};
 use crate::launcher;
 use crate::sandbox::{DEVICES, Sandbox, SandboxKind, landlock};
@@ -15,8 +16,11 @@ use crate::sandbox::{DEVICES, Sandbox, SandboxKind, landlock};
 pub(super) fn spawn(
     launch: &Launch<'_>,
     stdin: Stdio,
-    sandbox: Option<&Sandbox>,
+    (sandbox, overlay): (Option<&Sandbox>, Option<&OverlayMount>),
 ) -> Result<Child, NotLaunchable> {
+    if overlay.is_some() {
+        return through_launcher(launch, stdin, (sandbox, overlay));
+    }
     match sandbox {
         None => started(&mut launch.command()?, stdin, launch.program),
         Some(sandbox) if sandbox.kind == SandboxKind::Landlock => {
@@ -34,7 +38,7 @@ pub(super) fn spawn(
                 scope.spawn(fenced).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })
         }
-        Some(sandbox) => through_launcher(launch, stdin, sandbox),
+        Some(_) => through_launcher(launch, stdin, (sandbox, None)),
     }
 }
 
@@ -43,14 +47,19 @@ fn started(command: &mut Command, stdin: Stdio, program: &Path) -> Result<Child,
     command.spawn().map_err(|error| spawn_failure(program, &error))
 }
 
-fn through_launcher(launch: &Launch<'_>, stdin: Stdio, sandbox: &Sandbox) -> Result<Child, NotLaunchable> {
-    let program = launch.resolved()?;
+fn through_launcher(
+    launch: &Launch<'_>,
+    stdin: Stdio,
+    (sandbox, overlay): (Option<&Sandbox>, Option<&OverlayMount>),
+) -> Result<Child, NotLaunchable> {
+    // What lies in the layers is there for the launcher and not for us.
+    let inside = overlay.is_some() && launch.is_relative();
+    let program = if inside { launch.directory.join(launch.program) } else { launch.resolved()? };
     let own = std::env::current_exe().map_err(|error| no_fence(&error))?;
     // The launcher inherits the writing end; for the short time nothing else is started here.
     let (reading, writing) = pipe().map_err(|error| no_fence(&error))?;
     fcntl_setfd(&reading, FdFlags::CLOEXEC).map_err(|error| no_fence(&error))?;
-    let places = sandbox.writable.iter().map(PathBuf::as_path);
-    let words = launcher::words(&writing, places, (&program, launch.program, launch.args));
+    let words = launcher::words(&writing, (sandbox, overlay), (&program, launch.program, launch.args));
     let through = Launch { program: &own, args: &words, ..*launch };
     let mut child = started(&mut through.command()?, stdin, launch.program)?;
     drop(writing);
@@ -59,9 +68,13 @@ fn through_launcher(launch: &Launch<'_>, stdin: Stdio, sandbox: &Sandbox) -> Res
         Some(reason) => {
             // It has said its last word and is ending.
             let _ = child.wait();
-            Err(no_fence(&reason))
+            Err(if sandbox.is_some() { no_fence(&reason) } else { no_layers(&reason) })
         }
     }
+}
+
+fn no_layers(why: &str) -> NotLaunchable {
+    NotLaunchable { kind: NotStartedKind::Other, reason: format!("its workspace cannot be set up: {why}") }
 }
 
 fn no_fence(why: &impl std::fmt::Display) -> NotLaunchable {

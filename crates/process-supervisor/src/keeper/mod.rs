@@ -178,7 +178,7 @@ fn spawn(spec: &ChildSpec, secrets: &Secrets) -> Result<Child, NotLaunchable> {
         group: Group::Own,
     };
     windlass_crash_points::reach("child.before");
-    let child = fenced::spawn(&launch, stdin, spec.sandbox.as_ref())?;
+    let child = fenced::spawn(&launch, stdin, (spec.sandbox.as_ref(), spec.overlay.as_ref()))?;
     windlass_crash_points::reach("child.after");
     Ok(child)
 }

@@ -6,6 +6,7 @@
 mod capabilities;
 pub(crate) mod landlock;
 pub(crate) mod namespaces;
+pub(crate) mod overlay_mount;
 mod probe;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::os_text;
 
 pub use capabilities::may_look_into_others;
+pub use overlay_mount::try_overlay;
 pub use probe::{SandboxMeans, landlock_version, sandbox_means};
 
 /// The fence around one child: whatever is not below one of these places it can read and not write.
@@ -36,6 +38,8 @@ pub enum SandboxKind {
 }
 
 impl SandboxKind {
+    pub(crate) const ALL: [Self; 2] = [Self::Landlock, Self::Namespaces];
+
     pub const fn word(self) -> &'static str {
         match self {
             Self::Landlock => "landlock",

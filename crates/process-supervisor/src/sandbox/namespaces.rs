@@ -26,11 +26,27 @@ struct MountAttributes {
 
 const READ_ONLY: u64 = 1;
 
-/// Fences this process in, for good. To be called by a process with one thread, which must look up its working directory
-/// anew afterwards.
-pub(crate) fn enter<'a>(writable: impl Iterator<Item = &'a Path>) -> io::Result<()> {
+/// Gives this process mounts of its own, which nobody else sees. To be called by a process with one thread, which must look
+/// up its working directory anew once something was mounted.
+pub(crate) fn own_mounts() -> io::Result<Whose> {
     let whose = separate()?;
     mount(None, c"/", libc::MS_REC | libc::MS_PRIVATE)?;
+    Ok(whose)
+}
+
+/// Keeps whatever is mounted from being written below these places, where nothing else does.
+pub(crate) fn make_read_only<'a>(places: impl Iterator<Item = &'a Path>) -> io::Result<()> {
+    for place in places {
+        let place = CString::new(place.as_os_str().as_bytes())?;
+        mount(Some(&place), &place, libc::MS_BIND)?;
+        let closed = MountAttributes { set: READ_ONLY, ..MountAttributes::default() };
+        set_attributes(&place, &closed, Below::Not)?;
+    }
+    Ok(())
+}
+
+/// Fences a process with mounts of its own in, for good.
+pub(crate) fn fence<'a>(whose: Whose, writable: impl Iterator<Item = &'a Path>) -> io::Result<()> {
     let places: Vec<CString> = writable
         .filter(|place| place.exists())
         .map(|place| CString::new(place.as_os_str().as_bytes()))
@@ -59,7 +75,7 @@ pub(crate) fn enter<'a>(writable: impl Iterator<Item = &'a Path>) -> io::Result<
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
+pub(crate) enum Whose {
     /// The mounts are made with the rights of the machine's root.
     Roots,
     /// In a namespace of this user's own.
@@ -87,10 +103,22 @@ fn split(flags: UnshareFlags) -> io::Result<()> {
 }
 
 fn mount(source: Option<&CStr>, target: &CStr, flags: libc::c_ulong) -> io::Result<()> {
+    mount_kind(source, target, None, flags)
+}
+
+/// With a kind of file system, and what it is to be told.
+pub(super) fn mount_kind(
+    source: Option<&CStr>,
+    target: &CStr,
+    kind: Option<(&CStr, &CStr)>,
+    flags: libc::c_ulong,
+) -> io::Result<()> {
     let source = source.map_or(std::ptr::null(), CStr::as_ptr);
-    // SAFETY: both texts end with a zero and live until the call returns; the other two are allowed to be null.
+    let (kind, options) = kind
+        .map_or((std::ptr::null(), std::ptr::null()), |(kind, options)| (kind.as_ptr(), options.as_ptr()));
+    // SAFETY: all texts end with a zero and live until the call returns; all but the target are allowed to be null.
     #[expect(unsafe_code, reason = "the wrapper we have leaves this call out")]
-    let answer = unsafe { libc::mount(source, target.as_ptr(), std::ptr::null(), flags, std::ptr::null()) };
+    let answer = unsafe { libc::mount(source, target.as_ptr(), kind, flags, options.cast()) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

@@ -48,6 +48,7 @@ impl World {
             stdin: ChildStdin::Nothing,
             limits: Limits { total_ms: 60_000, grace_ms: 5_000, ..Limits::default() },
             sandbox: None,
+            overlay: None,
             cookie: self.cookie.clone(),
             outlasts_power_cuts: false,
         }

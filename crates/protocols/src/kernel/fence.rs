@@ -21,12 +21,39 @@ pub struct Fence {
     pub memory_bytes: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<u64>,
+    /// What the places themselves are made of.
+    #[serde(default, skip_serializing_if = "Workspaces::are_worktrees")]
+    pub workspaces: Workspaces,
 }
 
 impl Fence {
     /// What is usual is not stored.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workspaces {
+    #[default]
+    Worktrees,
+    /// Layers over one checkout of the base.
+    Overlay,
+}
+
+impl Workspaces {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Worktrees => "worktrees",
+            Self::Overlay => "overlay",
+        }
+    }
+
+    /// What is usual is not stored.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the serializer asks with a reference")]
+    pub fn are_worktrees(&self) -> bool {
+        *self == Self::Worktrees
     }
 }
 

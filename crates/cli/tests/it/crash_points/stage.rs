@@ -34,6 +34,13 @@ impl Stage {
         Self::of(world, &[])
     }
 
+    /// The same with a variable for all programs.
+    pub(crate) fn with_variable(name: &str, value: &str) -> Self {
+        let mut world = world();
+        world.set(name, value);
+        Self::of(world, &[])
+    }
+
     /// The first doer does something more, when its work is done and its answer given.
     pub(crate) fn with_action(action: impl FnOnce(&World) -> String) -> Self {
         let world = world();

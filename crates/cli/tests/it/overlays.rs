@@ -1,0 +1,40 @@
+//! Runs whose workspaces are layers over one checkout: the same change comes to the same commit, the same cheats to nothing, and
+//! what people do with a run works on them as on any other.
+
+mod changes;
+mod cheats;
+mod kills;
+mod people;
+mod users;
+
+use crate::scene::Scene;
+use windlass_test_support::{Script, When};
+
+pub(crate) const KIND: &str = "WINDLASS_WORKSPACES";
+
+/// `None` where this machine has no overlays.
+fn scene() -> Option<Scene> {
+    let mut scene = Scene::new();
+    scene.world.set(KIND, "overlay");
+    can_be_had(&scene).then_some(scene)
+}
+
+fn can_be_had(scene: &Scene) -> bool {
+    let report = scene.world.windlass(&["doctor", "--json"]).json();
+    let text = report.to_string();
+    text.contains("workspaces can be layers over one checkout")
+}
+
+/// A doer that does this, a judge that first turns it down, and an auditor.
+fn reject_then_pass(doer: &[&str]) -> Script {
+    let actions = [doer, &["{ handoff = 'did it' }"]].concat();
+    Script::new()
+        .doer(When::Always, &actions)
+        .judge(When::Round(1), &["{ verdict = 'reject' }"])
+        .judge(When::Round(2), &["{ verdict = 'pass' }"])
+        .auditor(When::Always, &["{ audit = 'pass' }"])
+}
+
+fn shell(line: &str) -> String {
+    format!("{{ run = ['sh', '-c', '''{line}'''] }}")
+}
