@@ -1,6 +1,6 @@
 //! An orchestrator's notes, with the version that must match.
 
-use crate::asked::{Asked, Look, Reply, free_json, moment};
+use crate::asked::{Asked, Look, Reply, free_json, id_or_null, moment};
 use crate::resolve::project_in_path;
 use crate::route::Kind::{Integer, Object, Text};
 use crate::route::{PAGE, Route, Who, needs, takes};
@@ -49,6 +49,7 @@ fn view(note: &Checkpoint, saved: &Saved) -> Value {
         "state_data": free_json(&saved.data),
         "version": saved.version,
         "saved_by": saved.by.label,
+        "saved_by_agent_id": id_or_null(saved.by.agent),
         "saved_at": moment(saved.at),
         "inserted_at": moment(note.created),
         "updated_at": moment(saved.at),

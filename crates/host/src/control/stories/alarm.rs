@@ -25,23 +25,23 @@ struct Deed {
     at: String,
 }
 
-/// The agents that play the four parts here, as far as there are any yet.
+/// The agents that play or played the four parts here, as far as there are any yet.
 #[derive(Debug, Default)]
 struct Ours {
-    implementer: Option<String>,
-    reporter: Option<String>,
-    reviewer: Option<String>,
-    verifier: Option<String>,
+    implementer: Vec<String>,
+    reporter: Vec<String>,
+    reviewer: Vec<String>,
+    verifier: Vec<String>,
 }
 
 impl Attempt<'_> {
     /// Nothing where the story is where this attempt left it, or before anybody said that it is done.
     pub(super) async fn alarm(&self, story: &Story) -> Result<Option<Alarm>, Fault> {
         let office = self.office;
-        let known = |part: &Part| office.identities.known(part).map(|identity| identity.agent);
+        let known = |part: &Part| office.identities.ever(part);
         let implementer = known(&self.part());
         // Without an implementer of ours it never was in our hands.
-        if implementer.is_none() || !is_said_to_be_done(story) {
+        if implementer.is_empty() || !is_said_to_be_done(story) {
             return Ok(None);
         }
         let ours = Ours {
@@ -107,7 +107,7 @@ fn foreign(story: &Story, reviews: &[Value], verifications: &[Value], ours: &Our
         let at = last.map(|one| text_of(one, "inserted_at")).unwrap_or_default();
         deeds.push((&ours.verifier, "verified", by, at));
     }
-    let foreign = deeds.into_iter().filter(|(own, _, agent, _)| agent.is_none() || *agent != **own);
+    let foreign = deeds.into_iter().filter(|(own, _, agent, _)| !agent.as_ref().is_some_and(|agent| own.contains(agent)));
     foreign.map(|(_, what, agent, at)| Deed { what, agent, at }).collect()
 }
 
@@ -117,7 +117,7 @@ mod tests {
     use serde_json::json;
 
     fn ours() -> Ours {
-        let some = |name: &str| Some(name.to_owned());
+        let some = |name: &str| vec![name.to_owned()];
         Ours { implementer: some("i"), reporter: some("r"), reviewer: some("q"), verifier: some("v") }
     }
 
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_part_that_nobody_plays_here_yet_was_played_by_a_stranger() {
-        let before = Ours { reporter: None, reviewer: None, ..ours() };
+        let before = Ours { reporter: Vec::new(), reviewer: Vec::new(), ..ours() };
         assert_eq!(what(&story("unverified"), &[], &[], &before), ["reported"]);
     }
 }

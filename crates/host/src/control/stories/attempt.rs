@@ -4,7 +4,7 @@
 use super::alarm::Alarm;
 use super::checkpoint::Hand;
 use super::evidence;
-use super::identities::{Identity, Part};
+use super::identities::{Claim, Identity, Part};
 use super::landing::{Judged, Landed};
 use super::office::Office;
 use super::plan::{Standing, Story, standing};
@@ -17,6 +17,8 @@ use windlass_control_api::events::Tone;
 use windlass_control_api::orchestration::VerifiedStory;
 
 const REVIEW_TYPE: &str = "windlass-criteria";
+const BY_A_PERSON: &str = "it was taken back by a person";
+const OTHER_WORDS: &str = "its words were changed after it was begun";
 
 /// How an attempt ended.
 pub(super) enum Ended {
@@ -33,8 +35,8 @@ pub(super) enum Ended {
         alarm: Alarm,
         run: Option<String>,
     },
-    /// A person took it out of the implementer's hands; it may begin anew.
-    TakenBack,
+    /// It is no longer the claim it was; the story may begin anew.
+    TakenBack(&'static str),
     /// Only a person can go on.
     Waits {
         why: String,
@@ -72,7 +74,11 @@ impl Attempt<'_> {
             self.abandon().await?;
             return Ok(Ended::LetGo(why));
         }
-        let implementer = self.office.identities.of(&part).await?;
+        let claim = self.claim();
+        if self.story.wording() != claim.wording || known.is_some_and(|one| one.claim.as_ref() != Some(&claim)) {
+            return self.begin_anew().await;
+        }
+        let implementer = self.office.identities.of_claim(&part, claim).await?;
         if let Some(ended) = self.take(&implementer).await? {
             return Ok(ended);
         }
@@ -86,7 +92,7 @@ impl Attempt<'_> {
             return self.taken_back().await;
         }
         windlass_crash_points::reach("story.taken");
-        let worked = self.work().await?;
+        let worked = self.work(&implementer).await?;
         windlass_crash_points::reach("story.worked");
         match worked {
             Worked::Made(made) => self.settle(&implementer, *made).await,
@@ -113,6 +119,11 @@ impl Attempt<'_> {
             return Ok(ended);
         }
         let why = format!("the queue refused: {}", refused.message);
+        if refused.code == "idempotency_conflict" {
+            // What was asked in this attempt before was something else: the story is not what it was.
+            self.abandon().await?;
+            return Ok(Ended::TakenBack(OTHER_WORDS));
+        }
         if refused.status == 409 {
             return Ok(Ended::LetGo(why));
         }
@@ -124,13 +135,29 @@ impl Attempt<'_> {
         let mut said = self.office.sent_back(&self.story.id).await?;
         let noted = self.office.notes.read(|note| note.cycles(&self.story.id)) as usize;
         if said.len() <= noted {
-            return Ok(Ended::TakenBack);
+            return Ok(Ended::TakenBack(BY_A_PERSON));
         }
         Ok(Ended::Failed { why: said.pop().unwrap_or_default(), run: None })
     }
 
     pub(super) fn part(&self) -> Part {
         Part::Implementer { story: self.story.id.clone(), attempt: self.hand.attempt }
+    }
+
+    fn claim(&self) -> Claim {
+        Claim { base: self.hand.base.clone(), wording: self.hand.wording.clone() }
+    }
+
+    /// What was made so far is of other words: nobody judges the new ones by it. The story goes back where it is still ours.
+    async fn begin_anew(&self) -> Result<Ended, Fault> {
+        self.abandon().await?;
+        let known = self.office.identities.known(&self.part());
+        let ours = known.filter(|one| self.story.assigned_agent.as_deref() == Some(one.agent.as_str()));
+        if ours.is_some() && !matches!(self.story.agent_status.as_str(), "pending" | "contracted") {
+            let implementer = self.office.identities.of(&self.part()).await?;
+            let _given = granted!(self.step(&implementer, &implementer, "unclaim", json!({})).await?, self);
+        }
+        Ok(Ended::TakenBack(OTHER_WORDS))
     }
 
     /// Names the deeds of this attempt; a fresh agent makes them different from those of a forgotten one.
@@ -190,7 +217,10 @@ impl Attempt<'_> {
             return Ok(ended);
         }
         let story = office.story(&self.story.id).await?;
-        let base = office.commit_named(&self.hand.base)?;
+        if story.wording() != self.hand.wording {
+            return Attempt { office, story, hand: self.hand.clone() }.begin_anew().await;
+        }
+        let base = made.base.clone();
         let judged = Judged {
             story: &story,
             attempt: self.hand.attempt,

@@ -1,7 +1,8 @@
 //! What the orchestrator notes at the queue after each step that counts, so that another process, or another machine, goes on
 //! where this one stopped. The queue and the journal are the truth; a note that they contradict is let go.
 
-use super::queue::{Queue, Refused, inner};
+use super::identities::Identity;
+use super::queue::{Queue, Refused, inner, text_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
@@ -9,8 +10,10 @@ use std::collections::BTreeMap;
 use windlass_control_api::stories::{Method, escaped};
 use windlass_control_api::{Code, Fault};
 
-/// The state key of section 8.
-const KEY: &str = "main";
+/// Followed by the id of the agent that runs the orchestration; the queue lets nobody else save there.
+const OF_AN_ORCHESTRATION: &str = "windlass:";
+/// Everybody's key. Older versions noted there, until somebody saved over it.
+const EVERYBODYS: &str = "main";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -39,12 +42,15 @@ pub(super) struct Checkpoint {
 }
 
 /// An attempt at a story that has begun and not ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Hand {
     pub(super) number: String,
     pub(super) attempt: u32,
     /// The commit the work starts from.
     pub(super) base: String,
+    /// The story's words as they were contracted. Empty in notes of older versions.
+    #[serde(default)]
+    pub(super) wording: String,
 }
 
 /// A story that waits for a person.
@@ -82,32 +88,39 @@ impl Checkpoint {
 pub(super) struct Notes<'a> {
     queue: &'a Queue<'a>,
     path: String,
+    state_key: String,
     key: String,
     data: RefCell<Checkpoint>,
     version: tokio::sync::Mutex<u64>,
 }
 
 impl<'a> Notes<'a> {
-    pub(super) async fn load(queue: &'a Queue<'a>, project: &str, key: String) -> Result<Self, Fault> {
+    /// What this orchestration noted itself. What others noted is theirs: it is named, and nothing of it is believed.
+    pub(super) async fn load(
+        queue: &'a Queue<'a>,
+        project: &str,
+        own: Identity,
+    ) -> Result<(Self, Found), Fault> {
         let path = format!("/orchestrator/state/{}", escaped(project));
-        let (data, version) = match queue.look(&key, &path, &[("state_key", KEY)]).await? {
-            Ok(answer) => {
-                let state = inner(&answer, "state");
-                let data = serde_json::from_value(state["state_data"].clone()).map_err(|error| {
-                    Fault::new(
-                        Code::StoryRefused,
-                        format!(
-                            "the checkpoint `{KEY}` of the project was written by somebody else: {error}"
-                        ),
-                    )
-                    .hint("`windlass story state load` shows it")
-                })?;
-                (data, state["version"].as_u64().unwrap_or(0))
-            }
-            Err(Refused { status: 404, .. }) => (Checkpoint::default(), 0),
-            Err(refused) => return Err(refused.fault("load the checkpoint")),
+        let state_key = format!("{OF_AN_ORCHESTRATION}{}", own.agent);
+        let look = async |key: &str| match queue.look(&own.key, &path, &[("state_key", key)]).await? {
+            Ok(answer) => Ok(Some(inner(&answer, "state").clone())),
+            Err(Refused { status: 404, .. }) => Ok(None),
+            Err(refused) => Err(refused.fault("load the checkpoint")),
         };
-        Ok(Self { queue, path, key, data: RefCell::new(data), version: tokio::sync::Mutex::new(version) })
+        let (data, version, found) = if let Some(state) = look(&state_key).await? {
+            (read(&state, &state_key)?, state["version"].as_u64().unwrap_or(0), Found::Own)
+        } else {
+            match look(EVERYBODYS).await? {
+                Some(state) if text_of(&state, "saved_by_agent_id") == own.agent => {
+                    (read(&state, EVERYBODYS)?, 0, Found::Own)
+                }
+                Some(state) => (Checkpoint::default(), 0, Found::OfOthers(text_of(&state, "saved_by"))),
+                None => (Checkpoint::default(), 0, Found::Nothing),
+            }
+        };
+        let (data, version) = (RefCell::new(data), tokio::sync::Mutex::new(version));
+        Ok((Self { queue, path, state_key, key: own.key, data, version }, found))
     }
 
     pub(super) fn read<T>(&self, look: impl FnOnce(&Checkpoint) -> T) -> T {
@@ -124,7 +137,7 @@ impl<'a> Notes<'a> {
         let changed = change(&mut self.data.borrow_mut());
         let mut version = self.version.lock().await;
         let data = serde_json::to_value(&*self.data.borrow()).unwrap_or_default();
-        let body = json!({ "state_key": KEY, "state_data": data, "version": *version });
+        let body = json!({ "state_key": self.state_key, "state_data": data, "version": *version });
         let once = format!("state {} {}", self.path, crate::evidence::digest(body.to_string().as_bytes()));
         let said = self.queue.send((Method::Put, &self.path), &self.key, Some(&once), &body).await?;
         match said {
@@ -138,6 +151,22 @@ impl<'a> Notes<'a> {
             Err(refused) => Err(refused.fault("save the checkpoint")),
         }
     }
+}
+
+/// Whose notes there were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    Own,
+    Nothing,
+    /// Only somebody else's, by this name.
+    OfOthers(String),
+}
+
+fn read(state: &Value, key: &str) -> Result<Checkpoint, Fault> {
+    serde_json::from_value(state["state_data"].clone()).map_err(|error| {
+        Fault::new(Code::StoryRefused, format!("the checkpoint `{key}` cannot be read: {error}"))
+            .hint(format!("`windlass story state load --key {key}` shows it"))
+    })
 }
 
 #[cfg(test)]

@@ -16,6 +16,9 @@ use windlass_control_api::stories::{Method, escaped};
 use windlass_control_api::{Code, Fault};
 
 const FILE: &str = "identities.json";
+/// Before the slot of somebody whose part is over. They stay known: what they did was done here.
+const RETIRED: &str = "retired ";
+const IMPLEMENTER: &str = "implementer ";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
@@ -32,7 +35,7 @@ pub(super) enum Part {
 impl Part {
     fn slot(&self) -> String {
         match self {
-            Self::Implementer { story, attempt } => format!("implementer {story} {attempt}"),
+            Self::Implementer { story, attempt } => format!("{IMPLEMENTER}{story} {attempt}"),
             Self::Reporter => "reporter".to_owned(),
             Self::Reviewer => "reviewer".to_owned(),
             Self::Verifier => "verifier".to_owned(),
@@ -60,8 +63,25 @@ pub(super) struct Identity {
     /// The agent's id at the queue.
     pub(super) agent: String,
     key_id: String,
+    /// What an implementer was made for; nothing for the other parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) claim: Option<Claim>,
     #[serde(skip)]
     pub(super) key: String,
+}
+
+/// What one attempt is about: these words, from this commit on. What comes of it counts for nothing else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Claim {
+    pub(super) base: String,
+    pub(super) wording: String,
+}
+
+/// Who implemented a story in which attempt.
+pub(super) struct Implemented {
+    pub(super) story: String,
+    pub(super) attempt: u32,
+    pub(super) identity: Identity,
 }
 
 pub(super) struct Identities<'a> {
@@ -94,8 +114,40 @@ impl<'a> Identities<'a> {
         self.kept.borrow().get(&part.slot()).cloned()
     }
 
+    /// The agents that ever played this part, also those that are retired.
+    pub(super) fn ever(&self, part: &Part) -> Vec<String> {
+        let slot = part.slot();
+        let kept = self.kept.borrow();
+        let plays = |name: &str| {
+            let name = name.strip_prefix(RETIRED).unwrap_or(name);
+            name.strip_prefix(&slot).is_some_and(|rest| rest.is_empty() || rest.starts_with(" was "))
+        };
+        kept.iter().filter(|(name, _)| plays(name)).map(|(_, one)| one.agent.clone()).collect()
+    }
+
+    /// Everybody who implemented something here, also those that are retired.
+    pub(super) fn implementers(&self) -> Vec<Implemented> {
+        let kept = self.kept.borrow();
+        let read = |(slot, identity): (&String, &Identity)| {
+            let slot = slot.strip_prefix(RETIRED).unwrap_or(slot);
+            let (story, attempt) = slot.strip_prefix(IMPLEMENTER)?.split_once(' ')?;
+            let attempt = attempt.split(' ').next()?.parse().ok()?;
+            Some(Implemented { story: story.to_owned(), attempt, identity: identity.clone() })
+        };
+        kept.iter().filter_map(read).collect()
+    }
+
+    /// Whoever implements in this attempt, made for this very claim.
+    pub(super) async fn of_claim(&self, part: &Part, claim: Claim) -> Result<Identity, Fault> {
+        self.played(part, Some(claim)).await
+    }
+
     /// Whoever plays this part, made where nobody does yet or where the queue no longer knows the agent.
     pub(super) async fn of(&self, part: &Part) -> Result<Identity, Fault> {
+        self.played(part, None).await
+    }
+
+    async fn played(&self, part: &Part, claim: Option<Claim>) -> Result<Identity, Fault> {
         let _one_at_a_time = self.making.lock().await;
         let renewed = match self.known(part) {
             Some(known) if !known.key.is_empty() => return Ok(known),
@@ -104,7 +156,13 @@ impl<'a> Identities<'a> {
         };
         let made = match renewed {
             Some(renewed) => renewed,
-            None => self.make(part).await?,
+            None => {
+                if let Some(gone) = self.known(part) {
+                    let slot = format!("{RETIRED}{} was {}", part.slot(), gone.agent);
+                    self.kept.borrow_mut().insert(slot, gone);
+                }
+                Identity { claim, ..self.make(part).await? }
+            }
         };
         self.kept.borrow_mut().insert(part.slot(), made.clone());
         self.save()?;
@@ -115,7 +173,11 @@ impl<'a> Identities<'a> {
     pub(super) async fn retire(&self, part: &Part) -> Result<(), Fault> {
         let Some(known) = self.known(part) else { return Ok(()) };
         self.revoke(&known.key_id).await?;
-        self.kept.borrow_mut().remove(&part.slot());
+        let slot = part.slot();
+        let mut kept = self.kept.borrow_mut();
+        kept.remove(&slot);
+        kept.insert(format!("{RETIRED}{slot}"), known);
+        drop(kept);
         self.save()
     }
 
@@ -174,7 +236,7 @@ impl<'a> Identities<'a> {
         } else {
             (first, raw)
         };
-        Ok(Identity { name, agent, key_id, key })
+        Ok(Identity { name, agent, key_id, claim: None, key })
     }
 
     async fn new_key(

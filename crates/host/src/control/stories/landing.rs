@@ -20,8 +20,9 @@ use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::judged_task::spec::Adopted;
 use windlass_protocols::{EffectId, RunId};
 
-/// Stands under every commit of a story: the story's id, a slash, and the attempt.
-pub(super) const TRAILER: &str = "Windlass-Story";
+/// Stand under every commit of a story: the story's id, a slash and the attempt; and the run that made it.
+const STORY: &str = "Windlass-Story";
+const RUN: &str = "Windlass-Run";
 /// How often a branch that moves under our hands is followed.
 const FOLLOWED: u32 = 5;
 
@@ -45,7 +46,7 @@ pub(super) struct Judged<'a> {
     pub(super) story: &'a Story,
     pub(super) attempt: u32,
     pub(super) run: &'a str,
-    /// Where the work began, and what was made of it.
+    /// Where the run began, by its own account, and what it made of that: what lands is the difference, never the tree as such.
     pub(super) base: &'a Commit,
     pub(super) commit: &'a Commit,
     pub(super) review: &'a str,
@@ -78,11 +79,11 @@ impl Office<'_> {
         Ok(tip)
     }
 
-    /// The commit of this attempt, if it landed before.
+    /// The commit of this run, if it landed before. Numbers can come twice; a run cannot.
     pub(super) fn landed_before(&self, judged: &Judged<'_>) -> Result<Option<Commit>, Fault> {
         let tip = self.tip()?;
-        let known = self.repository.trailers(TRAILER, &tip.id, &judged.base.id).map_err(git_fault)?;
-        let ours = known.into_iter().find(|(_, mark)| *mark == judged.mark());
+        let known = self.repository.trailers(RUN, &tip.id, &judged.base.id).map_err(git_fault)?;
+        let ours = known.into_iter().find(|(_, run)| run == judged.run);
         ours.map(|(id, _)| self.repository.commit_of(&id).map_err(git_fault)).transpose()
     }
 
@@ -154,7 +155,7 @@ impl Office<'_> {
         let plain = |text: &str| text.chars().filter(|letter| !letter.is_control()).collect::<String>();
         let story = judged.story;
         format!(
-            "{}: {}\n\n{}\n\n{TRAILER}: {}\nWindlass-Project: {}\nWindlass-Run: {}\nWindlass-Tree: {}\n",
+            "{}: {}\n\n{}\n\n{STORY}: {}\nWindlass-Project: {}\n{RUN}: {}\nWindlass-Tree: {}\n",
             story.name(),
             plain(&story.title),
             plain(judged.review),
@@ -198,11 +199,24 @@ impl Office<'_> {
     pub(super) fn keep(&self, copy: &Repository, judged: &Judged<'_>) -> Result<String, Fault> {
         self.repository.take_from(copy, judged.commit).map_err(git_fault)?;
         self.repository.publish(judged.commit, &judged.base.tree).map_err(git_fault)?;
-        let name = format!("refs/windlass/stories/{}/{}", judged.story.id, judged.attempt);
-        match self.repository.update_reference(&name, &judged.commit.id, None).map_err(git_fault)? {
-            // An earlier try of this very attempt kept it.
-            ReferenceUpdate::Updated | ReferenceUpdate::Conflict { .. } => Ok(name),
+        let name = kept_as(&judged.story.id, judged.attempt);
+        if self.repository.read_reference(&name).map_err(git_fault)?.as_ref() == Some(&judged.commit.id) {
+            return Ok(name);
         }
+        match self.repository.update_reference(&name, &judged.commit.id, None).map_err(git_fault)? {
+            ReferenceUpdate::Updated => Ok(name),
+            ReferenceUpdate::Conflict { .. } => {
+                let message = format!("{name} is another commit than {}, which was judged", judged.commit.id);
+                Err(Fault::new(Code::NotAllowedNow, message)
+                    .hint(format!("`git update-ref -d {name}` takes it away; then give the same command again")))
+            }
+        }
+    }
+
+    /// Whether something was judged in this attempt before.
+    pub(super) fn is_kept(&self, story: &str, attempt: u32) -> Result<bool, Fault> {
+        let kept = self.repository.read_reference(&kept_as(story, attempt)).map_err(git_fault)?;
+        Ok(kept.is_some())
     }
 
     /// Runs the checks on a tree, unless they are known to have passed on it.
@@ -266,6 +280,10 @@ impl Office<'_> {
         self.repository.import(&commit).map_err(git_fault)?;
         Ok(commit)
     }
+}
+
+fn kept_as(story: &str, attempt: u32) -> String {
+    format!("refs/windlass/stories/{story}/{attempt}")
 }
 
 fn in_words(result: &CheckResult) -> String {

@@ -9,9 +9,11 @@ mod evidence;
 mod identities;
 mod landing;
 mod office;
+mod past;
 mod persons_word;
 mod plan;
 mod queue;
+mod recovery;
 mod rounds;
 mod waiting;
 mod work;
@@ -85,7 +87,7 @@ pub(crate) async fn orchestrate(
     let identities = Identities::open(&queue, command.user_key.clone(), &directory)?;
     let worked = async {
         let verifier = identities.of(&Part::Verifier).await?;
-        let notes = Notes::load(&queue, &project.id, verifier.key).await?;
+        let (notes, found) = Notes::load(&queue, &project.id, verifier).await?;
         let repository = host.repository(checkout.clone())?;
         let place = match (settings.text("land"), &command.branch) {
             (Some("current"), None) => Place::Current,
@@ -115,6 +117,7 @@ pub(crate) async fn orchestrate(
         if fence::lets_agents_look_in(&office.context_for_checks()?) {
             watcher.hear(&Event::Notice { text: UNHELD_ROOT.to_owned() });
         }
+        office.recover(&found).await?;
         let room = command.parallel.map(u64::from).or_else(|| tenants["max_concurrent_agents"].as_u64());
         let room = usize::try_from(room.unwrap_or(USUAL_PARALLEL).max(1)).unwrap_or(1);
         rounds::work_through(&office, room).await

@@ -67,6 +67,11 @@ impl Office<'_> {
         self.watcher.hear(&Event::News { text: text.into(), tone });
     }
 
+    /// Copies of the repository, one for each attempt.
+    pub(super) fn copies(&self) -> PathBuf {
+        self.directory.join("copies")
+    }
+
     /// What a person types to go on here.
     pub(super) fn again(&self) -> String {
         let usual = || format!("windlass orchestrate --project {}", self.project.slug);

@@ -58,6 +58,13 @@ impl Story {
         format!("US-{}", self.number)
     }
 
+    /// The words that are contracted, as the queue takes them: title and criteria.
+    pub(super) fn wording(&self) -> String {
+        let criteria = self.criteria.iter().map(|one| (&one.id, &one.text, &one.kind, &one.path));
+        let words = serde_json::json!([self.title, criteria.collect::<Vec<_>>()]).to_string();
+        crate::evidence::digest(words.as_bytes()).to_string()
+    }
+
     pub(super) fn is_verified(&self) -> bool {
         self.verified_status == "verified"
     }
@@ -190,14 +197,14 @@ mod tests {
         };
         note.escalated.insert("id-1.2".into(), waits);
         note.cycle_counts.insert("id-1.3".into(), STOP_AFTER);
-        let hand = Hand { number: "1.4".into(), attempt: 1, base: String::new() };
+        let hand = Hand { number: "1.4".into(), attempt: 1, ..Hand::default() };
         note.in_hand.insert("id-1.4".into(), hand);
         assert_eq!(numbers(&choose(&ready, &note, 9)), ["1.5"]);
     }
 
     #[test]
     fn an_attempt_goes_on_only_while_the_story_is_ours() {
-        let hand = Hand { number: "1.1".into(), attempt: 1, base: String::new() };
+        let hand = Hand { number: "1.1".into(), attempt: 1, ..Hand::default() };
         let ours = Story {
             agent_status: "implementing".into(),
             assigned_agent: Some("me".into()),

@@ -55,8 +55,11 @@ pub(super) async fn work_through(office: &Office<'_>, room: usize) -> Result<Orc
         if let Some(ended) = red_base(office).await? {
             return Ok(ended);
         }
-        begun += u32::try_from(chosen.len()).unwrap_or(u32::MAX);
         let hands = take_in_hand(office, chosen).await?;
+        if hands.is_empty() {
+            continue;
+        }
+        begun += u32::try_from(hands.len()).unwrap_or(u32::MAX);
         if batch(office, hands).await? == Went::Interrupted {
             return interrupted(office).await;
         }
@@ -113,22 +116,36 @@ pub(super) async fn ready(office: &Office<'_>) -> Result<Vec<Story>, Fault> {
 
 async fn take_in_hand(office: &Office<'_>, chosen: Vec<Story>) -> Result<Vec<(Story, Hand)>, Fault> {
     let base = office.tip()?;
-    let hands = office
+    let (mut hands, mut waiting) = (Vec::new(), Vec::new());
+    for story in chosen {
+        let past = office.past(&story.id).await?;
+        let mut waits = None;
+        office.notes.remember(|note| waits = past.correct(note, &story));
+        if let Some(waits) = waits {
+            waiting.push((story, waits));
+            continue;
+        }
+        let (number, attempt) = (story.number.clone(), office.next_attempt(&story.id, &past)?);
+        let (base, wording) = (base.id.to_string(), story.wording());
+        hands.push((story, Hand { number, attempt, base, wording }));
+    }
+    for (story, waits) in &waiting {
+        office.say(Tone::Attention, format!("{} waits for a person: {}", story.name(), waits.why));
+    }
+    office
         .notes
         .write(|note| {
             "working".clone_into(&mut note.phase);
-            let mut hands = Vec::new();
-            for story in chosen {
-                let attempts = note.attempts.entry(story.id.clone()).or_default();
-                *attempts += 1;
-                let (number, attempt) = (story.number.clone(), *attempts);
-                let hand = Hand { number, attempt, base: base.id.to_string() };
+            for (story, hand) in &hands {
+                note.attempts.insert(story.id.clone(), hand.attempt);
                 note.in_hand.insert(story.id.clone(), hand.clone());
-                hands.push((story, hand));
             }
-            hands
+            note.escalated.extend(waiting.iter().map(|(story, waits)| (story.id.clone(), waits.clone())));
         })
         .await?;
+    if !waiting.is_empty() {
+        office.tell_people().await?;
+    }
     windlass_crash_points::reach("story.in-hand");
     Ok(hands)
 }
@@ -197,9 +214,8 @@ async fn note(
                 .await?;
             office.verified.borrow_mut().push(verified);
         }
-        Ended::TakenBack => {
-            office
-                .say(Tone::Attention, format!("{name} was taken back by a person; the attempt is given up"));
+        Ended::TakenBack(why) => {
+            office.say(Tone::Attention, format!("{name}: {why}; the attempt is given up"));
             office.notes.write(done).await?;
         }
         Ended::LetGo(why) => {
@@ -268,7 +284,7 @@ fn used_up(office: &Office<'_>, begun: u32) -> Option<String> {
 }
 
 /// Says who did what, and gives it back for those who read it later.
-fn raise(office: &Office<'_>, name: &str, alarm: &Alarm) -> String {
+pub(super) fn raise(office: &Office<'_>, name: &str, alarm: &Alarm) -> String {
     office.say(Tone::Bad, format!("ALARM: {name}: {}", alarm.why));
     for line in &alarm.evidence {
         office.say(Tone::Bad, format!("{name}: {line}"));

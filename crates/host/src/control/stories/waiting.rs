@@ -111,7 +111,7 @@ impl Office<'_> {
         // An alarm says more than that it is held.
         let alarms: BTreeSet<&String> =
             escalated.values().filter(|one| one.alarm).map(|one| &one.number).collect();
-        let held = self.quarantined().await?.into_iter();
+        let held = self.stories_that(|story| story.quarantined).await?.into_iter();
         for story in held.filter(|story| !alarms.contains(&story.number)) {
             let name = story.name();
             stories.retain(|known| known.number != story.number);
@@ -127,8 +127,8 @@ impl Office<'_> {
         self.keep_waiting(stories)
     }
 
-    /// However many stories there are: what is held up on the last page is held up too.
-    async fn quarantined(&self) -> Result<Vec<Story>, Fault> {
+    /// However many stories there are: one on the last page counts too.
+    pub(super) async fn stories_that(&self, is: impl Fn(&Story) -> bool) -> Result<Vec<Story>, Fault> {
         let (mut found, mut seen) = (Vec::new(), 0);
         loop {
             let offset = seen.to_string();
@@ -136,7 +136,7 @@ impl Office<'_> {
                 [("project_id", self.project.id.as_str()), ("limit", PAGE), ("offset", offset.as_str())];
             let answer = self.queue.get(self.identities.user_key(), "/stories", &query).await?;
             let page = inner(&answer, "stories").as_array().map_or(&[][..], Vec::as_slice);
-            found.extend(page.iter().map(Story::read).filter(|story| story.quarantined));
+            found.extend(page.iter().map(Story::read).filter(|story| is(story)));
             seen += page.len();
             if page.is_empty() || answer["meta"]["total_count"].as_u64().is_none_or(|all| all <= seen as u64)
             {

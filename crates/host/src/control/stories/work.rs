@@ -1,7 +1,9 @@
 //! The work on one attempt: a task loop in a copy of the repository, begun, resumed or read back from the journal.
 
 use super::attempt::Attempt;
+use super::checkpoint::Hand;
 use super::evidence;
+use super::identities::Identity;
 use super::office::Office;
 use crate::control::{find, resume, start};
 use crate::durable_file::ensure;
@@ -42,6 +44,8 @@ pub(super) enum Worked {
 pub(super) struct Made {
     pub(super) run: String,
     pub(super) copy: Repository,
+    /// Where the run itself began, and what it made of that.
+    pub(super) base: Commit,
     pub(super) commit: Commit,
     pub(super) review: StoryReview,
     /// Findings of earlier rounds, all fixed by the last one.
@@ -49,10 +53,10 @@ pub(super) struct Made {
 }
 
 impl Attempt<'_> {
-    pub(super) async fn work(&self) -> Result<Worked, Fault> {
+    pub(super) async fn work(&self, implementer: &Identity) -> Result<Worked, Fault> {
         let office = self.office;
         let base = office.commit_named(&self.hand.base)?;
-        let place = self.place();
+        let place = self.place(implementer);
         make_private(&place)?;
         office.repository.copy_to(&place, &base).map_err(git_fault)?;
         let checkout = Checkout::discover(&place).map_err(git_fault)?;
@@ -85,7 +89,8 @@ impl Attempt<'_> {
 
     /// The story is no longer ours: whoever still works on it is told to end.
     pub(super) async fn abandon(&self) -> Result<(), Fault> {
-        let Ok(checkout) = Checkout::discover(&self.place()) else { return Ok(()) };
+        let Some(implementer) = self.office.identities.known(&self.part()) else { return Ok(()) };
+        let Ok(checkout) = Checkout::discover(&self.place(&implementer)) else { return Ok(()) };
         let common_dir = checkout.common_dir().to_string_lossy().into_owned();
         let Some(head) = run_in(self.office, &common_dir).await? else { return Ok(()) };
         if headline::line(&head, false).status != Status::Interrupted {
@@ -101,9 +106,12 @@ impl Attempt<'_> {
         self.office.command.retry.iter().any(|word| named(&word))
     }
 
-    /// Of this attempt alone.
-    fn place(&self) -> PathBuf {
-        self.office.directory.join("copies").join(format!("{}-{}", self.story.id, self.hand.attempt))
+    /// Of this very claim: who made it, of which words, from which commit on. A run that lies in it is of nothing else.
+    fn place(&self, implementer: &Identity) -> PathBuf {
+        let Hand { attempt, base, wording, .. } = &self.hand;
+        let claim = crate::evidence::digest(format!("{} {base} {wording}", implementer.agent).as_bytes());
+        let claim = claim.as_str().get(..12).unwrap_or_default();
+        self.office.copies().join(format!("{}-{attempt}-{claim}", self.story.id))
     }
 
     fn task_id(&self) -> String {
@@ -160,6 +168,7 @@ impl Attempt<'_> {
         let Protocol::JudgedTask(task) = find::protocol(&state)? else {
             return Err(bug("another loop's run lies in the copy"));
         };
+        let base = self.office.commit_named(task.spec.place.base.as_str())?;
         let explained = windlass_protocols::explain::explain(&state);
         let because = || {
             let mut words = vec![explained.now.clone()];
@@ -181,19 +190,19 @@ impl Attempt<'_> {
                 }
                 let review = self.review(task)?;
                 let fixed = u32::try_from(task.rejected_trees.len()).unwrap_or(u32::MAX);
-                Ok(Worked::Made(Box::new(Made { run, copy, commit, review, fixed })))
+                Ok(Worked::Made(Box::new(Made { run, copy, base, commit, review, fixed })))
             }
             Status::Rejected => match &task.change {
                 None => Ok(Worked::Failed { why: because(), run }),
                 Some(change) => {
-                    let commit = self.commit_rejected(&copy, change.tree.as_str())?;
+                    let commit = self.commit_rejected(&copy, &base, change.tree.as_str())?;
                     let mut review = self.review(task)?;
                     if review.passed() || task.verdict.as_ref().is_none_or(|(_, answer)| answer.is_none()) {
                         let words = task.feedback.join("; ");
                         let found = if words.trim().is_empty() { because() } else { words };
                         review = StoryReview::by_engine(&self.story.name(), self.hand.attempt, &found);
                     }
-                    Ok(Worked::Made(Box::new(Made { run, copy, commit, review, fixed: 0 })))
+                    Ok(Worked::Made(Box::new(Made { run, copy, base, commit, review, fixed: 0 })))
                 }
             },
             Status::NeedsHuman => Ok(Worked::Waits { why: because(), run }),
@@ -205,9 +214,8 @@ impl Attempt<'_> {
     }
 
     /// What was rejected is kept as a commit as well: whoever reads the queue can look at it.
-    fn commit_rejected(&self, copy: &Repository, tree: &str) -> Result<Commit, Fault> {
+    fn commit_rejected(&self, copy: &Repository, base: &Commit, tree: &str) -> Result<Commit, Fault> {
         use windlass_git_workspaces::{CommitRequest, Moment, TreeId};
-        let base = self.office.commit_named(&self.hand.base)?;
         let tree = TreeId::parse(tree).map_err(git_fault)?;
         let author = crate::effect_runner::author("windlass").map_err(git_fault)?;
         let request = CommitRequest {

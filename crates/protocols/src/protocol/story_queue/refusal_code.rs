@@ -111,6 +111,8 @@ codes! {
         "say which, by its slug or id: `windlass story status STORY --project SLUG` (`?project=` over HTTP)";
     VersionConflict = "version_conflict",
         "read it again, `windlass story state load`, and save over the version that is there: `windlass story state save --data JSON --version 1`";
+    StateKeyReserved = "state_key_reserved",
+        "save under a key of your own: `windlass story state save --data JSON --key NAME`";
 
     // The tenant, its keys and agents.
     Unauthorized = "unauthorized",

@@ -115,6 +115,23 @@ fn save(name: &'static str, who: Who, version: u64, expected: Expected) -> Row {
     row(name, who, ("PUT", "/orchestrator/state/rows", body), &words, Some(("state_save", tool)), expected)
 }
 
+/// Under the key of an orchestration that somebody else's agent runs.
+fn save_reserved() -> Row {
+    let key = "windlass:00000000-0000-0000-0000-000000000001";
+    let body = json!({ "state_key": key, "state_data": {}, "version": 0 });
+    let mut tool = body.clone();
+    tool["project_id"] = json!("rows");
+    row(
+        "8: nobody saves over an orchestration's own notes",
+        Verifier,
+        ("PUT", "/orchestrator/state/rows", body),
+        &format!("state save --project rows --data {{}} --key {key} --version 0"),
+        Some(("state_save", tool)),
+        Refused(403, "state_key_reserved"),
+    )
+    .tells("nobody else saves there")
+}
+
 fn list(name: &'static str, path: &str, words: &str, tool: &'static str) -> Row {
     row(name, Ann, ("GET", path, Value::Null), words, Some((tool, json!({ "project_id": "rows" }))), Done)
 }
@@ -265,6 +282,7 @@ fn checkpoints() -> Vec<Row> {
         save("8: the next is over the first", Verifier, 1, Done),
         save("8: an agent saves nothing", Ann, 2, Status(403)),
         save("8: nor does a user", User, 2, Status(403)),
+        save_reserved(),
         one(
             "8: the last is loaded",
             "/orchestrator/state/rows",

@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 
 /// The key that is meant where none is said.
 pub const MAIN: &str = "main";
+/// What follows in such a key is an agent's id: the checkpoint is of the orchestration that this agent runs, and nobody else
+/// saves there. Every other key is everybody's.
+pub const OF_AN_ORCHESTRATION: &str = "windlass:";
 
 #[derive(Clone, Debug, Default)]
 pub struct State {
@@ -110,6 +113,7 @@ pub fn save(draft: &mut Draft, ask: Save) -> Decided<Saved> {
     if !ask.data.as_str().trim_start().starts_with('{') {
         return Err(Refusal::field("state_data", "must be an object"));
     }
+    require_own(draft, &key)?;
     let known = draft.ledger().checkpoints.get(ask.project, &key);
     let id = known.map(|note| note.id);
     let current = known.and_then(Checkpoint::current).map_or(0, |saved| saved.version);
@@ -130,4 +134,14 @@ pub fn save(draft: &mut Draft, ask: Save) -> Decided<Saved> {
     let change = Change::Saved { id, project: ask.project, key, version, data };
     draft.record(Some(ask.project), facts::Change::Checkpoints(change));
     Ok(saved)
+}
+
+/// What an orchestration noted decides what it begins and what waits for a person: whoever could write there could undo both.
+fn require_own(draft: &Draft, key: &str) -> Decided<()> {
+    let Some(owner) = key.strip_prefix(OF_AN_ORCHESTRATION) else { return Ok(()) };
+    if draft.caller().agent.is_some_and(|agent| agent.to_string() == owner) {
+        return Ok(());
+    }
+    let why = format!("`{key}` is kept for the orchestration that its agent runs; nobody else saves there");
+    Err(Refusal::new(Kind::NotAllowed, why).with_code(RefusalCode::StateKeyReserved))
 }
