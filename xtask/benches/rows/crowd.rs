@@ -136,6 +136,8 @@ impl Crowd {
             limits: Limits::default(),
             sandbox: None,
             cookie: format!("bench-{}-{name}", std::process::id()),
+            overlay: None,
+            outlasts_power_cuts: true,
         };
         Ok(start(&self.keeper, &self.directory.join(name), &spec)?)
     }

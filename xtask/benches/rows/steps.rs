@@ -90,6 +90,8 @@ impl Kept<'_> {
             limits: Limits::default(),
             sandbox: None,
             cookie: format!("bench-{}-{name}", std::process::id()),
+            overlay: None,
+            outlasts_power_cuts: true,
         };
         let mut child = start(&self.keeper, &self.directory.join(name), &spec)?;
         let end = self.runtime.block_on(child.wait())?;
