@@ -155,12 +155,12 @@ pub(crate) fn files(bench: &Bench) -> Result<Measurement> {
     Ok(count((left[1] - left[0]) / u64::from(REJECTED)))
 }
 
-fn openings(facts: &[Value]) -> Result<Vec<u64>> {
+pub(crate) fn openings(facts: &[Value]) -> Result<Vec<u64>> {
     let opened = facts.iter().filter(|fact| kind(fact) == "round-opened");
     opened.map(|fact| fact["at_ms"].as_u64().context("a fact has no time")).collect()
 }
 
-fn kind(fact: &Value) -> &str {
+pub(crate) fn kind(fact: &Value) -> &str {
     fact["kind"].as_str().unwrap_or_default()
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Stage {
     disk: PathBuf,
     search_path: String,
     git: PathBuf,
+    /// What runs work in; as it is chosen, it depends on how many files there are.
+    workspaces: &'static str,
 }
 
 impl Stage {
@@ -41,9 +43,16 @@ impl Stage {
         let disk = scratch::directory(bench)?;
         let search_path = environment("PATH").unwrap_or_else(|| "/usr/bin:/bin".to_owned());
         let git = agent::real_git()?;
-        let stage = Self { program: bench.program.clone(), memory, disk, search_path, git };
+        let stage =
+            Self { program: bench.program.clone(), memory, disk, search_path, git, workspaces: "worktrees" };
         stage.make_repository(files)?;
         Ok(stage)
+    }
+
+    /// Runs work in these from now on.
+    pub(crate) fn with_workspaces(mut self, workspaces: &'static str) -> Self {
+        self.workspaces = workspaces;
+        self
     }
 
     /// The same with the agent files of a control loop in it: one sensor that costs nothing and always passes.
@@ -223,6 +232,8 @@ impl Stage {
             &rounds,
             "--land",
             landing,
+            "--workspaces",
+            self.workspaces,
             "--sandbox-write",
             disk,
         ])
@@ -278,7 +289,7 @@ impl Stage {
         Ok(kept)
     }
 
-    fn prompt(&self) -> PathBuf {
+    pub(crate) fn prompt(&self) -> PathBuf {
         self.on_disk("prompt.md")
     }
 }
