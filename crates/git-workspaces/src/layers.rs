@@ -12,7 +12,7 @@ use rustix::fs::FileType;
 use sha2::{Digest, Sha256};
 
 use crate::confined_dir::{ConfinedDir, remove_tree};
-use crate::durable_file::{read_plain, unique_beside};
+use crate::durable_file::read_plain;
 use crate::error::GitError;
 use crate::hazard::{Hazard, SnapshotLimits, escapes};
 use crate::ids::TreeId;
@@ -31,6 +31,7 @@ const UPPER: &str = "upper";
 const WORK: &str = "work";
 const CHANGE: &str = "change";
 const UNFOLDED: &str = "unfolded";
+const RULES: &str = "rules";
 /// Beyond this git, which knows how to work on many files at once, is as fast on a whole directory.
 const A_FEW: usize = 2_000;
 const A_FEW_BYTES: u64 = 64 * 1024 * 1024;
@@ -305,7 +306,7 @@ impl Repository {
         if let Some(known) = self.told.ignored().get(&question) {
             return Ok(known.into_iter().collect());
         }
-        let scratch = unique_beside(&layers.directory.join("rules"));
+        let scratch = layers.directory.join(RULES);
         remove_tree(&scratch)?;
         fs::create_dir_all(&scratch).map_err(GitError::io("create directory", &scratch))?;
         let place = ConfinedDir::open(&scratch)?;

@@ -83,9 +83,10 @@ impl Repository {
     fn make_pristine(&self, pristine: &Pristine) -> Result<(), GitError> {
         let folder = pristine.directory.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(GitError::io("create directory", folder))?;
+        remove_half_made(&pristine.directory)?;
         let temporary = unique_beside(&pristine.directory);
         remove_tree(&temporary)?;
-        let key = format!("pristine-{}-{}", pristine.tree, std::process::id());
+        let key = format!("pristine-{}", pristine.tree);
         let files = temporary.join(FILES);
         self.materialise(&files, &key, &pristine.tree)?;
         let made = path_for_key(&self.control.indexes(), &key);
@@ -168,6 +169,20 @@ impl Repository {
         let delta = self.told.deltas().get(&(base.tree.clone(), tree.clone()))?;
         Some(Arc::new(View { base, delta }.listing()))
     }
+}
+
+/// What a process left that was killed while it made or removed this one.
+fn remove_half_made(checkout: &Path) -> Result<(), GitError> {
+    let folder = checkout.parent().unwrap_or(Path::new("/"));
+    let name = checkout.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let found = entry.file_name().to_string_lossy().into_owned();
+        let process = found.strip_prefix(&format!("{name}.tmp-")).and_then(|rest| rest.split('-').next());
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            remove_tree(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn set_time(file: &Path, time: SystemTime) -> Result<(), GitError> {

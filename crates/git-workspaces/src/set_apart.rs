@@ -224,11 +224,29 @@ fn next_place(folder: &Path) -> Result<(PathBuf, Vec<PathBuf>), GitError> {
     let places = numbered_places(folder)?;
     let next = places.last().map_or(1, |(number, _)| number + 1);
     let mut places: Vec<PathBuf> = places.into_iter().map(|(_, place)| place).collect();
-    let place = match places.pop_if(|last| nothing_was_left_in(last)) {
+    let untouched = |last: &mut PathBuf| {
+        nothing_was_left_in(last) || {
+            remove_own_leftovers(last);
+            nothing_was_left_in(last)
+        }
+    };
+    let place = match places.pop_if(untouched) {
         Some(untouched) => untouched,
         None => folder.join(next.to_string()),
     };
     Ok((place, places))
+}
+
+/// Of ours who were killed while they wrote a file of the place.
+fn remove_own_leftovers(place: &Path) {
+    let linked = fs::read_dir(place.join(WORKTREES)).into_iter().flatten().flatten();
+    let linked = linked.flat_map(|entry| LINKED.map(|name| entry.path().join(name)));
+    let own = COPIED.iter().chain([&REFERENCES, &USERS_REFERENCES, &"objects/info/alternates"]);
+    for file in own.map(|name| place.join(name)).chain(linked) {
+        if let Some(name) = file.file_name().and_then(std::ffi::OsStr::to_str) {
+            windlass_process_supervisor::remove_leftovers(&file, &format!("{name}.tmp-"));
+        }
+    }
 }
 
 /// Whether it has no more than what every place begins with. What its files say does not count: they are written again.

@@ -7,7 +7,7 @@ use crate::fault::{file_fault, git_fault};
 use crate::fence::SET_APART;
 use crate::host::Host;
 use crate::settings::Settings;
-use crate::state_dir::make_private;
+use crate::state_dir::{StateDir, make_private};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use windlass_control_api::{Code, Fault};
@@ -16,7 +16,7 @@ use windlass_git_workspaces::{
 };
 use windlass_process_supervisor::{OverlayMount, try_overlay};
 use windlass_protocols::kernel::fence::Workspaces;
-use windlass_protocols::{Role, TreeId};
+use windlass_protocols::{Role, RunId, TreeId};
 
 /// Where, in the private directory of a run, the layers of its workspaces lie.
 pub(crate) const OVERLAY: &str = "overlay";
@@ -88,8 +88,8 @@ impl RunContext {
 
     /// The layers of this role's workspace; `None` in a run that works in worktrees.
     pub(crate) fn layered(&self, role: Role) -> Result<Option<Layered>, Fault> {
-        let Ok(base) = std::fs::read_to_string(self.overlay_dir().join(MARK)) else { return Ok(None) };
-        let base = git_tree(&TreeId::new(base.trim_end()))?;
+        let Some(base) = base_of_layers(&self.state, &self.run) else { return Ok(None) };
+        let base = git_tree(&TreeId::new(base.as_str()))?;
         let pristine = self.repository.pristine(&self.pristine_dir(), &base).map_err(git_fault)?;
         pristine.map(|pristine| self.layers_on(pristine, role)).transpose()
     }
@@ -103,6 +103,12 @@ impl RunContext {
         let worktree = self.repository.worktree_at(&place).map_err(git_fault)?;
         Ok(Layered { pristine, layers, apart, place, worktree })
     }
+}
+
+/// The base tree of a run that works in layers.
+pub(crate) fn base_of_layers(state: &StateDir, run: &RunId) -> Option<String> {
+    let mark = std::fs::read_to_string(state.run(run).join(OVERLAY).join(MARK)).ok()?;
+    Some(mark.trim_end().to_owned())
 }
 
 /// Makes both workspaces. `false` where the base cannot be had in layers; a fault or a refusal of git's is told as it is.

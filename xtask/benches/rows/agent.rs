@@ -1,7 +1,9 @@
 //! The agent that takes no time, and the counting stand-in for git. Both are this very program under another name, so
 //! that the benchmark needs nothing built besides. They know nothing of the rows.
 
+use std::ffi::OsString;
 use std::io::{Read, Write};
+use std::os::fd::IntoRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
@@ -19,6 +21,8 @@ pub(crate) const PLAY: &str = "--play-agent";
 /// The first argument of the least keeper there is; the second one is the file for the end of what it keeps, and what
 /// follows is the command.
 pub(crate) const KEEP: &str = "--keep-agent";
+/// The first argument of an agent in layers: where it sees them, the upper one, the kernel's own, what is changed, the checkout.
+pub(crate) const LAYERS: &str = "--in-layers";
 /// The file that each change is in.
 const CHANGED_FILE: &str = "changed.txt";
 /// What the counting git is called, and where it leaves one byte for each time it is started.
@@ -34,6 +38,8 @@ pub(crate) fn play() -> Option<ExitCode> {
         act_on_the_clock(words.get(2).map_or("", String::as_str), words.get(3))
     } else if words.get(1).is_some_and(|word| word == KEEP) {
         keep(&words[2..])
+    } else if words.get(1).is_some_and(|word| word == LAYERS) {
+        enter_layers(&words)
     } else if Path::new(words.first()?).file_name()? == GIT {
         count_and_become_git(&words)
     } else {
@@ -70,6 +76,18 @@ fn keep(words: &[String]) -> Result<()> {
     let mut file = std::fs::File::create(end)?;
     file.write_all(format!("{}\n", status.code().unwrap_or(-1)).as_bytes())?;
     Ok(file.sync_all()?)
+}
+
+/// Becomes the agent once the layers are there, by the launcher that the supervisor has for it.
+fn enter_layers(words: &[String]) -> Result<()> {
+    let [own, _, place, upper, work, change, files, arguments @ ..] = words else { bail!("no layers") };
+    // Bad news goes nowhere; that it came back is news enough.
+    let nowhere = std::fs::File::options().write(true).open("/dev/null")?;
+    let descriptor = nowhere.into_raw_fd().to_string();
+    let order = [&descriptor, "none", "5", place, upper, work, change, files, "0", own, own];
+    let order: Vec<OsString> =
+        order.into_iter().map(OsString::from).chain(arguments.iter().map(OsString::from)).collect();
+    bail!("no layers: {}", windlass_process_supervisor::launch(&order))
 }
 
 /// Reads the prompt, does what the role does, leaves its artifact.

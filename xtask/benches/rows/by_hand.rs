@@ -15,7 +15,7 @@ use crate::bare_journal;
 use crate::stage::Stage;
 
 /// About what one of our appends stores, and the prompt and answers that it speaks of.
-const BYTES_A_COMMIT: usize = 8 * 1024;
+pub(crate) const BYTES_A_COMMIT: usize = 8 * 1024;
 
 /// What a verdict or a branch rests on must survive the loss of power, in the cheapest way git has. By itself it makes a
 /// reference durable, and not what the reference leads to.
@@ -155,7 +155,7 @@ impl<'a> ByHand<'a> {
         self.stage.in_memory("by-hand").join(name)
     }
 
-    fn index(&self, worktree: &Path) -> PathBuf {
+    pub(crate) fn index(&self, worktree: &Path) -> PathBuf {
         self.git_directory.join(worktree.file_name().unwrap_or_default()).with_extension("index")
     }
 

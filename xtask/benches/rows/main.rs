@@ -12,6 +12,8 @@ mod counts;
 mod crowd;
 mod history;
 mod long_journals;
+mod overlays;
+mod overlays_by_hand;
 mod planes;
 mod program;
 mod roadmap;
@@ -121,6 +123,42 @@ const ROWS: &[Row] = &[
         what: "the same with 100,000 files",
         goal: Goal::RatioAtMost(0.1),
         measure: script_loop::huge,
+    },
+    Row {
+        name: "overlay-round-20-files",
+        what: "one rejected round in layers against the same agents, overlays, git and durable commits by hand",
+        goal: Goal::RatioAtMost(2.0),
+        measure: overlays::small,
+    },
+    Row {
+        name: "overlay-round-700-files",
+        what: "the same with 700 files",
+        goal: Goal::RatioAtMost(2.0),
+        measure: overlays::medium,
+    },
+    Row {
+        name: "overlay-round-2000-files",
+        what: "the same with 2,000 files",
+        goal: Goal::RatioAtMost(2.0),
+        measure: overlays::large,
+    },
+    Row {
+        name: "overlay-round-100000-files",
+        what: "the same with 100,000 files",
+        goal: Goal::RatioAtMost(2.0),
+        measure: overlays::huge,
+    },
+    Row {
+        name: "overlay-round-growth",
+        what: "the slowest of those four sizes against the fastest",
+        goal: Goal::RatioAtMost(1.3),
+        measure: overlays::growth,
+    },
+    Row {
+        name: "second-run-100000-files",
+        what: "both workspaces of a second run on the same base, against one `git worktree add`",
+        goal: Goal::RatioAtMost(0.01),
+        measure: overlays::second_run,
     },
     Row {
         name: "pass-round-20-files",

@@ -151,7 +151,7 @@ pub(crate) fn opened_rounds(facts: &[Value]) -> Result<Vec<u64>> {
     opened.map(|fact| fact["at_ms"].as_u64().context("a fact has no time")).collect()
 }
 
-fn kind(fact: &Value) -> &str {
+pub(crate) fn kind(fact: &Value) -> &str {
     fact["kind"].as_str().unwrap_or_default()
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Stage {
     state: PathBuf,
     search_path: String,
     git: PathBuf,
+    /// What runs work in; as it is chosen, it depends on how many files there are.
+    workspaces: &'static str,
 }
 
 impl Stage {
@@ -43,9 +45,16 @@ impl Stage {
         let search_path = environment("PATH").unwrap_or_else(|| "/usr/bin:/bin".to_owned());
         let git = agent::real_git()?;
         let state = disk.join("state");
-        let stage = Self { program: bench.program.clone(), memory, disk, state, search_path, git };
+        let workspaces = "worktrees";
+        let stage = Self { program: bench.program.clone(), memory, disk, state, search_path, git, workspaces };
         stage.make_repository(files)?;
         Ok(stage)
+    }
+
+    /// Runs work in these from now on.
+    pub(crate) fn with_workspaces(mut self, workspaces: &'static str) -> Self {
+        self.workspaces = workspaces;
+        self
     }
 
     /// The same with the agent files of a control loop in it: one sensor that costs nothing and always passes.
@@ -256,6 +265,8 @@ impl Stage {
             &rounds,
             "--land",
             landing,
+            "--workspaces",
+            self.workspaces,
             "--sandbox-write",
             disk,
         ];
@@ -311,7 +322,7 @@ impl Stage {
         Ok(kept)
     }
 
-    fn prompt(&self) -> PathBuf {
+    pub(crate) fn prompt(&self) -> PathBuf {
         self.on_disk("prompt.md")
     }
 }

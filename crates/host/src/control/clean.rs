@@ -7,6 +7,7 @@ mod checkouts;
 mod expiry;
 mod keeping;
 mod rounds;
+pub(crate) mod shared;
 
 use super::resume::Silence;
 use super::scratch::Scratch;

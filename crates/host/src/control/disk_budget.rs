@@ -65,7 +65,9 @@ fn told(held: &Held, budget: u64) -> Option<String> {
         let (count, size) = (held.items.len(), held.bytes / MEGABYTE);
         let mut runs: Vec<&str> = held.items.iter().map(|item| item.run.as_str()).collect();
         runs.dedup();
-        let runs = runs.join(", ");
+        // What many runs share is no single one's.
+        let runs = runs.into_iter().map(|run| if run.is_empty() { "all" } else { run });
+        let runs = runs.collect::<Vec<_>>().join(", ");
         sentences.push(format!(
             "{count} worktrees that can be made again went to keep to the budget ({size} MB, of {runs}); \
              `windlass undo RUN` gives them back"

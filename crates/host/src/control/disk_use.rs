@@ -1,5 +1,6 @@
 //! What the worktrees of all runs take on the disk, by repository and by what they are for. Looks only; deletes nothing.
 
+use super::clean::shared;
 use crate::fault::journal_fault;
 use crate::headline;
 use crate::host::Host;
@@ -12,7 +13,7 @@ use windlass_engine::{Journal, RunHead};
 
 pub(crate) const MEGABYTE: u64 = 1024 * 1024;
 /// A walk that finds more stops and says so: a look must come to an end.
-const MOST_FILES: u64 = 2_000_000;
+pub(crate) const MOST_FILES: u64 = 2_000_000;
 
 /// What worktrees are for; the first two are made again for every look.
 pub(crate) const CHECKERS: &str = "checkers";
@@ -55,7 +56,9 @@ pub(crate) async fn lines(host: &Host, budget: Option<u64>) -> Result<Vec<Diagno
     for one in found {
         *used.entry(one.repository).or_default().entry(one.kind).or_default() += one.bytes;
     }
-    let all: u64 = used.values().flat_map(BTreeMap::values).sum();
+    let mut left = MOST_FILES;
+    let shared: u64 = shared::all(host, &mut left).iter().map(|one| one.bytes).sum();
+    let all: u64 = used.values().flat_map(BTreeMap::values).sum::<u64>() + shared;
     let over = budget.is_some_and(|budget| all > budget);
     let of = budget.map_or(String::new(), |budget| format!(" of {} MB", budget / MEGABYTE));
     let more = if counted == Counted::NotAll { ", and more than was counted" } else { "" };
@@ -64,8 +67,9 @@ pub(crate) async fn lines(host: &Host, budget: Option<u64>) -> Result<Vec<Diagno
         .map(|(repository, kinds)| {
             let told: Vec<String> =
                 kinds.iter().map(|(kind, bytes)| format!("{kind} {} MB", bytes / MEGABYTE)).collect();
+            let with = if shared > 0 { " with shared checkouts" } else { "" };
             let details =
-                format!("{repository}: {}{more}; {} MB{of} in all", told.join(", "), all / MEGABYTE);
+                format!("{repository}: {}{more}; {} MB{of} in all{with}", told.join(", "), all / MEGABYTE);
             let (state, fix) = if over {
                 (
                     Health::Warning,
@@ -102,7 +106,7 @@ fn worktrees(run_dir: &Path) -> Vec<(&'static str, PathBuf)> {
 }
 
 /// What is allocated, links not followed; what cannot be looked at counts nothing.
-fn size_of(directory: &Path, left: &mut u64) -> u64 {
+pub(crate) fn size_of(directory: &Path, left: &mut u64) -> u64 {
     let mut bytes = 0_u64;
     let mut open = vec![directory.to_owned()];
     while let Some(current) = open.pop() {

@@ -33,7 +33,7 @@ fn the_same_work_lands_as_the_same_tree_as_from_a_worktree() {
         ordinary.world.set(KIND, "worktrees");
         let landed = |scene: &Scene| {
             filled(scene);
-            let script = reject_then_pass(&[&shell(work)]);
+            let script = reject_then_pass(&[&shell(work), "{ append = 'rounds.txt', text = '{round}' }"]);
             let check = "test -e .gitignore && echo x > trace.log && test ! -e a.log";
             let played = scene.play(&script, &["--rounds", "2", "--check", check]).exits_with(0);
             assert_eq!(played.words(), "pass pass pass 2", "{work}");

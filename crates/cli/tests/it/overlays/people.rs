@@ -33,7 +33,9 @@ fn cleaning_keeps_every_byte_and_undo_gives_it_back() {
     let Some(scene) = scene() else { return };
     let _ = scene.repository.write(".gitignore", "*.log\n").write("gone.txt", "x\n").commit("more");
     let work = shell("echo x > done.txt; rm -f gone.txt; echo secret > notes.log; mkdir -p empty");
-    let played = scene.play(&reject_then_pass(&[&work]), &["--rounds", "2"]).exits_with(0);
+    let played = scene
+        .play(&reject_then_pass(&[&work, "{ append = 'rounds.txt', text = '{round}' }"]), &["--rounds", "2"])
+        .exits_with(0);
     let run = played.run().to_owned();
     let dry = scene.world.windlass(&["clean", &run, "--dry-run", "--json"]).exits_with(0).json();
     assert!(played.run_dir.join("worktrees/doer/HOW-TO-LOOK.txt").exists(), "{dry}");
@@ -54,7 +56,7 @@ fn cleaning_keeps_every_byte_and_undo_gives_it_back() {
 fn it_is_shown_checked_out_verified_and_exported_like_any_other() {
     let Some(scene) = scene() else { return };
     let played =
-        scene.play(&reject_then_pass(&["{ write = 'done.txt', text = 'done' }"]), &["--rounds", "2"]);
+        scene.play(&reject_then_pass(&["{ append = 'done.txt', text = 'done' }"]), &["--rounds", "2"]);
     let played = played.exits_with(0);
     let run = played.run();
     let diff = scene.world.windlass(&["diff", run]).exits_with(0).stdout;
@@ -62,7 +64,7 @@ fn it_is_shown_checked_out_verified_and_exported_like_any_other() {
     let out = scene.world.path().join("looked");
     let words = ["checkout", run, out.to_str().unwrap()];
     let _ = scene.world.windlass(&words).exits_with(0);
-    assert_eq!(std::fs::read_to_string(out.join("done.txt")).unwrap(), "done");
+    assert_eq!(std::fs::read_to_string(out.join("done.txt")).unwrap(), "donedone");
     let _ = scene.world.windlass(&["verify", run]).exits_with(0);
     let _ = scene.world.windlass(&["verify", run, "--rerun"]).exits_with(0);
     assert_eq!(
@@ -87,4 +89,35 @@ fn stopped_and_resumed_it_goes_on_with_what_the_doer_left() {
         return;
     }
     assert_eq!(scene.landed_file("copy.txt"), "1");
+}
+
+#[test]
+fn a_checkout_that_nobody_stands_on_goes_when_the_budget_is_passed() {
+    let Some(mut scene) = scene() else { return };
+    let played = scene.play(&Script::that_passes(), &[]).exits_with(0);
+    let folder = scene.world.state_dir().join("pristine");
+    let checkouts = || {
+        let folders = std::fs::read_dir(&folder).unwrap().flatten();
+        folders.flat_map(|folder| std::fs::read_dir(folder.path()).unwrap().flatten()).collect::<Vec<_>>()
+    };
+    scene.world.set("WINDLASS_WORKTREE_BUDGET", "1");
+    let big = scene.world.state_dir().join("big");
+    std::fs::write(&big, vec![1; 3 * 1024 * 1024]).unwrap();
+    let checkout = checkouts()[0].path();
+    std::fs::rename(&big, checkout.join("files/big")).unwrap();
+    let clean = |scene: &crate::scene::Scene| {
+        let words = ["clean", "--repo", scene.repository.text(), "--json"];
+        scene.world.windlass(&words).exits_with(0).stdout
+    };
+    let _ = clean(&scene);
+    assert!(checkout.exists(), "it was used just now");
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(7200);
+    std::fs::File::open(&checkout).unwrap().set_modified(long_ago).unwrap();
+    let said = clean(&scene);
+    assert!(!checkout.exists() && said.contains("shared checkout"), "{said}");
+    let _ = scene.world.windlass(&["verify", played.run()]).exits_with(0);
+    let again = scene.world.agent("script.toml", &Script::that_passes());
+    let words = ["run", "x", "--id", "TASK-2", "--repo", scene.repository.text(), "--agent", &again];
+    let _ = scene.world.windlass(&words).exits_with(0);
+    assert_eq!(checkouts().len(), 1, "it was made again");
 }

@@ -2,7 +2,7 @@
 //! used first, and as little as is needed. Whatever a run may still need, and whatever is not kept, stays.
 
 use super::keeping::worktree_of;
-use super::{caches, item, must_stay};
+use super::{caches, item, must_stay, shared};
 use crate::control::disk_use::{self, Used};
 use crate::control::find;
 use crate::control::resume::Silence;
@@ -36,7 +36,10 @@ pub(crate) struct Held {
 /// Nothing is looked at further where everything is within `budget` bytes.
 pub(crate) async fn hold_to(host: &Host, budget: u64, mode: CleanMode) -> Result<Held, Fault> {
     let (mut used, _) = disk_use::all(host).await?;
-    let mut held = Held { used: used.iter().map(|one| one.bytes).sum(), ..Held::default() };
+    let mut left = disk_use::MOST_FILES;
+    let shared = shared::all(host, &mut left);
+    let bytes: u64 = used.iter().map(|one| one.bytes).chain(shared.iter().map(|one| one.bytes)).sum();
+    let mut held = Held { used: bytes, ..Held::default() };
     if held.used <= budget {
         return Ok(held);
     }
@@ -51,6 +54,13 @@ pub(crate) async fn hold_to(host: &Host, budget: u64, mode: CleanMode) -> Result
         match take_from(host, &one.head, (&used, budget), mode, &mut held).await {
             Err(fault) if fault.code == Code::JournalUnavailable => return Err(fault),
             Ok(()) | Err(_) => {}
+        }
+    }
+    if held.used > budget {
+        for (item, bytes) in shared::take(host, &shared, held.used - budget, mode).await? {
+            held.items.push(item);
+            held.bytes += bytes;
+            held.used = held.used.saturating_sub(bytes);
         }
     }
     if held.used > budget {
