@@ -97,6 +97,7 @@ impl Crowd {
             limits: Limits::default(),
             sandbox: None,
             cookie: format!("bench-{}-{name}", std::process::id()),
+            outlasts_power_cuts: true,
         };
         Ok(start(&self.keeper, &self.directory.join(name), &spec)?)
     }
