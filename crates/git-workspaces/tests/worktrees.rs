@@ -378,3 +378,26 @@ fn removal_keeps_ignored_files_up_to_a_limit_and_else_removes_nothing() {
         assert_eq!(world.git(&world.repo, &["show", &format!("{}:{path}", kept.reference)]), content);
     }
 }
+
+/// Its name outlived the power cut that took what it says.
+#[test]
+fn a_registration_that_a_power_cut_tore_is_made_again_and_one_of_somebody_else_is_not() {
+    let world = World::new();
+    let (repository, base) = world.ready();
+    let place = world.path("shown");
+    let show = || repository.show_worktree((&place, "shown"), &base.tree, &base.id).map(drop);
+    show().unwrap();
+    let registered = fs::read_dir(world.repo.join(".git/worktrees")).unwrap().next().unwrap().unwrap().path();
+    let whole = fs::read(registered.join("gitdir")).unwrap();
+    for torn in [&whole[..0], &whole[..5]] {
+        for name in ["gitdir", "HEAD", "commondir", "index"] {
+            fs::write(registered.join(name), if name == "gitdir" { torn } else { b"" }).unwrap();
+        }
+        show().unwrap();
+        assert_eq!(fs::read(registered.join("gitdir")).unwrap(), whole);
+        assert_eq!(world.git(&place, &["status", "--porcelain"]), "");
+        world.git(&world.repo, &["fsck", "--strict"]);
+    }
+    fs::write(registered.join("gitdir"), "/somewhere/else/.git\n").unwrap();
+    assert!(matches!(show(), Err(GitError::NotOurs { .. })));
+}

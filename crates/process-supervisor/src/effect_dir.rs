@@ -246,3 +246,25 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SupervisorEr
         Err(source) => Err(SupervisorError::file("read", path, source)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As a power cut leaves what was renamed and not flushed: nothing, a beginning, or what stood in the block before.
+    #[test]
+    fn a_record_that_was_torn_counts_as_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = EffectDir::new(folder.path()).unwrap();
+        for torn in ["", "{\"pid\":12", "    ", "\0\0\0\0"] {
+            for name in ["keeper.json", "child.json", "group.json", "exit.json", "spec.json"] {
+                std::fs::write(folder.path().join(name), torn).unwrap();
+            }
+            assert!(directory.read_keeper().unwrap().is_none(), "{torn:?}");
+            assert!(directory.read_child().unwrap().is_none(), "{torn:?}");
+            assert!(directory.read_group().unwrap().is_none(), "{torn:?}");
+            assert!(directory.read_end().unwrap().is_none(), "{torn:?}");
+            assert!(directory.read_spec_if_kept().unwrap().is_none(), "{torn:?}");
+        }
+    }
+}

@@ -8,7 +8,7 @@ use xtask::commands;
 use xtask::stopwatch::Stopwatch;
 
 use crate::overlays_by_hand::LayersByHand;
-use crate::rounds::{kind, openings};
+use crate::rounds::{kind, opened_rounds};
 use crate::stage::Stage;
 
 const SAMPLES: usize = 5;
@@ -49,7 +49,7 @@ fn rejected(bench: &Bench, files: usize) -> Result<Measurement> {
 fn our_round(stage: &Stage, sample: usize) -> Result<Duration> {
     let task = format!("TASK-{sample}");
     stage.run(&task, REJECTED, "none")?;
-    let openings = openings(&stage.facts(&task)?)?;
+    let openings = opened_rounds(&stage.facts(&task)?)?;
     Ok(Duration::from_millis(openings[REJECTED as usize] - openings[0]) / REJECTED)
 }
 

@@ -52,7 +52,7 @@ impl Case {
     fn killed_at(&mut self, place: usize, start: impl FnOnce(&Stage) -> Output) -> Output {
         let output = self.stage.with("WINDLASS_CRASH_AT", &place.to_string(), start);
         // Looking takes longer than some commands of a chain, and what is gone stays gone till the next look.
-        if place % BETWEEN_LOOKS == 0 {
+        if place.is_multiple_of(BETWEEN_LOOKS) {
             self.watched.look(&self.stage.world, &output.command);
         }
         output
