@@ -149,7 +149,7 @@ fn neither_leaves_an_ordinary_user_a_way_out() {
     }
 }
 
-/// Red before: where a place lay inside another one, its maker led the next step out of it.
+/// Where a place lies inside another one, a maker could lead the next step out of it.
 #[test]
 fn a_link_in_the_place_of_a_given_one_opens_nothing_to_the_next_step() {
     for means in ["landlock", "namespaces"] {
