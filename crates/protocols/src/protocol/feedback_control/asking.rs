@@ -18,10 +18,15 @@ use alloc::vec::Vec;
 pub(super) fn limits(draft: &Draft) -> StepLimits {
     let state = state(draft);
     state.stack.iter().fold(draft.budget().step_limits(), |limits, frame| {
-        let budget = &state.spec.node(frame.depth as usize).budget;
+        let budget = frame.share(state.spec.node(frame.depth as usize));
         let caps = [budget.time.map(|time| time.0), budget.tokens, budget.cost_micros];
         limits.within(caps, &frame.used)
     })
+}
+
+/// What a measurement may use. One that ends a step is never cut short by a node's share: what was paid for would be lost.
+pub(super) fn limits_of_measuring(draft: &Draft, frame: &Frame) -> StepLimits {
+    if frame.is_to_be_measured() { draft.budget().step_limits() } else { limits(draft) }
 }
 
 /// Asks the first agent of the role's chain that can be asked now, or waits for it.
@@ -56,7 +61,7 @@ fn ask_agent(
         tree: state.plant.clone(),
         ask,
         inputs: inputs(state, frame, role),
-        limits: limits(draft),
+        limits: if role == Role::Sensor { limits_of_measuring(draft, frame) } else { limits(draft) },
         agent: agent.map(ToString::to_string),
         session: session_to_go_on_with(state, role, agent),
         node: Some(NodeStep {

@@ -207,7 +207,8 @@ pub(super) fn resume_command(run: &Run, state: &State, id: &str) -> String {
         if super::reopen::needs_another_iteration(state, started.budget.caps.rounds) {
             command.push_str(" --max-iterations +1");
         }
-        command.push_str(&room_for_more(started.budget));
+        let share = super::reopen::spent_budget(state, &started.budget);
+        command.push_str(&room_for_more(share.unwrap_or(started.budget)));
     }
     command
 }

@@ -11,6 +11,7 @@ use crate::effect::{Ask, CommitIteration, Effect};
 use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
 use crate::kernel::availability::Availability;
+use crate::kernel::budget::CapChange;
 use crate::kernel::conversation::LastSession;
 use crate::kernel::gate::GateFinding;
 use crate::kernel::person::Word;
@@ -124,7 +125,7 @@ impl State {
                 self.begin_asking(request);
             }
             Fact::EffectSettled { outcome, .. } => self.settle(outcome),
-            Fact::RunReopened { note, .. } => self.reopen(note.as_deref()),
+            Fact::RunReopened { caps, note, .. } => self.reopen(*caps, note.as_deref()),
             Fact::FeedbackControl(fact) => self.evolve_control(fact),
             Fact::PersonSaid { word: Word::Waive(waiver), .. } => {
                 let depth = self.stack.last().map_or(0, |frame| frame.depth);
@@ -383,7 +384,7 @@ impl State {
             .then(|| with_last_words(&describe(&report.end), &report.last_words));
     }
 
-    fn reopen(&mut self, note: Option<&str>) {
+    fn reopen(&mut self, caps: CapChange, note: Option<&str>) {
         // Whoever goes on without waiving everything wants the controller to think again.
         let open = !self.integrity.gate.unwaived().is_empty();
         let asked_about_gate =
@@ -397,7 +398,7 @@ impl State {
         for frame in &mut self.stack {
             frame.steadiness.begin_counting_anew();
             frame.claims_refused = 0;
-            frame.used = Usage::default();
+            frame.given.add(caps);
             frame.open_again();
         }
         self.unsaid_notes.extend(note.map(String::from));
