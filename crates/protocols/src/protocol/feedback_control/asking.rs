@@ -86,7 +86,10 @@ fn told(state: &State, frame: &Frame, role: Role) -> Vec<String> {
         .iter()
         .map(|path| format!("{path} belongs to the loop; what the actuator did to it was undone"));
     let left_out = state.left_out.iter().map(|what| format!("the actuator left something behind: {what}"));
-    remarks.chain(undone).chain(left_out).chain(notes).collect()
+    let failed = state
+        .child_failure(frame.depth)
+        .map(|cause| format!("the inner loop failed, and changed no more after that: {}", cause.words()));
+    remarks.chain(failed).chain(undone).chain(left_out).chain(notes).collect()
 }
 
 /// Only a repair goes on with a conversation, and only with the agent it was with; every other step begins afresh.

@@ -91,6 +91,12 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
         }
         End::NeedsHuman { cause } => {
             because.push(still_open(state, cause).words());
+            if state.child_failure(0) == Some(cause) {
+                because.push(format!(
+                    "that was in the loop inside {}, which failed so again",
+                    state.spec.root.id
+                ));
+            }
             because.extend(state.last_failure.iter().map(|how| format!("the last agent {how}")));
             if let Cause::GateFindings { findings } = still_open(state, cause) {
                 commands.push(waive_command(id, &findings));

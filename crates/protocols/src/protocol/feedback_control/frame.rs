@@ -150,6 +150,10 @@ impl Frame {
             let idle = acted && self.found.as_ref() == Some(plant);
             let moved = if idle { Moved::No } else { Moved::Yes };
             self.remarks = self.steadiness.take(point, moved);
+            // It is not for want of a plan that an inner loop that failed changed nothing.
+            if matches!(self.child_end, Some(NodeEnd::Failed { .. })) {
+                self.remarks.retain(|remark| !matches!(remark, Remark::NothingChanged { .. }));
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 //! there is one order of steps at every depth and no second way to resume.
 
 use super::asking::{agent, limits, limits_of_measuring};
-use super::end::{Cause, End, NodeEnd};
+use super::end::{Cause, End, NodeEnd, Stall};
 use super::facts::Fact as ControlFact;
 use super::frame::Frame;
 use super::spec::{Actuator, CapRule, Node, OnError};
@@ -156,7 +156,11 @@ fn in_iteration(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Ne
     let acted = frame.change.is_some() || frame.child_end.is_some();
     if !acted && frame.action.is_none() {
         if let Some(how) = frame.steadiness.stall(state.spec.steady_limit) {
-            return conclude(NodeEnd::Stalled { how });
+            // Nothing can change while the inner loop fails: that is the reason, and what is to be mended.
+            return conclude(match state.child_failure(depth).filter(|_| how == Stall::NoChange) {
+                Some(cause) => NodeEnd::Failed { cause: cause.clone() },
+                None => NodeEnd::Stalled { how },
+            });
         }
         if frame.actuations >= cap {
             return conclude(NodeEnd::MaxIterations);

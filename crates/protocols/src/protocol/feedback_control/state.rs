@@ -99,6 +99,14 @@ impl State {
         self.stack.last()
     }
 
+    /// Why the child of the node at this depth failed when it was last left.
+    pub fn child_failure(&self, depth: u32) -> Option<&Cause> {
+        self.last_child_end.iter().find_map(|(parent, end)| match end {
+            NodeEnd::Failed { cause } if *parent == depth => Some(cause),
+            _ => None,
+        })
+    }
+
     /// What was found about the gate of the content as it is now, and nobody waived.
     pub fn open_findings(&self) -> Vec<&GateFinding> {
         if self.spec.place.gate.is_off() { Vec::new() } else { self.integrity.gate.unwaived() }
@@ -289,7 +297,10 @@ impl State {
         let Some(mut child) = self.stack.pop() else { return };
         if let Some(parent) = self.stack.last_mut() {
             parent.child_end = Some(end.clone());
-            parent.acted(&format!("the inner loop ended: {}", end.reason()));
+            parent.acted(&match end {
+                NodeEnd::Failed { cause } => format!("the inner loop failed: {}", cause.words()),
+                end => format!("the inner loop ended: {}", end.reason()),
+            });
             self.last_child_end.retain(|(depth, _)| *depth != parent.depth);
             self.last_child_end.push((parent.depth, end.clone()));
         }
