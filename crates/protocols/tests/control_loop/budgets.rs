@@ -91,7 +91,9 @@ fn a_node_ends_when_the_share_of_one_around_it_is_used_up() {
     let script = Script::at_controller(spec).plans().committed().plans().committed().plans();
     let script = script.node_ends(&spent);
     assert_eq!(script.commit().depth, 2);
-    let script = script.committed().node_ends(&spent);
+    let script = script.committed();
+    assert_eq!(script.measure().depth, 1, "whoever is left with the outcome measures it");
+    let script = script.all_fail().committed().node_ends(&spent);
     assert_eq!(script.commit().depth, 1);
     let script = script.committed();
     assert_eq!(script.measure().depth, 0, "the outermost node has enough and measures");
@@ -124,12 +126,51 @@ fn time_and_money_of_a_node_are_shares_too() {
 }
 
 #[test]
-fn a_share_of_the_outermost_node_ends_the_run_and_a_person_gives_it_anew() {
+fn a_share_of_the_outermost_node_ends_the_run_and_is_not_given_anew_without_a_word() {
     let mut spec = flat(5);
-    spec.root.budget = tokens(20);
+    spec.root.budget = tokens(30);
     let end = End::Exhausted { dimension: Dimension::Tokens };
-    let script = Script::at_controller(spec).plans().committed().ends(&end, 0);
-    script.reopened(NO_MORE, None).asks(Role::Controller, "2").plans().asks(Role::Actuator, "2");
+    let script = Script::at_controller(spec).moves_to("tree-1").all_fail().committed();
+    let script = script.node_ends(&NodeEnd::Spent { dimension: Dimension::Tokens }).committed().ends(&end, 1);
+    let why = "nothing is left of its tokens; give it more".to_owned();
+    let refusal = Rejection::NothingToReopen { why };
+    let script = script.refuses(reopen(NO_MORE, None), &refusal);
+    let command = windlass_protocols::explain::explain(script.run()).commands.remove(0);
+    assert!(command.ends_with(" --tokens +25"), "what is missing and half as much again: {command}");
+    let more = CapChange { more_tokens: 10, ..NO_MORE };
+    let script = script.refuses(reopen(more, None), &refusal);
+    let more = CapChange { more_tokens: 25, ..NO_MORE };
+    let script = script.reopened(more, None).asks(Role::Controller, "3");
+    assert_eq!(script.asked().limits.tokens, Some(15));
+}
+
+/// The actuator was paid for: what it made is measured by its own node and by the one around it, committed, and stays.
+#[test]
+fn what_was_done_with_the_last_of_a_share_is_measured_and_kept() {
+    let mut spec = inner_may_use(tokens(20));
+    spec.root.budget = tokens(40);
+    let script = Script::at_controller(spec).plans().committed().moves_to("tree-1");
+    assert_eq!(script.measure().depth, 1);
+    let limits = script.measure().limits;
+    assert_eq!(limits.tokens, None, "measuring keeps to what the run has");
+    let script = script.all_pass().committed();
+    let spent = NodeEnd::Spent { dimension: Dimension::Tokens };
+    let script = script.node_ends(&spent).committed();
+    assert_eq!(script.measure().depth, 0);
+    let script = script.all_pass().committed().node_ends(&spent);
+    assert_eq!(script.commit().plant.as_str(), "tree-1");
+    let script = script.committed();
+    assert_eq!(script.state().best().expect("it was measured").label, "1");
+    script.ends(&End::Exhausted { dimension: Dimension::Tokens }, 1);
+}
+
+#[test]
+fn time_that_is_used_up_does_not_cut_the_measurement_short() {
+    let mut spec = flat(5);
+    spec.root.budget = NodeBudget { time: Some(Millis(3_000)), ..NodeBudget::default() };
+    let script = Script::at_controller(spec).moves_to("tree-1");
+    assert!(script.measure().limits.total > Millis(3_000));
+    script.all_pass().committed().node_ends(&NodeEnd::Spent { dimension: Dimension::Minutes });
 }
 
 #[test]

@@ -148,3 +148,24 @@ fn what_a_deeper_child_came_to_is_forgotten_with_the_node_around_it() {
     let script = script.all_pass().committed().claims().committed();
     assert_eq!(script.state().last_child_end, [(0, NodeEnd::TargetMet)]);
 }
+
+#[test]
+fn an_inner_loop_that_keeps_failing_is_told_to_its_parent_and_is_why_the_run_ends() {
+    let fails = |script: Script| {
+        let script = script.leaves(malformed()).leaves(malformed()).committed();
+        script.all_fail().committed().asks(Role::Controller, "2")
+    };
+    let script = fails(inside(ControlSpec { steady_limit: 3, ..reporting() }));
+    let told = script.told().join("\n");
+    assert!(told.contains("the inner loop failed") && told.contains("no target-met"), "{told}");
+    assert!(!told.contains("changed nothing"), "{told}");
+    let script = script.plans().committed().leaves(malformed()).leaves(malformed()).committed();
+    let script = script.all_fail().committed().asks(Role::Controller, "3").plans();
+    let script = script.node_ends(&NodeEnd::Failed { cause: unreadable() }).committed();
+    let script = script.needs(unreadable(), 2);
+    let because = windlass_protocols::explain::explain(script.run()).because.join("\n");
+    assert!(
+        because.contains("no target-met") && because.contains("that was in the loop inside"),
+        "{because}"
+    );
+}

@@ -18,10 +18,15 @@ use alloc::vec::Vec;
 pub(super) fn limits(draft: &Draft) -> StepLimits {
     let state = state(draft);
     state.stack.iter().fold(draft.budget().step_limits(), |limits, frame| {
-        let budget = &state.spec.node(frame.depth as usize).budget;
+        let budget = frame.share(state.spec.node(frame.depth as usize));
         let caps = [budget.time.map(|time| time.0), budget.tokens, budget.cost_micros];
         limits.within(caps, &frame.used)
     })
+}
+
+/// What a measurement may use. One that ends a step is never cut short by a node's share: what was paid for would be lost.
+pub(super) fn limits_of_measuring(draft: &Draft, frame: &Frame) -> StepLimits {
+    if frame.is_to_be_measured() { draft.budget().step_limits() } else { limits(draft) }
 }
 
 /// Asks the first agent of the role's chain that can be asked now, or waits for it.
@@ -56,7 +61,7 @@ fn ask_agent(
         tree: state.plant.clone(),
         ask,
         inputs: inputs(state, frame, role),
-        limits: limits(draft),
+        limits: if role == Role::Sensor { limits_of_measuring(draft, frame) } else { limits(draft) },
         agent: agent.map(ToString::to_string),
         session: session_to_go_on_with(state, role, agent),
         node: Some(NodeStep {
@@ -81,7 +86,10 @@ fn told(state: &State, frame: &Frame, role: Role) -> Vec<String> {
         .iter()
         .map(|path| format!("{path} belongs to the loop; what the actuator did to it was undone"));
     let left_out = state.left_out.iter().map(|what| format!("the actuator left something behind: {what}"));
-    remarks.chain(undone).chain(left_out).chain(notes).collect()
+    let failed = state
+        .child_failure(frame.depth)
+        .map(|cause| format!("the inner loop failed, and changed no more after that: {}", cause.words()));
+    remarks.chain(failed).chain(undone).chain(left_out).chain(notes).collect()
 }
 
 /// Only a repair goes on with a conversation, and only with the agent it was with; every other step begins afresh.

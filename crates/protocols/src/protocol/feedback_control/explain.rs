@@ -91,6 +91,12 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
         }
         End::NeedsHuman { cause } => {
             because.push(still_open(state, cause).words());
+            if state.child_failure(0) == Some(cause) {
+                because.push(format!(
+                    "that was in the loop inside {}, which failed so again",
+                    state.spec.root.id
+                ));
+            }
             because.extend(state.last_failure.iter().map(|how| format!("the last agent {how}")));
             if let Cause::GateFindings { findings } = still_open(state, cause) {
                 commands.push(waive_command(id, &findings));
@@ -207,7 +213,8 @@ pub(super) fn resume_command(run: &Run, state: &State, id: &str) -> String {
         if super::reopen::needs_another_iteration(state, started.budget.caps.rounds) {
             command.push_str(" --max-iterations +1");
         }
-        command.push_str(&room_for_more(started.budget));
+        let share = super::reopen::spent_budget(state, &started.budget);
+        command.push_str(&room_for_more(share.unwrap_or(started.budget)));
     }
     command
 }

@@ -2,11 +2,11 @@
 //! state of a nested loop.
 
 use super::end::NodeEnd;
-use super::spec::Node;
+use super::spec::{Node, NodeBudget};
 use super::steadiness::{Moved, Point, Remark, Standing, Steadiness};
-use crate::kernel::budget::Dimension;
+use crate::kernel::budget::{CapChange, Dimension};
 use crate::outcome::{Action, CapturedChange, Decision, Reading, ReadingStatus, Usage};
-use crate::vocabulary::{ArtifactRef, TreeId};
+use crate::vocabulary::{ArtifactRef, Millis, TreeId};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -49,8 +49,10 @@ pub struct Frame {
     pub remarks: Vec<Remark>,
     pub end: Option<NodeEnd>,
     pub committed: bool,
-    /// Since this entry, or since a person took the run up; what a child uses is its parent's too.
+    /// Since this entry; what a child uses is its parent's too.
     pub used: Usage,
+    /// What people gave since then beside the share of the flow.
+    pub given: CapChange,
 }
 
 impl Frame {
@@ -79,6 +81,7 @@ impl Frame {
             end: None,
             committed: false,
             used: Usage::default(),
+            given: CapChange::default(),
         }
     }
 
@@ -147,6 +150,10 @@ impl Frame {
             let idle = acted && self.found.as_ref() == Some(plant);
             let moved = if idle { Moved::No } else { Moved::Yes };
             self.remarks = self.steadiness.take(point, moved);
+            // It is not for want of a plan that an inner loop that failed changed nothing.
+            if matches!(self.child_end, Some(NodeEnd::Failed { .. })) {
+                self.remarks.retain(|remark| !matches!(remark, Remark::NothingChanged { .. }));
+            }
         }
     }
 
@@ -163,10 +170,26 @@ impl Frame {
         required.filter(|sensor| !passed(&sensor.name)).map(|sensor| sensor.name.clone()).collect()
     }
 
-    /// What is left of the share this node was given.
+    /// The share of the flow with what people added to it.
+    pub(crate) fn share(&self, node: &Node) -> NodeBudget {
+        let more = |cap: Option<u64>, more: u64| cap.map(|cap| cap.saturating_add(more));
+        NodeBudget {
+            time: node.budget.time.map(|time| Millis(time.0.saturating_add(self.given.more_time.0))),
+            tokens: more(node.budget.tokens, self.given.more_tokens),
+            cost_micros: more(node.budget.cost_micros, self.given.more_cost_micros),
+        }
+    }
+
+    /// Somebody acted in this iteration, or the target is said to be met: measuring that is the end of a step that was paid for.
+    pub(crate) fn is_to_be_measured(&self) -> bool {
+        let claims = self.decision.as_ref().is_some_and(|decision| decision.target_met);
+        claims || ((self.change.is_some() || self.child_end.is_some()) && !self.sensed)
+    }
+
+    /// What nothing is left of, of the share this node was given.
     pub(crate) fn spent(&self, node: &Node) -> Option<Dimension> {
         let reached = |used: u64, cap: Option<u64>| cap.is_some_and(|cap| used >= cap);
-        let budget = &node.budget;
+        let budget = self.share(node);
         if reached(self.used.duration.0, budget.time.map(|time| time.0)) {
             Some(Dimension::Minutes)
         } else if reached(self.used.tokens, budget.tokens) {

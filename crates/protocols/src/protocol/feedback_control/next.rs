@@ -1,8 +1,8 @@
 //! What to ask for next, read off the state alone. The start, a settled step and a reopened run all come through here, so
 //! there is one order of steps at every depth and no second way to resume.
 
-use super::asking::{agent, limits};
-use super::end::{Cause, End, NodeEnd};
+use super::asking::{agent, limits, limits_of_measuring};
+use super::end::{Cause, End, NodeEnd, Stall};
 use super::facts::Fact as ControlFact;
 use super::frame::Frame;
 use super::spec::{Actuator, CapRule, Node, OnError};
@@ -156,7 +156,11 @@ fn in_iteration(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Ne
     let acted = frame.change.is_some() || frame.child_end.is_some();
     if !acted && frame.action.is_none() {
         if let Some(how) = frame.steadiness.stall(state.spec.steady_limit) {
-            return conclude(NodeEnd::Stalled { how });
+            // Nothing can change while the inner loop fails: that is the reason, and what is to be mended.
+            return conclude(match state.child_failure(depth).filter(|_| how == Stall::NoChange) {
+                Some(cause) => NodeEnd::Failed { cause: cause.clone() },
+                None => NodeEnd::Stalled { how },
+            });
         }
         if frame.actuations >= cap {
             return conclude(NodeEnd::MaxIterations);
@@ -287,7 +291,7 @@ fn measure(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Next {
         })
         .collect();
     if !sensors.is_empty() {
-        let limits = limits(draft);
+        let limits = limits_of_measuring(draft, frame);
         return Next::Ask(Effect::Measure(Measure {
             depth,
             label: frame.label(),
@@ -368,16 +372,15 @@ fn close(state: &State, end: &End) -> CloseRun {
     }
 }
 
-/// A new step begins only while nobody asked to stop and something is left of every budget. Taking down what was done uses
-/// nothing of a node's share.
+/// A new step begins only while nobody asked to stop and something is left of every budget.
 fn ask(draft: &mut Draft, effect: Effect) {
     let cut_off = match draft.stop() {
         Some(stop) => Some(End::Stopped { by: stop.by.to_string(), reason: stop.reason.clone() }),
         None => draft.exhausted().map(|dimension| End::Exhausted { dimension }),
     };
-    let uses =
-        matches!(effect, Effect::RunAgent(_) | Effect::Measure(_) | Effect::InspectGate(_) | Effect::Wait(_));
-    let share = state(draft).frame().map(|frame| frame.depth).zip(spent_share(state(draft)).filter(|_| uses));
+    let state = state(draft);
+    let share = spent_share(state).filter(|dimension| uses_share(state, &effect, *dimension));
+    let share = state.frame().map(|frame| frame.depth).zip(share);
     match (cut_off, share) {
         (Some(end), _) => record(draft, ControlFact::Concluded { end }),
         (None, Some((depth, dimension))) => {
@@ -386,6 +389,19 @@ fn ask(draft: &mut Draft, effect: Effect) {
         (None, None) => return draft.request(effect),
     }
     go_on(draft);
+}
+
+/// Taking down what was done uses nothing of a node's share, and measuring it is a part of doing it. Looking at the gate takes
+/// time and nothing else.
+fn uses_share(state: &State, effect: &Effect, dimension: Dimension) -> bool {
+    let finishes = state.frame().is_some_and(Frame::is_to_be_measured);
+    match effect {
+        Effect::RunAgent(asked) => asked.role != Role::Sensor || !finishes,
+        Effect::Wait(wait) => wait.role != Role::Sensor || !finishes,
+        Effect::Measure(_) => !finishes,
+        Effect::InspectGate(_) => dimension == Dimension::Minutes && !finishes,
+        _ => false,
+    }
 }
 
 /// A node whose share is used up begins nothing, nor does any node inside it.

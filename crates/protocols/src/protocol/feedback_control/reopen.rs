@@ -7,7 +7,7 @@ use super::spec::CapRule;
 use super::state::State;
 use crate::draft::Draft;
 use crate::fact::Fact;
-use crate::kernel::budget::{Budget, CapChange, Dimension};
+use crate::kernel::budget::{Budget, CapChange, Caps, Dimension};
 use crate::kernel::person::Word;
 use crate::observation::Rejection;
 use crate::vocabulary::Actor;
@@ -35,10 +35,36 @@ pub(crate) fn allowed(
     if let Some(dimension) = extended.exhausted() {
         return refuse(&format!("nothing is left of its {dimension}; give it more"));
     }
+    if let Some(dimension) = spent_share(state, more) {
+        return refuse(&format!("nothing is left of its {dimension}; give it more"));
+    }
     if needs_another_iteration(state, extended.caps.rounds) {
         return refuse("all its iterations are used up; give it more");
     }
     Ok(())
+}
+
+/// What ended the run for the share of the outermost node, and would again with so much more.
+fn spent_share(state: &State, more: CapChange) -> Option<Dimension> {
+    let ended = matches!(state.end, Some(End::Exhausted { .. }));
+    let mut frame = state.stack.first().filter(|_| ended)?.clone();
+    frame.given.add(more);
+    frame.spent(&state.spec.root)
+}
+
+/// The share of the outermost node as a budget, where nothing is left of it and the run ended for that.
+pub(crate) fn spent_budget(state: &State, budget: &Budget) -> Option<Budget> {
+    spent_share(state, CapChange::default())?;
+    let frame = state.stack.first()?;
+    let share = frame.share(&state.spec.root);
+    let caps = Caps {
+        time: share.time,
+        tokens: share.tokens,
+        cost_micros: share.cost_micros,
+        output_bytes: None,
+        ..budget.caps
+    };
+    Some(Budget { caps, used: frame.used })
 }
 
 /// Whether the outermost node could only go on with an iteration more than it has.

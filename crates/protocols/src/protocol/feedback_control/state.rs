@@ -11,6 +11,7 @@ use crate::effect::{Ask, CommitIteration, Effect};
 use crate::fact::Fact;
 use crate::kernel::attempts::Attempts;
 use crate::kernel::availability::Availability;
+use crate::kernel::budget::CapChange;
 use crate::kernel::conversation::LastSession;
 use crate::kernel::gate::GateFinding;
 use crate::kernel::person::Word;
@@ -98,6 +99,14 @@ impl State {
         self.stack.last()
     }
 
+    /// Why the child of the node at this depth failed when it was last left.
+    pub fn child_failure(&self, depth: u32) -> Option<&Cause> {
+        self.last_child_end.iter().find_map(|(parent, end)| match end {
+            NodeEnd::Failed { cause } if *parent == depth => Some(cause),
+            _ => None,
+        })
+    }
+
     /// What was found about the gate of the content as it is now, and nobody waived.
     pub fn open_findings(&self) -> Vec<&GateFinding> {
         if self.spec.place.gate.is_off() { Vec::new() } else { self.integrity.gate.unwaived() }
@@ -124,7 +133,7 @@ impl State {
                 self.begin_asking(request);
             }
             Fact::EffectSettled { outcome, .. } => self.settle(outcome),
-            Fact::RunReopened { note, .. } => self.reopen(note.as_deref()),
+            Fact::RunReopened { caps, note, .. } => self.reopen(*caps, note.as_deref()),
             Fact::FeedbackControl(fact) => self.evolve_control(fact),
             Fact::PersonSaid { word: Word::Waive(waiver), .. } => {
                 let depth = self.stack.last().map_or(0, |frame| frame.depth);
@@ -288,7 +297,10 @@ impl State {
         let Some(mut child) = self.stack.pop() else { return };
         if let Some(parent) = self.stack.last_mut() {
             parent.child_end = Some(end.clone());
-            parent.acted(&format!("the inner loop ended: {}", end.reason()));
+            parent.acted(&match end {
+                NodeEnd::Failed { cause } => format!("the inner loop failed: {}", cause.words()),
+                end => format!("the inner loop ended: {}", end.reason()),
+            });
             self.last_child_end.retain(|(depth, _)| *depth != parent.depth);
             self.last_child_end.push((parent.depth, end.clone()));
         }
@@ -383,7 +395,7 @@ impl State {
             .then(|| with_last_words(&describe(&report.end), &report.last_words));
     }
 
-    fn reopen(&mut self, note: Option<&str>) {
+    fn reopen(&mut self, caps: CapChange, note: Option<&str>) {
         // Whoever goes on without waiving everything wants the controller to think again.
         let open = !self.integrity.gate.unwaived().is_empty();
         let asked_about_gate =
@@ -397,7 +409,7 @@ impl State {
         for frame in &mut self.stack {
             frame.steadiness.begin_counting_anew();
             frame.claims_refused = 0;
-            frame.used = Usage::default();
+            frame.given.add(caps);
             frame.open_again();
         }
         self.unsaid_notes.extend(note.map(String::from));

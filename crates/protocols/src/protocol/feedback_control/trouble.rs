@@ -7,6 +7,7 @@ use crate::draft::Draft;
 use crate::kernel::availability::Available;
 use crate::kernel::trouble::{Situation, Treatment, treatment};
 use crate::outcome::AgentReport;
+use crate::vocabulary::Role;
 use alloc::string::String;
 
 pub(super) enum Treated {
@@ -28,8 +29,9 @@ pub(super) fn treat(draft: &mut Draft, report: &AgentReport) -> Treated {
         Treatment::Sound => return Treated::Sound,
         Treatment::Failed(why) => return Treated::Failed(why),
         Treatment::KeepsFailing(why) => fail(draft, Cause::AgentKeepsFailing { role, why }),
-        // Ended for its node's share, not for the run's: `go_on` ends the node.
-        Treatment::Exhausted(_) if draft.exhausted().is_none() && spent_share(before).is_some() => {}
+        // Ended for its node's share, not for the run's: `go_on` ends the node. What measures a step has no share to keep to.
+        Treatment::Exhausted(_)
+            if role != Role::Sensor && draft.exhausted().is_none() && spent_share(before).is_some() => {}
         Treatment::Exhausted(dimension) => {
             record(draft, ControlFact::Concluded { end: End::Exhausted { dimension } });
         }
