@@ -6,6 +6,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use windlass_control_api::commands::{Clean, CleanMode, OldKept};
 use windlass_control_api::events::Tone;
+use windlass_control_api::views::CleanItem;
 use windlass_control_api::{Control, Fault, exit_codes};
 
 /// Remove the worktrees and branches of ended runs
@@ -56,7 +57,22 @@ pub(crate) async fn run(args: CleanArgs, control: &dyn Control, output: &mut Out
     if report.items.is_empty() {
         output.talk("nothing to clean");
     } else if report.removed {
-        output.talk("`windlass undo` gives it back");
+        output.talk(way_back(&report.items));
     }
     Ok(exit_codes::ACCEPTED)
+}
+
+/// `undo` by itself is about one run: of several each is named.
+fn way_back(items: &[CleanItem]) -> String {
+    let kept = items.iter().filter(|item| matches!(item.kind.as_str(), "worktree" | "branch"));
+    let mut runs: Vec<&str> = kept.map(|item| item.run.as_str()).collect();
+    runs.sort_unstable();
+    runs.dedup();
+    match runs.as_slice() {
+        [] | [_] => "`windlass undo` gives it back".to_owned(),
+        several => {
+            let named: Vec<String> = several.iter().map(|run| format!("`windlass undo {run}`")).collect();
+            format!("{} give it back", named.join(", "))
+        }
+    }
 }

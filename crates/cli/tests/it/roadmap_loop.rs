@@ -26,3 +26,4 @@ mod taken_up_shares;
 mod telling;
 mod unsafe_work;
 mod updates;
+mod whose_word;

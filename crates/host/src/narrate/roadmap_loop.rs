@@ -325,9 +325,10 @@ fn tried_again(fact: &Fact) -> (String, Tone) {
         }
         Fact::Blocked { round, update, why, .. } => {
             let what = match round {
-                Some(round) => round.as_str(),
-                None if *update => "the roadmap update",
-                None => "the loop",
+                Some(round) if *update => format!("the roadmap update after {round} is"),
+                Some(round) => round.clone(),
+                None if *update => "the roadmap update is".to_owned(),
+                None => "the loop".to_owned(),
             };
             return (format!("{what} blocked: {why}"), Tone::Bad);
         }

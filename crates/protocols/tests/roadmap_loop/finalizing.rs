@@ -180,6 +180,11 @@ fn a_closeout_that_stays_stale_is_given_up_in_the_end() {
     for number in 0..9 {
         script = script.reviews(ROUND, approved(&format!("r{number}"), CloseoutMode::StatusOnly));
         script = script.held(Held::Stale { why: "the anchor is gone".to_owned() });
+        let looking = of(ROUND, WorkKind::Investigate { update: false });
+        if script.at_work().contains(&looking) {
+            script = script.diagnoses(&looking, false);
+            script = script.held(Held::Stale { why: "the anchor is gone".to_owned() });
+        }
         if script.at_work().is_empty() {
             script.blocked_by("its closeout cannot be applied: the anchor is gone");
             return;

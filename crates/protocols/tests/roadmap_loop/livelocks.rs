@@ -416,6 +416,9 @@ fn notes_that_are_never_in_what_would_be_merged_are_an_end() {
             evidence.review = Some(approved(&format!("r{turn}"), CloseoutMode::StatusOnly));
             evidence.notes = false;
         });
+        if turn == 3 {
+            script = script.diagnoses(&of(ROUND, WorkKind::Investigate { update: false }), false);
+        }
         if turn < 4 {
             script = script.stands_at(ROUND, RoundStage::Implement).implements(ROUND);
         }
@@ -445,6 +448,9 @@ fn a_share_that_never_gets_into_the_round_is_an_end() {
             let evidence = &mut desk.round(ROUND).evidence;
             evidence.review = Some(approved(&format!("r{turn}"), CloseoutMode::StatusOnly));
         });
+        if turn == 3 {
+            script = script.diagnoses(&of(ROUND, WorkKind::Investigate { update: false }), false);
+        }
         if turn < 4 {
             script = script.stands_at(ROUND, RoundStage::Implement).edited(|desk| outside(desk, false));
             script = script.leaves(&of(ROUND, WorkKind::Integrate), |_| {});

@@ -5,6 +5,7 @@ mod desk;
 mod fan_out;
 mod finalizing;
 mod gate;
+mod going_round;
 mod ladder;
 mod livelocks;
 mod looking;

@@ -146,7 +146,9 @@ fn what_a_person_answers_reaches_everybody_until_something_is_merged() {
     let mut hopeless = with_round(RoundStage::Review, implemented());
     hopeless.milestones.truncate(1);
     let blocks = crate::desk::rejected(RetryTarget::Blocked);
-    let script = Script::on(hopeless).reviews(ROUND, blocks).blocked_by("no lawful retry");
+    let script = Script::on(hopeless).reviews(ROUND, blocks);
+    let looking = of(ROUND, WorkKind::Investigate { update: false });
+    let script = script.diagnoses(&looking, false).blocked_by("no lawful retry");
     let hears = |script: &Script, kind: WorkKind| {
         script.told(&of(ROUND, kind)).iter().any(|words| words == "a person says: take the other door")
     };

@@ -5,11 +5,12 @@ use crate::desk::{
     with_round, with_update, worker,
 };
 use crate::script::{Script, is_finalizing, is_publishing, of};
-use windlass_protocols::CommitId;
 use windlass_protocols::protocol::roadmap_rounds::plane::{
-    CloseoutMode, Evidence, Plane, RetryTarget, ReviewSeen, RoundStage, UpdateStatus, WorkerState,
+    CloseoutMode, Evidence, Plane, RetryTarget, ReviewSeen, RoundStage, UpdateSeen, UpdateStatus, WorkerState,
 };
+use windlass_protocols::protocol::roadmap_rounds::spec::{LeftBehind, RoadmapSpec};
 use windlass_protocols::protocol::roadmap_rounds::steps::WorkKind;
+use windlass_protocols::{CommitId, Digest};
 
 const ROUND: &str = "round-001";
 
@@ -61,9 +62,49 @@ fn row_9_a_plan_stage_with_a_request_only_becomes_an_update() {
 fn row_11_artifacts_that_prove_a_later_stage_are_taken_stage_by_stage() {
     Script::on(with_round(RoundStage::Plan, planned())).asks(&[of(ROUND, WorkKind::Implement)]);
     Script::on(with_round(RoundStage::Plan, implemented())).asks(&[of(ROUND, WorkKind::Review)]);
-    let approved = reviewed(approved("r1", CloseoutMode::StatusOnly));
-    let script = Script::on(with_round(RoundStage::Plan, approved));
-    script.expect("merge", is_finalizing);
+}
+
+#[test]
+fn a_review_beside_a_stage_before_it_is_set_aside_and_its_reviewer_is_asked() {
+    for stage in [RoundStage::Plan, RoundStage::Implement] {
+        let approved = reviewed(approved("r1", CloseoutMode::StatusOnly));
+        let script = Script::on(with_round(stage, approved)).asks(&[of(ROUND, WorkKind::Review)]);
+        assert_eq!(script.requests("set-aside"), 1, "{stage:?}");
+    }
+}
+
+fn left_behind(plane: Plane, update: bool, approved: Option<&str>) -> Script {
+    let approved = approved.map(Digest::new);
+    let left_behind = vec![LeftBehind { round: ROUND.to_owned(), update, approved }];
+    Script::with(RoadmapSpec { left_behind, ..crate::script::spec() }, plane)
+}
+
+#[test]
+fn of_what_an_earlier_run_left_only_what_it_took_for_a_decision_is_one() {
+    let lies = |stage| with_round(stage, reviewed(approved("r1", CloseoutMode::StatusOnly)));
+    for stage in [RoundStage::Review, RoundStage::FinalizeRound] {
+        let nobody = left_behind(lies(stage), false, None).asks(&[of(ROUND, WorkKind::Review)]);
+        assert_eq!(nobody.requests("set-aside"), 1, "{stage:?}");
+        left_behind(lies(stage), false, Some("another")).asks(&[of(ROUND, WorkKind::Review)]);
+        left_behind(lies(stage), false, Some("r1")).expect("merge", is_finalizing);
+    }
+    let proven = || Evidence { plan: Some(crate::desk::direct("n1")), notes: true, ..Evidence::default() };
+    left_behind(with_round(RoundStage::Plan, proven()), false, None).asks(&[of(ROUND, WorkKind::Plan)]);
+    Script::on(with_round(RoundStage::Plan, proven())).expect("merge", is_finalizing);
+}
+
+#[test]
+fn the_draft_of_an_updates_reviewer_that_was_stopped_is_no_decision() {
+    let lies =
+        |status, review| with_update(UpdateSeen { authored: true, review: Some(review), ..update(status) });
+    let reviewer = || [of(ROUND, WorkKind::ReviewUpdate)];
+    for review in [update_approved("r1"), update_rejected()] {
+        left_behind(lies(UpdateStatus::Review, review), true, None).asks(&reviewer());
+    }
+    let decided = left_behind(lies(UpdateStatus::Review, update_approved("r1")), true, Some("r1"));
+    decided.expect("publication", is_publishing);
+    let claimed = left_behind(lies(UpdateStatus::Approved, update_approved("r1")), true, None);
+    assert!(!claimed.waiting().contains(&"publish-update"));
 }
 
 #[test]
@@ -74,7 +115,7 @@ fn row_11_a_rejected_review_proves_no_implementation() {
 
 #[test]
 fn row_12_an_update_is_resumed_where_its_files_say() {
-    let on = |bend: &dyn Fn(&mut windlass_protocols::protocol::roadmap_rounds::plane::UpdateSeen)| {
+    let on = |bend: &dyn Fn(&mut UpdateSeen)| {
         let mut seen = update(UpdateStatus::Authoring);
         bend(&mut seen);
         Script::on(with_update(seen))
@@ -138,7 +179,9 @@ fn row_20_a_conversation_is_gone_on_with() {
 fn row_21_a_recorded_blockage_is_tried_again_when_the_run_is() {
     let work = of(ROUND, WorkKind::Review);
     let script = Script::on(with_round(RoundStage::Review, implemented()));
-    let script = script.reviews(ROUND, rejected(RetryTarget::Blocked)).blocked_by("no lawful retry");
+    let script = script.reviews(ROUND, rejected(RetryTarget::Blocked));
+    let looking = of(ROUND, WorkKind::Investigate { update: false });
+    let script = script.diagnoses(&looking, false).blocked_by("no lawful retry");
     let script = script.reopened(0);
     assert!(script.desk.plane.errors.is_empty());
     assert!(!script.at_work().contains(&work), "what no retry could help is planned anew");
@@ -151,7 +194,9 @@ fn what_a_review_that_was_no_decision_said_is_not_passed_on_as_a_rejection() {
     let script = Script::on(with_round(RoundStage::Review, implemented()));
     let script = script.reviews(ROUND, ReviewSeen::Unclassified { why: "found nowhere".to_owned() });
     assert_eq!(script.told(&of(ROUND, WorkKind::Review))[0], "found nowhere", "its reviewer hears it");
-    let script = script.reviews(ROUND, rejected(RetryTarget::Blocked)).blocked_by("no lawful retry");
+    let script = script.reviews(ROUND, rejected(RetryTarget::Blocked));
+    let looking = of(ROUND, WorkKind::Investigate { update: false });
+    let script = script.diagnoses(&looking, false).blocked_by("no lawful retry");
     assert_eq!(script.state().book.rounds[ROUND].told, ["name it better"], "as the inbox shows it");
     assert_eq!(script.reopened(0).told(&of(ROUND, WorkKind::Plan)), ["name it better"]);
 }

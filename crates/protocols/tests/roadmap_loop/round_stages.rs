@@ -65,8 +65,9 @@ fn a_rejection_for_the_planner_leads_back_to_it_in_the_same_round() {
 
 #[test]
 fn a_reviewer_who_sees_no_retry_blocks_the_round() {
-    let script =
-        at_review().reviews(ROUND, rejected(RetryTarget::Blocked)).stands_at(ROUND, RoundStage::Blocked);
+    let looking = of(ROUND, WorkKind::Investigate { update: false });
+    let script = at_review().reviews(ROUND, rejected(RetryTarget::Blocked)).diagnoses(&looking, false);
+    let script = script.stands_at(ROUND, RoundStage::Blocked);
     script.blocked_by("its reviewer sees no lawful retry: name it better");
 }
 
@@ -77,6 +78,8 @@ fn a_review_that_is_no_decision_is_blocked_by_the_book_and_reviewed_again_at_onc
     assert_eq!(edges(&script), [(RoundStage::Review, RoundStage::Blocked)]);
     let script = script.stands_at(ROUND, RoundStage::Review).asks(&[of(ROUND, WorkKind::Review)]);
     let script = script.reviews(ROUND, unclear()).reviews(ROUND, unclear()).reviews(ROUND, unclear());
+    let looking = of(ROUND, WorkKind::Investigate { update: false });
+    let script = script.diagnoses(&looking, false).reviews(ROUND, unclear());
     script.blocked_by("its reviews are no decisions");
 }
 

@@ -87,6 +87,7 @@ pub(crate) fn spec() -> RoadmapSpec {
             fence: Fence::default(),
             gate: windlass_protocols::kernel::gate::GateRules::default(),
         },
+        left_behind: Vec::new(),
     }
 }
 

@@ -99,7 +99,9 @@ fn what_a_person_did_in_the_worktree_of_a_blocked_round_is_committed_before_it_c
 
     let hopeless = Script::on(with_round(RoundStage::Review, implemented()));
     let blocks = crate::desk::rejected(RetryTarget::Blocked);
-    let script = hopeless.reviews(ROUND, blocks).blocked_by("no lawful retry");
+    let script = hopeless.reviews(ROUND, blocks);
+    let looking = of(ROUND, WorkKind::Investigate { update: false });
+    let script = script.diagnoses(&looking, false).blocked_by("no lawful retry");
     let before = script.times("taken-up");
     assert_eq!(script.reopened(0).times("taken-up"), before + 1);
 }

@@ -17,7 +17,7 @@ use windlass_protocols::protocol::roadmap_rounds::facts::{
 use windlass_protocols::protocol::roadmap_rounds::plane::{
     CloseoutMode, ControllerStage, Plane, RoundStage, UpdateReview, UpdateStatus, UpdateTrigger,
 };
-use windlass_protocols::protocol::roadmap_rounds::spec::{RoadmapSpec, RoundLimits};
+use windlass_protocols::protocol::roadmap_rounds::spec::{LeftBehind, RoadmapSpec, RoundLimits};
 use windlass_protocols::protocol::roadmap_rounds::steps::{
     CaptureWork, CombineWork, FinalizeRound, Held, Kept, Mechanism, OpenWorktree, PlaceLeft, PlaceTaken,
     PublishUpdate, RetryNote, SetAside, StateEdit, TakeUp, UpdateOpened, WorkCaptured, WorkKind,
@@ -122,6 +122,13 @@ fn since_plans_can_be_outdated() -> [Fact; 3] {
     ]
 }
 
+/// What came with the rounds that an earlier run left behind.
+pub(crate) fn since_rounds_are_left_behind() -> [Fact; 1] {
+    let of = |update, approved| LeftBehind { round: round(), update, approved };
+    let left_behind = vec![of(false, Some(digest())), of(true, None)];
+    [started(RoadmapSpec { left_behind, ..roadmap_spec() })]
+}
+
 fn started(spec: RoadmapSpec) -> Fact {
     Fact::RunStarted {
         version: windlass_protocols::fact::FACT_VERSION,
@@ -141,6 +148,7 @@ pub(crate) fn roadmap_spec() -> RoadmapSpec {
         checks: Vec::new(),
         patience: Patience::default(),
         place: spec().place,
+        left_behind: Vec::new(),
     }
 }
 

@@ -78,6 +78,7 @@ fn examples() -> Vec<Fact> {
     facts.extend(control_facts::since_what_is_doubted_is_not_the_best());
     facts.extend(roadmap_gate_facts::examples());
     facts.extend(roadmap_facts::since_lost_shares_are_named());
+    facts.extend(roadmap_facts::since_rounds_are_left_behind());
     facts
 }
 

@@ -53,6 +53,7 @@ pub(crate) fn spec(choices: &mut Choices) -> RoadmapSpec {
             fence: Fence::default(),
             gate: gate(choices),
         },
+        left_behind: Vec::new(),
     }
 }
 

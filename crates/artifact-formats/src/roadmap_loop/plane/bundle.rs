@@ -45,15 +45,22 @@ impl BundleTexts<'_> {
         RoadmapText::read(&self.roadmap_path(), self.roadmap)
     }
 
-    /// What is odd about a bundle that can be used: sections a person would miss (4.1), and anchors of unfinished
-    /// milestones that a closeout could not resolve (4.2).
+    /// What is odd about a bundle that can be used: sections a person would miss (4.1).
     pub fn warnings(&self) -> Vec<Problem> {
         let text = self.roadmap_text();
         let Some(view) = self.view.filter(|_| self.generation == Generation::Records) else {
             return Vec::new();
         };
-        let Ok(view) = RoadmapView::parse(&self.view_path(), view) else { return Vec::new() };
-        let mut found = missing_sections("4.1", &text);
+        if RoadmapView::parse(&self.view_path(), view).is_err() {
+            return Vec::new();
+        }
+        let found = missing_sections("4.1", &text);
+        found.into_iter().map(|problem| problem.weighing(Severity::Warning)).collect()
+    }
+
+    /// Anchors of unfinished milestones that a closeout could not resolve: every round of them would come to nothing.
+    fn unusable_anchors(&self, view: &RoadmapView, text: &RoadmapText) -> Vec<Problem> {
+        let mut found = Vec::new();
         for milestone in view.roadmap.unfinished() {
             let block = text.blocks_of(&milestone.id).next().map(|block| block.span.clone());
             let named = [&milestone.status_anchor, &milestone.completion_anchor].into_iter().flatten();
@@ -72,7 +79,7 @@ impl BundleTexts<'_> {
                 }
             }
         }
-        found.into_iter().map(|problem| problem.weighing(Severity::Warning)).collect()
+        found
     }
 
     /// The view, held against the state it belongs to, the narrative and the files its anchors point into.
@@ -87,7 +94,9 @@ impl BundleTexts<'_> {
         let mut files = vec![roadmap.as_str(), path.as_str()];
         files.extend(self.history.map(|_| history.as_str()));
         found.extend(view.against_files(&files));
-        found.extend(view.against_text(&self.roadmap_text()));
+        let text = self.roadmap_text();
+        found.extend(view.against_text(&text));
+        found.extend(self.unusable_anchors(&view, &text));
         Problems::check(found)?;
         Ok(view)
     }

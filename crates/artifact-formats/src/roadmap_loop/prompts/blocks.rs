@@ -75,6 +75,12 @@ pub(super) fn again(again: Again<'_>) -> String {
         Again::BaseMoved(text) => {
             ("The base moved since. Make the work fit it again, and nothing more.", "what moved", text)
         }
+        Again::BaseMergedIn(text) => (
+            "The base moved since and is merged into what you see. Judge the work together with it, as it is now; an \
+             earlier review does not count.",
+            "what moved",
+            text,
+        ),
     };
     format!("{sentence}\n\n{}", data_block(label, &bounded_output(text, SHOWN_BYTES)))
 }

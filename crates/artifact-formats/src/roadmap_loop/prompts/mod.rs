@@ -65,6 +65,8 @@ pub enum Again<'a> {
     SentBack(&'a str),
     /// The base moved and the work no longer fits it.
     BaseMoved(&'a str),
+    /// The base moved and was merged in; whoever reviews it judges the two together.
+    BaseMergedIn(&'a str),
 }
 
 #[derive(Debug, Clone, Copy)]

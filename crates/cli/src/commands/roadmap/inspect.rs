@@ -92,9 +92,18 @@ fn headline(found: &RoadmapInspection) -> (Tone, String) {
         PlaneKindView::Runs if !found.valid => {
             (Tone::Bad, format!("has a control plane ({form}) that cannot be run"))
         }
+        PlaneKindView::Runs if found.complete && !says_done(found) => (
+            Tone::Good,
+            format!("has a roadmap with every milestone done, which its state does not say yet ({form})"),
+        ),
         PlaneKindView::Runs if found.complete => (Tone::Good, format!("has a finished roadmap ({form})")),
         PlaneKindView::Runs => (Tone::Good, format!("has a control plane ({form})")),
     }
+}
+
+/// On the base branch the state is at rest: in a fresh clone a finished roadmap is still to be noted as one.
+fn says_done(found: &RoadmapInspection) -> bool {
+    found.roadmap.as_ref().is_some_and(|roadmap| roadmap.controller_stage == "done")
 }
 
 /// File, place, rule and what is wrong.

@@ -209,3 +209,21 @@ fn what_an_agent_committed_in_its_private_git_directory_stays_and_is_told() {
     assert!(std::path::Path::new(kept["what"].as_str().unwrap()).join("objects").is_dir(), "{report:#}");
     assert!(!report["kept"].to_string().contains("Windlass did not write it"), "{report:#}");
 }
+
+#[test]
+fn of_several_runs_the_way_back_is_named_one_by_one() {
+    let scene = Scene::of(Style::Markdown, &[milestone("m-1"), milestone("m-2")]);
+    for (round, milestone) in [("round-001", "m-1"), ("round-002", "m-2")] {
+        let _ = scene.run(&Play::default().well(&scene.cut(round, milestone)), &["--once"]).exits_with(0);
+    }
+    let runs = scene.world.windlass(&["ls", "--json"]).exits_with(0).json();
+    let output = scene.world.windlass(&["clean", "--repo", scene.repository.text()]).exits_with(0);
+    let told = output.stdout + &output.stderr;
+    assert_eq!(worktrees(&scene), 0, "{told}");
+    for run in runs.as_array().unwrap() {
+        let run = run["run"].as_str().unwrap();
+        assert!(told.contains(&format!("`windlass undo {run}`")), "{run}: {told}");
+        let _ = scene.world.windlass(&["undo", run]).exits_with(0);
+    }
+    assert_eq!(worktrees(&scene), 2, "everything is back");
+}

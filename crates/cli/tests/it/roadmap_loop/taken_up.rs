@@ -3,7 +3,7 @@
 
 use super::overtaking::kill_at;
 use super::plane::{Style, milestone, round_record};
-use super::play::{Closeout, Cut, Decision, NOTES, Play, Work, direct_notes, shell, write, writes};
+use super::play::{Closeout, Cut, Decision, NOTES, Play, Work, shell, write, writes};
 use super::scene::Scene;
 use serde_json::json;
 
@@ -50,34 +50,6 @@ fn what_a_planner_left_is_committed_before_it_is_implemented() {
             assert_eq!(scene.merged(&path), text.trim_end());
         }
         assert!(!scene.log().contains("put back"), "{}", scene.log());
-    }
-}
-
-#[test]
-fn what_a_planner_did_itself_is_merged_with_its_proof() {
-    let scene = Scene::small(Style::Markdown);
-    let cut = Cut { complexity: "simple", ..scene.cut("round-001", "m-1") };
-    let mut left = writes(&cut.plan());
-    left.push(write("src/round-001.txt", "m-1 works\n"));
-    let notes = direct_notes(&cut, Closeout::Done { from: "pending" });
-    left.push(write(&cut.file("implementation-notes.md"), &notes));
-    kill_at(&scene, &Play::default().step(Work("plan", 1, None), &stays_at(left)), "at");
-    scene.completes(&Play::default().well(&cut));
-    assert_eq!(scene.merged("src/round-001.txt"), "m-1 works");
-    assert_eq!(scene.works(), ["plan 1 1"]);
-}
-
-#[test]
-fn a_review_that_nobody_took_down_counts_where_nothing_else_was_changed() {
-    for style in STYLES {
-        let scene = Scene::small(style);
-        let cut = scene.cut("round-001", "m-1");
-        let review = stays_at(writes(&cut.review(&DONE)));
-        let play = Play::default().plans(&cut).implements(&cut).step(Work("review", 1, None), &review);
-        kill_at(&scene, &play, "at");
-        scene.completes(&Play::default().well(&cut));
-        assert_eq!(scene.works(), ["plan 1 1", "implement 1 1", "review 1 1"], "{style:?}");
-        assert_eq!(scene.merged("src/round-001.txt"), "m-1 works");
     }
 }
 

@@ -195,6 +195,8 @@ fn live_rounds_are_shown_with_what_their_files_prove() {
     assert_eq!((&round["worktree_stands"], &round["resume_error"]), (&true.into(), &"was stuck".into()));
     let shown = place.world.windlass(&["roadmap", "inspect", place.repository.text()]).exits_with(0).stdout;
     assert!(shown.contains("round-001") && shown.contains("was stuck"), "{shown}");
+    let next = found["next"].as_str().unwrap();
+    assert!(next.contains("planner") && !next.contains("bring back the worktree"), "it stands there: {next}");
 }
 
 #[test]
@@ -391,5 +393,23 @@ fn section_17_3_headings_and_lists_of_the_older_contract_are_pointed_at() {
         let why = found["why"].to_string().replace("\\\"", "\"");
         assert!(why.contains(said) && why.contains("(2 milestones in all)"), "{said} in {why}");
         assert_eq!(found["next_steps"], json!(["windlass roadmap migrate --dry-run"]));
+    }
+}
+
+#[test]
+fn rule_4_2_anchors_that_resolve_to_nothing_or_to_several_places_are_refused_before_a_run() {
+    for (selector, words) in [("#### Nowhere", "is not found"), ("e", "is found")] {
+        let place = Place::set_up(&["--records"]);
+        let file = place.roadmap_file("roadmap-view.json");
+        let mut view: Value = serde_json::from_str(&place.repository.read(&file)).unwrap();
+        let anchor = view["milestones"][0]["completion_anchor"].as_str().unwrap().to_owned();
+        view["anchors"][&anchor]["selector"] = json!(selector);
+        place.repository.write(&file, &format!("{view:#}\n")).commit("an anchor that leads nowhere");
+        let found = place.inspect().exits_with(2).json();
+        let problem = &found["problems"][0];
+        assert_eq!((&problem["rule"], &problem["file"]), (&"4.2".into(), &file.as_str().into()), "{found:#}");
+        assert!(problem["message"].as_str().unwrap().contains(words), "{found:#}");
+        let run = ["roadmap", "run", "--repo", place.repository.text(), "--agent", "shell:false"];
+        let _ = place.world.windlass(&run).exits_with(2);
     }
 }

@@ -70,3 +70,15 @@ fn section_21_a_missing_bundle_contract_is_a_migration_and_not_written_by_init()
     let refused = place.init(ANSWERS, &[]).exits_with(14);
     assert_refused(&refused, "WL-RUN-002", &["needs a migration", "windlass roadmap migrate --dry-run"]);
 }
+
+#[test]
+fn a_finished_roadmap_that_the_state_does_not_call_done_names_the_command_that_notes_it() {
+    let place = Place::set_up(&[]);
+    place.finish();
+    place.edit_state(&[("controller_stage", json!("dispatch-rounds"))]);
+    let words = ["`controller_stage` does not say so yet", "windlass roadmap run --agent"];
+    assert_refused(&place.init(ANSWERS, &[]).exits_with(14), "WL-RUN-002", &words);
+    let shown = place.world.windlass(&["roadmap", "inspect", place.repository.text()]).exits_with(0).stdout;
+    assert!(shown.contains("which its state does not say yet"), "{shown}");
+    assert!(!shown.contains("a finished roadmap"), "{shown}");
+}

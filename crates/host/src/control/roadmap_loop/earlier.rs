@@ -75,7 +75,8 @@ pub(super) async fn newest(host: &Host, top: &Path) -> Result<Option<Earlier>, F
             let cut_off = Some(CutOff { run: run.to_string(), merging });
             Some(Earlier { cut_off, ..Earlier::none(&format!("windlass resume {run}")) })
         }
-        _ if line.waits => {
+        // Whoever stopped it goes on with all it knows: who was at work, what was decided, how often something was tried.
+        _ if line.waits || line.status == Status::Stopped => {
             let command = format!("windlass resume {run}");
             Some(Earlier { command, run: Some(replayed(host, head).await?), cut_off: None })
         }

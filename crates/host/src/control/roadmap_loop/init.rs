@@ -200,6 +200,15 @@ fn mode(disk: &OnDisk) -> Result<Mode, Fault> {
     if in_the_way.is_empty() {
         return Ok(Mode::NextFamily { state: Box::new(state), generation: files.generation });
     }
+    let texts = disk.bundle(files.generation, &files.bundle).ok();
+    let terminal = texts.and_then(|texts| Some(texts.texts().roadmap().ok()?.is_terminal()));
+    let at_rest = state.controller_stage == Some(ControllerStage::DispatchRounds);
+    if in_the_way.len() == 1 && at_rest && terminal == Some(true) {
+        let why = "every milestone of the roadmap is done, and `controller_stage` does not say so yet";
+        return Err(Fault::new(Code::NotAllowedNow, why)
+            .kept(NOTHING)
+            .hint("`windlass roadmap run --agent claude` notes it and ends, without asking anybody; then `windlass roadmap init` begins the next one"));
+    }
     Err(Fault::new(
         Code::NotAllowedNow,
         format!("a control plane is here, and its roadmap is not finished: {}", in_the_way.join("; ")),

@@ -265,11 +265,20 @@ fn add_what_was_seen(
     looked: Result<Looked, Trouble>,
 ) {
     match looked {
-        Ok(Looked { plane, .. }) => {
+        Ok(Looked { mut plane, .. }) => {
+            // One that another controller or another state directory made is there as well: a run takes it over.
+            plane
+                .rounds
+                .iter_mut()
+                .for_each(|round| round.worktree_stands |= is_linked(top, &round.worktree));
+            plane
+                .update
+                .iter_mut()
+                .for_each(|update| update.worktree_stands |= is_linked(top, &update.worktree));
             view.valid = true;
             only_here(view);
             view.next = Some(earlier.outlook(&plane));
-            view.rounds = plane.rounds.iter().map(|round| seen(top, round)).collect();
+            view.rounds = plane.rounds.iter().map(seen).collect();
             add_oddities(view, &plane);
             view.next_steps.push(earlier.command.clone());
         }
@@ -313,9 +322,11 @@ fn add_oddities(view: &mut RoadmapInspection, plane: &Plane) {
     }
 }
 
-fn seen(top: &Path, round: &RoundSeen) -> LiveRound {
-    // One that another controller made is there as well; a run takes it over before it works in it.
-    let linked = control_plane::worktree_path(top, &round.worktree).join(".git").is_file();
+fn is_linked(top: &Path, worktree: &str) -> bool {
+    control_plane::worktree_path(top, worktree).join(".git").is_file()
+}
+
+fn seen(round: &RoundSeen) -> LiveRound {
     let evidence = &round.evidence;
     let proves = match evidence {
         evidence if evidence.merged => "merged",
@@ -330,7 +341,7 @@ fn seen(top: &Path, round: &RoundSeen) -> LiveRound {
         proves: proves.to_owned(),
         branch: round.branch.clone(),
         worktree: round.worktree.clone(),
-        worktree_stands: round.worktree_stands || linked,
+        worktree_stands: round.worktree_stands,
         resume_error: round.resume_error.clone(),
         faults: faults.into_iter().flatten().cloned().chain(gone).collect(),
     }

@@ -6,6 +6,7 @@ mod earlier;
 pub(crate) mod init;
 pub(crate) mod inspect;
 mod last_good;
+mod left_behind;
 pub(crate) mod look;
 pub(crate) mod migrate;
 mod on_disk;

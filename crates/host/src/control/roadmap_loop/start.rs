@@ -1,7 +1,7 @@
 //! Starts a roadmap loop: control plane, trust and agents are looked at before the first fact, so that a refusal leaves
 //! nothing behind.
 
-use super::{earlier, last_good, overtake};
+use super::{earlier, last_good, left_behind, overtake};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
 use crate::control::task_spec::{Agents, caps, chosen_agents, fence, gate_rules, patience};
@@ -21,7 +21,7 @@ use windlass_protocols::kernel::place::Place;
 use windlass_protocols::protocol::Spec;
 use windlass_protocols::protocol::roadmap_rounds::outlook::outlook_of;
 use windlass_protocols::protocol::roadmap_rounds::progress;
-use windlass_protocols::protocol::roadmap_rounds::spec::{RoadmapSpec, RoundLimits};
+use windlass_protocols::protocol::roadmap_rounds::spec::{LeftBehind, RoadmapSpec, RoundLimits};
 use windlass_protocols::{CommitId, Role, RunId, TaskId};
 
 /// Where runs keep their files; never a part of what a run looks at.
@@ -38,7 +38,7 @@ pub(crate) async fn start(
     let wanted =
         Wanted { host, command: &command, settings: &settings, checkout: &checkout, repository: &repository };
     let looked = wanted.first_look().await?;
-    let spec = wanted.spec(&looked)?;
+    let spec = wanted.spec(&looked, wanted.left_behind(&looked).await?)?;
     for text in settings.warnings.iter().chain(&looked.plane.oddities) {
         watcher.hear(&Event::Notice { text: text.clone() });
     }
@@ -68,7 +68,7 @@ async fn begin_alone(
 ) -> Result<RunOutcome, Fault> {
     let top = wanted.checkout.work_tree().to_string_lossy();
     overtake::stop_the_others(wanted.host, (&top, &run), held, watcher).await?;
-    begin(wanted.host, wanted.placed(run)?, held, watcher).await
+    begin(wanted.host, wanted.placed(run).await?, held, watcher).await
 }
 
 struct Wanted<'a> {
@@ -80,6 +80,10 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
+    async fn left_behind(&self, looked: &Looked) -> Result<Vec<LeftBehind>, Fault> {
+        left_behind::of(self.host, self.checkout.work_tree(), &looked.plane).await
+    }
+
     fn look(&self) -> Result<Looked, Fault> {
         control_plane::look(self.repository)?.map_err(|trouble| refusal(&trouble))
     }
@@ -112,17 +116,17 @@ impl Wanted<'_> {
     }
 
     /// Looks at everything once more, now that no other run of this repository can begin.
-    fn placed(&self, run: RunId) -> Result<RunContext, Fault> {
+    async fn placed(&self, run: RunId) -> Result<RunContext, Fault> {
         let looked = self.look()?;
         trust::require(self.host, self.checkout, self.settings, self.command.yes)?;
-        let mut spec = self.spec(&looked)?;
+        let mut spec = self.spec(&looked, self.left_behind(&looked).await?)?;
         let run_dir = self.checkout.work_tree().join(RUNS).join(run.as_str());
         spec.place.run_dir = run_dir.to_string_lossy().into_owned();
         let whole = Spec::RoadmapRounds(Box::new(spec));
         self.host.run_context(run, whole, self.repository.clone(), self.settings)
     }
 
-    fn spec(&self, looked: &Looked) -> Result<RoadmapSpec, Fault> {
+    fn spec(&self, looked: &Looked, left_behind: Vec<LeftBehind>) -> Result<RoadmapSpec, Fault> {
         let settings = self.settings;
         let text = |path: &std::path::Path| {
             path.to_str().map(str::to_owned).ok_or_else(|| {
@@ -160,6 +164,7 @@ impl Wanted<'_> {
                 fence: fence(settings, &self.command.directory),
                 gate: gate_rules(settings),
             },
+            left_behind,
         })
     }
 

@@ -172,6 +172,9 @@ impl Told<'_> {
         match feedback {
             "" if self.first => Again::First,
             "" => Again::SentBack("What was left before did not bring the round on."),
+            _ if feedback.contains("the base branch moved") && self.asked.work.kind == WorkKind::Review => {
+                Again::BaseMergedIn(feedback)
+            }
             _ if feedback.starts_with("the base branch moved") => Again::BaseMoved(feedback),
             _ if rejected => Again::Rejected(feedback),
             _ => Again::SentBack(feedback),

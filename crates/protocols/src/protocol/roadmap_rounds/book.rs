@@ -3,9 +3,9 @@
 
 use super::integrity::RoundGate;
 use super::plane::{
-    DirectSeen, Evidence, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateReview, UpdateSeen,
-    UpdateStatus,
+    DirectSeen, Evidence, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateSeen, UpdateStatus,
 };
+use super::spec::RoadmapSpec;
 use super::steps::{FinalizeRound, PublishUpdate, RoundWork, WorkCaptured, WorkKind};
 use crate::kernel::attempts::Attempts;
 use crate::kernel::conversation::LastSession;
@@ -62,6 +62,8 @@ pub struct RoundBook {
     pub must_combine: bool,
     /// How often that was so.
     pub conflicted: u32,
+    /// Somebody else moved the base since the two were last judged together.
+    pub outpaced: bool,
     /// How often its worktree was brought back without being seen to stand since.
     pub reopened: u32,
 }
@@ -88,15 +90,16 @@ impl RoundBook {
             blocked_at: None,
             must_combine: false,
             conflicted: 0,
+            outpaced: false,
             reopened: 0,
         }
     }
 
     /// A round that somebody else's controller left, as its record and its artifacts have it.
-    pub(super) fn found(round: &RoundSeen) -> Self {
+    pub(super) fn found(round: &RoundSeen, spec: &RoadmapSpec) -> Self {
         Self {
             stage: round.stage,
-            approval: approval_at(round, round.stage),
+            approval: approval_at(round, round.stage, spec),
             merged: round.evidence.merged,
             found: true,
             taken_up: false,
@@ -106,14 +109,19 @@ impl RoundBook {
 }
 
 /// What another controller's round was approved by, if it is at the stage for that.
-pub(super) fn approval_at(round: &RoundSeen, stage: RoundStage) -> Option<(Digest, Option<CommitId>)> {
+pub(super) fn approval_at(
+    round: &RoundSeen,
+    stage: RoundStage,
+    spec: &RoadmapSpec,
+) -> Option<(Digest, Option<CommitId>)> {
     let direct = round.evidence.plan.as_ref().and_then(|plan| plan.direct.as_ref());
     let ((Some(ReviewSeen::Approved { artifact, .. }), _) | (_, Some(DirectSeen::Proven { artifact, .. }))) =
         (&round.evidence.review, direct)
     else {
         return None;
     };
-    (stage == RoundStage::FinalizeRound).then(|| (artifact.clone(), round.head.clone()))
+    let counts = stage == RoundStage::FinalizeRound && spec.believes(&round.id, false, artifact);
+    counts.then(|| (artifact.clone(), round.head.clone()))
 }
 
 /// Whether somebody else's artifacts of this stage speak for it: they are there, and no review says that they must not.
@@ -172,13 +180,10 @@ pub struct UpdateBook {
 }
 
 impl UpdateBook {
-    pub(super) fn found(update: &UpdateSeen) -> Self {
-        let approval = match &update.review {
-            Some(UpdateReview::Approved { artifact }) if update.status == UpdateStatus::Approved => {
-                Some((artifact.clone(), update.head.clone()))
-            }
-            _ => None,
-        };
+    pub(super) fn found(update: &UpdateSeen, spec: &RoadmapSpec) -> Self {
+        let approval = update.approval().filter(|(artifact, _)| {
+            update.status == UpdateStatus::Approved && spec.believes(&update.source_round, true, artifact)
+        });
         let (status, merged) = (Some(update.status), update.merged);
         Self { status, approval, merged, to_take_up: true, ..Self::default() }
     }

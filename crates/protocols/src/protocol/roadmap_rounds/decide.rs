@@ -2,9 +2,10 @@
 
 use super::end::End;
 use super::facts::{Closed, Fact as RoadmapFact, OutKind, RetryKind, UpdateStep, Why};
-use super::next::{conclude, go_on, record, state};
+use super::next::{Next, conclude, go_on, record, state};
 use super::plane::{Plane, RoundStage, UpdateTrigger};
 use super::reconcile;
+use super::reviewing::pattern;
 use super::rounds::closeout;
 use super::state::State;
 use super::steps::{
@@ -359,10 +360,12 @@ fn combined(draft: &mut Draft, asked: &CombineWork, head: &CommitId, conflicts: 
         draft,
         RoadmapFact::WorkCombined { round: round.clone(), head, with, conflicts: conflicts.clone() },
     );
-    if known == Some(RoundStage::FinalizeRound) {
-        let to = if conflicts.is_empty() { RoundStage::Review } else { RoundStage::Implement };
+    let to = if conflicts.is_empty() { RoundStage::Review } else { RoundStage::Implement };
+    if let Some(from @ (RoundStage::FinalizeRound | RoundStage::Review)) = known
+        && from != to
+    {
         let why = Why::BaseMoved { conflicts };
-        record(draft, RoadmapFact::StageDecided { round, from: RoundStage::FinalizeRound, to, why });
+        record(draft, RoadmapFact::StageDecided { round, from, to, why });
     }
 }
 
@@ -388,12 +391,15 @@ fn held_back(draft: &mut Draft, asked: &FinalizeRound, held: &Held) {
         // The next look at the plane shows the base as it is.
         Held::BaseMoved => {}
         Held::Stale { why } => {
-            let cycles = state(draft).book.rounds.get(&round).map_or(0, |book| book.review_cycles);
-            if cycles > state(draft).limits().review_cycles {
-                return block_round(draft, &round, format!("its closeout cannot be applied: {why}"));
+            let said = format!("its closeout cannot be applied: {why}");
+            match pattern(draft, &round, &said) {
+                Some(Some(Next::Decided(fact))) => record(draft, *fact),
+                Some(_) => {}
+                None => {
+                    let why = Why::CloseoutStale { why: why.clone() };
+                    record(draft, RoadmapFact::StageDecided { round, from, to: RoundStage::Review, why });
+                }
             }
-            let why = Why::CloseoutStale { why: why.clone() };
-            record(draft, RoadmapFact::StageDecided { round, from, to: RoundStage::Review, why });
         }
         Held::Conflicts { paths } => {
             let conflicted = state(draft).book.rounds.get(&round).map_or(0, |book| book.conflicted);

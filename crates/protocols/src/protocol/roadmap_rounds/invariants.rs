@@ -381,7 +381,7 @@ impl<'a> Watch<'a> {
             let seen = self.seen.plane.and_then(|plane| plane.round(round));
             let untold = self.seen.found.contains(round) && !self.seen.approvals.contains_key(round);
             if let (true, Some(seen)) = (untold, seen)
-                && let Some(approval) = super::book::approval_at(seen, *stage)
+                && let Some(approval) = super::book::approval_at(seen, *stage, self.spec)
             {
                 self.seen.approvals.insert(round.clone(), approval);
             }
@@ -395,7 +395,7 @@ impl<'a> Watch<'a> {
                 self.seen.stages.insert(round.id.clone(), round.stage);
                 self.seen.found.insert(round.id.clone());
                 self.seen.approvals.remove(&round.id);
-                if let Some(approval) = super::book::RoundBook::found(round).approval {
+                if let Some(approval) = super::book::RoundBook::found(round, self.spec).approval {
                     self.seen.approvals.insert(round.id.clone(), approval);
                 }
             }
@@ -403,7 +403,7 @@ impl<'a> Watch<'a> {
         match &plane.update {
             // An update another controller left approved.
             Some(update) if !self.seen.update => {
-                self.seen.update_approval = super::book::UpdateBook::found(update).approval;
+                self.seen.update_approval = super::book::UpdateBook::found(update, self.spec).approval;
             }
             None if self.seen.update_shown => self.seen.update = false,
             Some(_) | None => {}

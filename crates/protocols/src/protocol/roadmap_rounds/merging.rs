@@ -6,7 +6,8 @@ use super::integrity;
 use super::next::{Next, Waiting, control, state};
 use super::ordering;
 use super::plane::{PlanSeen, Plane, RoundSeen, RoundStage};
-use super::rounds::{approving, give_up, to_stage, waits};
+use super::reviewing::{is_being_looked_into, pattern};
+use super::rounds::{approving, to_stage, waits};
 use super::steps::{CombineWork, FinalizeRound, PlaneStep};
 use super::taking_up::{UNJUDGED, missing_shares};
 use crate::draft::Draft;
@@ -24,8 +25,11 @@ pub(super) fn finalize(
     book: &RoundBook,
     waiting: &mut Waiting,
 ) -> Option<Next> {
-    let stale = |why: &str| back(draft, (round, book), RoundStage::Review, stale_approval(why));
-    let unproven = |to, why: &str| back(draft, (round, book), to, Why::Unproven { why: why.to_string() });
+    if is_being_looked_into(draft, &round.id) {
+        return None;
+    }
+    let stale = |why: &str| back(draft, round, RoundStage::Review, stale_approval(why));
+    let unproven = |to, why: &str| back(draft, round, to, Why::Unproven { why: why.to_string() });
     let Some(plan) = &round.evidence.plan else {
         return unproven(RoundStage::Plan, "its plan is not in what would be merged");
     };
@@ -52,7 +56,7 @@ pub(super) fn finalize(
         return Some(to_stage(round, HERE, RoundStage::Plan, why));
     }
     if let Some(why) = outdated(draft, plane, round, plan) {
-        return back(draft, (round, book), RoundStage::Plan, Why::PlanOutdated { why });
+        return back(draft, round, RoundStage::Plan, Why::PlanOutdated { why });
     }
     if plane.update.is_some() || state(draft).book.update.is_some() {
         waiting.reason(format!("{} waits for the roadmap update to be over", round.id));
@@ -66,6 +70,14 @@ pub(super) fn finalize(
     let moved = round.fork.as_ref() != Some(&plane.base);
     // Nobody has looked at the two together: code, or what its milestone asks for.
     if (moved && (round.code_drifted || round.roadmap_drifted)) || book.must_combine {
+        // Rounds of its own that were merged come to an end; whoever else moves the base need not.
+        let outpaced =
+            "others move the base each time before it can be merged, and it is reviewed again for it";
+        if book.outpaced
+            && let Some(next) = pattern(draft, &round.id, outpaced)
+        {
+            return next;
+        }
         return bring_base(draft, plane, round);
     }
     // Whoever approved it, somebody else's reviewer or its own planner, may not have been shown what it does to its measures.
@@ -93,12 +105,9 @@ fn stale_approval(why: &str) -> Why {
 }
 
 /// Every way back from here costs agents, and each is counted: what leads back again and again is given up with its reason.
-fn back(draft: &Draft, (round, book): (&RoundSeen, &RoundBook), to: RoundStage, why: Why) -> Option<Next> {
-    let state = state(draft);
-    if book.review_cycles > state.limits().review_cycles {
-        return give_up(state, round, format!("what approves it does not last: {}", why.words()));
-    }
-    Some(to_stage(round, HERE, to, why))
+fn back(draft: &Draft, round: &RoundSeen, to: RoundStage, why: Why) -> Option<Next> {
+    let said = format!("what approves it does not last: {}", why.words());
+    pattern(draft, &round.id, &said).unwrap_or_else(|| Some(to_stage(round, HERE, to, why)))
 }
 
 /// Merges the base into the round's branch, so that whoever is asked next sees it.

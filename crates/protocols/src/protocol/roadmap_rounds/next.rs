@@ -146,6 +146,12 @@ fn decide(draft: &Draft, plane: &Plane) -> Next {
     if let Some(fact) = recovery(state, plane) {
         return decided(fact);
     }
+    // A stale `done` goes before anything is begun under it.
+    if plane.stage == ControllerStage::Done
+        && let Some(fact) = stage(state, plane)
+    {
+        return decided(fact);
+    }
     if let Some(next) = ladder::investigations(draft, plane) {
         return next;
     }

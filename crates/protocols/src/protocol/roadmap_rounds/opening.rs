@@ -1,7 +1,8 @@
 //! When another round may begin, and whether what its planner chose is one the roadmap allows beside the rounds that are
 //! live. The controller never chooses itself.
 
-use super::next::{Next, Waiting, control, state};
+use super::facts::Fact as RoadmapFact;
+use super::next::{Next, Waiting, control, decided, state};
 use super::ordering;
 use super::plane::{Direction, Milestone, ParallelHint, PlanSeen, Plane, RoundSeen};
 use super::state::State;
@@ -10,6 +11,9 @@ use crate::draft::Draft;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+/// People take out a round now and then; so many in a row, with nothing merged between them, are not a person's decisions.
+const MAX_VANISHED: u32 = 5;
 
 pub(super) fn decide(draft: &Draft, plane: &Plane, waiting: &mut Waiting) -> Option<Next> {
     let state = state(draft);
@@ -25,6 +29,14 @@ pub(super) fn decide(draft: &Draft, plane: &Plane, waiting: &mut Waiting) -> Opt
     }
     if !plane.rounds.is_empty() && !may_open_beside(state, plane) {
         return None;
+    }
+    if state.vanished >= MAX_VANISHED {
+        let why = format!(
+            "{} rounds in a row were taken out of orchestrator/state.json before they came to anything: find out who does \
+             that, then resume",
+            state.vanished
+        );
+        return Some(decided(RoadmapFact::Blocked { round: None, update: false, rejection: None, why }));
     }
     let round = format!("round-{:03}", plane.next_number);
     Some(control(PlaneStep::OpenWorktree(OpenWorktree {

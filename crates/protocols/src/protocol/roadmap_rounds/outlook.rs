@@ -142,6 +142,7 @@ fn anybody(plane: &Plane) -> RoadmapSpec {
             fence: Fence::default(),
             gate: crate::kernel::gate::GateRules::default(),
         },
+        left_behind: Vec::new(),
     }
 }
 

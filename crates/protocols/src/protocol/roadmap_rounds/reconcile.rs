@@ -3,7 +3,7 @@
 
 use super::asking::dropped;
 use super::book::{RoundBook, UpdateBook, of_stage, speaks_for};
-use super::plane::{ControllerStage, Plane, RoundStage, UpdateStatus};
+use super::plane::{ControllerStage, DirectSeen, Plane, ReviewSeen, RoundSeen, RoundStage, UpdateStatus};
 use super::state::State;
 use super::steps::{RoundWork, StateEdit, WorkKind};
 use alloc::collections::BTreeSet;
@@ -23,7 +23,8 @@ pub(super) fn noticed(state: &State, plane: &Plane) -> Vec<String> {
     if state.known_base.as_ref().is_some_and(|known| *known != plane.base) {
         told.push(format!("somebody moved {} to {}", plane.base_branch, plane.base));
     }
-    if plane.stage == ControllerStage::Done && !plane.is_terminal() {
+    let stale = |plane: &Plane| plane.stage == ControllerStage::Done && !plane.is_terminal();
+    if stale(plane) && !state.plane.as_ref().is_some_and(stale) {
         let open: Vec<&str> = plane.unfinished().map(|milestone| milestone.id.as_str()).collect();
         told.push(format!("the state says done, but milestones are open: {}", open.join(", ")));
     }
@@ -63,7 +64,12 @@ fn gone(state: &State, plane: &Plane) -> Vec<String> {
 /// The plane as it is from now on.
 pub(super) fn take(state: &mut State, plane: &Plane) {
     for round in gone(state, plane) {
+        let merged = state.book.rounds.get(&round).is_some_and(|book| book.merged);
+        state.vanished += u32::from(!merged);
         state.book.forget(&round);
+    }
+    if state.known_base.as_ref().is_some_and(|known| *known != plane.base) {
+        state.book.rounds.values_mut().for_each(|book| book.outpaced = true);
     }
     state.plane = Some(plane.clone());
     for seen in &plane.rounds {
@@ -74,7 +80,7 @@ pub(super) fn take(state: &mut State, plane: &Plane) {
                 if !seen.evidence.merged {
                     state.taken_up.insert(seen.id.clone());
                 }
-                state.book.rounds.insert(seen.id.clone(), RoundBook::found(seen));
+                state.book.rounds.insert(seen.id.clone(), RoundBook::found(seen, &state.spec));
             }
             Some(book) if book.stage == seen.stage || !written => {
                 book.merged |= seen.evidence.merged;
@@ -133,7 +139,7 @@ fn take_update(state: &mut State, plane: &Plane) {
         }
         (Some(seen), _) => {
             state.book.forget_update();
-            state.book.update = Some((seen.source_round.clone(), UpdateBook::found(seen)));
+            state.book.update = Some((seen.source_round.clone(), UpdateBook::found(seen, &state.spec)));
         }
     }
 }
@@ -149,6 +155,18 @@ fn is_update_ahead(seen: UpdateStatus, agreed: Option<UpdateStatus>) -> bool {
     }
 }
 
+/// Whoever was stopped over an approving file has approved nothing: an earlier run of ours knows whether it was taken for one.
+fn is_believed(state: &State, seen: &RoundSeen, stage: RoundStage) -> bool {
+    let direct = seen.evidence.plan.as_ref().and_then(|plan| plan.direct.as_ref());
+    match (stage, &seen.evidence.review, direct) {
+        (RoundStage::Review, Some(ReviewSeen::Approved { artifact, .. }), _)
+        | (RoundStage::Plan, _, Some(DirectSeen::Proven { artifact, .. })) => {
+            state.spec.believes(&seen.id, false, artifact)
+        }
+        _ => true,
+    }
+}
+
 /// What another controller's agents left counts as their word, once it is committed.
 pub(super) fn speak_for_themselves(state: &mut State, round: &str) {
     let Some(seen) = state.plane.as_ref().and_then(|plane| plane.round(round)) else { return };
@@ -156,7 +174,7 @@ pub(super) fn speak_for_themselves(state: &mut State, round: &str) {
     let agreed = book.stage;
     // Of a round that agents of this run worked on, only a new review is one.
     let old = agreed == RoundStage::Review && (book.unjudged || !state.is_untouched(round));
-    if old || !speaks_for(&seen.evidence, agreed) {
+    if old || !speaks_for(&seen.evidence, agreed) || !is_believed(state, seen, agreed) {
         return;
     }
     if let Some(work) = of_stage(round, agreed) {

@@ -117,7 +117,7 @@ impl State {
                 book.unjudged |= *stage == RoundStage::Review && !book.taken_up;
                 let seen = self.plane.as_ref().and_then(|plane| plane.round(round));
                 if let (true, Some(seen)) = (untouched && book.approval.is_none(), seen) {
-                    book.approval = super::book::approval_at(seen, *stage);
+                    book.approval = super::book::approval_at(seen, *stage, &self.spec);
                 }
             }
             self.book.begin_stage(round, false);
@@ -161,10 +161,13 @@ impl State {
             Some(ReviewSeen::Rejected { changes, .. }) => Some(changes.clone()),
             _ => None,
         });
+        let review = RoundWork { round: round.clone(), kind: WorkKind::Review };
+        let spoken = self.book.works.get(&review).is_some_and(|known| known.came_back);
         if let Some(book) = self.book.rounds.get_mut(round) {
             // Whoever goes on with it hears what its last review said, not what one before it did.
             if let (RoundStage::Review, Some(changes)) = (book.stage, rejected) {
                 book.told = changes;
+                book.rejected += u32::from(spoken);
             }
             book.blocked_at = Some(book.stage);
             book.stage = RoundStage::Blocked;

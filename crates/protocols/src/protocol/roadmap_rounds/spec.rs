@@ -5,7 +5,7 @@ use crate::kernel::availability::Patience;
 use crate::kernel::budget::Caps;
 use crate::kernel::place::Place;
 use crate::observation::Rejection;
-use crate::vocabulary::TaskId;
+use crate::vocabulary::{Digest, TaskId};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,20 @@ pub struct RoadmapSpec {
     pub patience: Patience,
     /// `doer_branch` is the base branch, which receives the squash commits.
     pub place: Place,
+    /// What earlier runs knew of what they left live. Of the reviews that lie there, only what was decided then counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<LeftBehind>,
+}
+
+/// A round, or the roadmap update that came of it, as the run before knew it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftBehind {
+    pub round: String,
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub update: bool,
+    /// The file that approved it, taken from whoever may do that; absent where nobody had decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<Digest>,
 }
 
 /// How often something is tried in the same way before something else is.
@@ -55,6 +69,21 @@ impl RoundLimits {
 }
 
 impl RoadmapSpec {
+    /// Whether an approving file that lies there may be somebody's word: of what an earlier run left behind only what that run
+    /// took for one. Of another controller's rounds nobody can tell.
+    pub(super) fn believes(&self, round: &str, update: bool, artifact: &Digest) -> bool {
+        self.left(round, update).is_none_or(|left| left.approved.as_ref() == Some(artifact))
+    }
+
+    /// Whether an earlier run knew it.
+    pub(super) fn has_left(&self, round: &str, update: bool) -> bool {
+        self.left(round, update).is_some()
+    }
+
+    fn left(&self, round: &str, update: bool) -> Option<&LeftBehind> {
+        self.left_behind.iter().find(|left| left.round == round && left.update == update)
+    }
+
     pub(crate) fn validate(&self) -> Result<(), Rejection> {
         let refuse = |why: &str| Err(Rejection::InvalidSpec { why: why.to_string() });
         if self.caps.rounds == 0 || self.parallel == Some(0) {

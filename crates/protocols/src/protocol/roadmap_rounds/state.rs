@@ -6,6 +6,7 @@ use super::end::End;
 use super::facts::{Fact as RoadmapFact, Why};
 use super::plane::{CloseoutMode, Plane, RoundStage};
 use super::reconcile;
+use super::reviewing;
 use super::spec::{RoadmapSpec, RoundLimits};
 use super::steps::{PlaneOutcome, PlaneStep, RoundWork, StateEdit, WorkKind, WorktreePurpose};
 use crate::effect::Effect;
@@ -54,6 +55,8 @@ pub struct State {
     pub waiting_until: Option<Millis>,
     /// The base branch as the loop left it or last saw it.
     pub known_base: Option<CommitId>,
+    /// Rounds in a row that somebody took out of the state before they came to anything.
+    pub vanished: u32,
     /// The loop changed the roadmap itself since the last look.
     pub own_roadmap_change: bool,
     pub opened: u32,
@@ -130,6 +133,7 @@ impl State {
             last_outage: String::new(),
             waiting_until: None,
             known_base: None,
+            vanished: 0,
             own_roadmap_change: false,
             opened: 0,
             taken_up: BTreeSet::new(),
@@ -374,7 +378,7 @@ impl State {
         self.look_into_given_up();
         self.given_up.clear();
         self.attempts = Attempts::default();
-        (self.outrun, self.shut_out) = (0, false);
+        (self.outrun, self.shut_out, self.vanished) = (0, false, 0);
         self.availability.forget();
         self.plane_is_old = true;
         self.notes.extend(note.map(ToString::to_string));
@@ -435,6 +439,7 @@ impl State {
                     book.must_combine = false;
                 }
                 self.book.show_anew(round);
+                self.review_together(round);
             }
             RoadmapFact::MergeConflicted { round, .. } => {
                 if let Some(book) = self.book.rounds.get_mut(round) {
@@ -479,6 +484,7 @@ impl State {
     fn has_merged(&mut self, round: &str, commit: &CommitId, (closeout, at): (CloseoutMode, Millis)) {
         // What a person said was about what did not get on; that something is merged ends it.
         self.notes.clear();
+        self.vanished = 0;
         self.known_base = Some(commit.clone());
         self.own_roadmap_change = true;
         let mut ignored = Vec::new();
@@ -499,6 +505,7 @@ impl State {
     fn enter(&mut self, round: &str, to: RoundStage, why: &Why) {
         let review = RoundWork { round: round.to_string(), kind: WorkKind::Review };
         let about = self.book.works.get(&review).and_then(|known| known.about.clone());
+        let advice = reviewing::advice(self, round);
         let Some(book) = self.book.rounds.get_mut(round) else { return };
         book.stage = to;
         book.judged = about.filter(|_| matches!(why, Why::Approved { .. }));
@@ -518,7 +525,10 @@ impl State {
                 book.told = alloc::vec![why.clone()];
                 error = Some(why.clone());
             }
-            Why::BaseMoved { .. } => book.told = alloc::vec![why.words()],
+            Why::BaseMoved { .. } => {
+                book.review_cycles += u32::from(core::mem::take(&mut book.outpaced));
+                book.told = alloc::vec![why.words()];
+            }
             Why::CloseoutStale { .. } => {
                 book.review_cycles += 1;
                 book.approval = None;
@@ -543,13 +553,26 @@ impl State {
             }
             Why::Planned { .. } | Why::Proven | Why::PutBack => book.told.clear(),
         }
+        let new: Vec<String> = advice.into_iter().filter(|words| !book.told.contains(words)).collect();
+        book.told.extend(new);
         self.book.begin_stage(round, false);
-        if matches!(why, Why::Planned { .. } | Why::Implemented) && self.is_untouched(round) {
+        // A review counts where the state had it at its reviewer: what lies beside an unfinished stage is none of theirs.
+        if matches!(why, Why::Planned { .. }) && self.is_untouched(round) {
             reconcile::speak_for_themselves(self, round);
         }
         self.write(StateEdit::RoundStage { round: round.to_string(), stage: to });
         self.write(StateEdit::RoundError { round: round.to_string(), error });
         self.write(StateEdit::Retry { retry: None });
+    }
+
+    /// The base was brought into a round that is being reviewed: nobody has seen the two together.
+    fn review_together(&mut self, round: &str) {
+        let Some(book) = self.book.rounds.get_mut(round) else { return };
+        if book.stage == RoundStage::Review {
+            book.outpaced = false;
+            book.told.push(Why::BaseMoved { conflicts: book.conflicts.clone() }.words());
+            self.book.begin_stage(round, false);
+        }
     }
 
     /// Another controller left it, and no agent of this run was asked about it.

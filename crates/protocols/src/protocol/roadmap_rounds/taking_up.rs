@@ -3,7 +3,9 @@
 
 use super::asking;
 use super::next::{Next, control, state};
-use super::plane::{PlanSeen, Plane, RoundSeen, RoundStage, UpdateSeen, UpdateStatus, WorkerState};
+use super::plane::{
+    PlanSeen, Plane, RoundSeen, RoundStage, UpdateReview, UpdateSeen, UpdateStatus, WorkerState,
+};
 use super::reconcile;
 use super::state::State;
 use super::steps::{PlaceLeft, PlaceTaken, PlaneStep, RoundWork, TakeUp, WorkKind};
@@ -83,7 +85,9 @@ impl State {
     /// A person may have worked in the worktree of a round that was given up: that is committed before anything of it counts.
     pub(super) fn look_into_given_up(&mut self) {
         for round in self.given_up.keys().flatten() {
-            let mut works = self.book.works.iter().filter(|(work, _)| work.round == *round);
+            // An investigator only reads.
+            let leaves = |work: &RoundWork| !matches!(work.kind, WorkKind::Investigate { .. });
+            let mut works = self.book.works.iter().filter(|(work, _)| work.round == *round && leaves(work));
             // What an agent left there is still to be taken down as its own.
             let agents =
                 works.any(|(_, known)| known.is_under_way() || known.untaken || known.shown.is_some());
@@ -100,8 +104,13 @@ impl State {
         let seen = self.plane.as_ref().and_then(|plane| plane.update.as_ref());
         let left = seen.and_then(|seen| match seen.status {
             UpdateStatus::Authoring if seen.authored => Some(WorkKind::AuthorUpdate),
-            UpdateStatus::Review if seen.review.is_some() && !own.is_unjudged() => {
-                Some(WorkKind::ReviewUpdate)
+            UpdateStatus::Review if !own.is_unjudged() => {
+                let word = seen.review.as_ref()?;
+                let believed = match word {
+                    UpdateReview::Approved { artifact } => self.spec.believes(round, true, artifact),
+                    UpdateReview::Rejected { .. } => !self.spec.has_left(round, true),
+                };
+                believed.then_some(WorkKind::ReviewUpdate)
             }
             _ => None,
         });
