@@ -56,6 +56,7 @@ fn outside_of_blocks(prompt: &str) -> String {
 fn a_controller_gets_its_text_then_setpoint_measurements_history_and_child() {
     let agent = body(AgentTemplate::OuterController { node_id: "a" });
     let prompt = ControllerPrompt {
+        around: &[],
         node: NODE,
         places: PLACES,
         agent: &agent,
@@ -97,6 +98,7 @@ fn the_engines_paths_stand_below_the_fixed_ones_of_flat_files() {
     let agent = body(AgentTemplate::FlatController { sensors: &[] });
     let node = NodeBrief { node_path: None, ..NODE };
     let text = ControllerPrompt {
+        around: &[],
         node,
         places: PLACES,
         agent: &agent,
@@ -200,6 +202,7 @@ fn nothing_foreign_leaves_its_block() {
     let child = Some(ChildView { node_id: "inner", result: Some(evil) });
     let prompts = [
         ControllerPrompt {
+            around: &[],
             node,
             places,
             agent: "Agent.",
@@ -237,4 +240,35 @@ fn an_agent_file_with_an_open_fence_does_not_swallow_the_context() {
         target: "x",
     };
     assert!(prompt.render().contains("make\n~~~\n\n## Orchestration Context\n"));
+}
+
+#[test]
+fn what_a_loop_around_measured_stands_under_a_heading_of_its_own() {
+    let own = SensorView {
+        name: "style",
+        output_file: "style.md",
+        target: "exits 0",
+        need: Need::Required,
+        status: Some(SensorStatus::Pending),
+        reading: "",
+        output_tail: "",
+    };
+    let outer =
+        SensorView { name: "units", output_file: "units.md", status: Some(SensorStatus::Fail), ..own };
+    let prompt = ControllerPrompt {
+        node: NODE,
+        places: PLACES,
+        agent: "{sensors-section}",
+        sensors: &[own],
+        around: &[outer],
+        history: &[],
+        child: None,
+        gate: GateEvidence::default(),
+    };
+    let text = prompt.render();
+    let (before, information) = text.split_once("### What the loop around this one measured").unwrap();
+    assert!(before.contains("measurement of sensor style") && !before.contains("units"), "{before}");
+    assert!(information.contains("measurement of sensor units"), "{information}");
+    let alone = ControllerPrompt { around: &[], ..prompt }.render();
+    assert!(!alone.contains("around this one"), "{alone}");
 }

@@ -245,6 +245,16 @@ fn targets_of_a_flat_set_up_move_with_it_into_a_flow() {
 }
 
 #[test]
+fn a_flat_set_up_does_not_write_over_the_files_of_a_flow() {
+    let place = Place::new();
+    place.init(&["--levels", "1", "--sensor", "test=make test"]);
+    place.repository.commit("set up");
+    let refused = place.control("init", &["--flat"]).exits_with(2);
+    assert!(refused.stderr.contains("flow.yaml is there"), "{}", refused.stderr);
+    assert_eq!(place.repository.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
 fn what_cannot_be_a_set_up_is_refused_before_anything_is_written() {
     let place = Place::new();
     let nothing = place.control("init", &[]).exits_with(2);

@@ -173,6 +173,7 @@ fn new_limits(state: &State, limits: &NewLimits) -> String {
 
 fn acted(action: &Action) -> (String, Tone) {
     let report = match action.summary.as_str() {
+        "" if action.artifact.is_some() => "the actuator's report does not say what was done".to_owned(),
         "" => "the actuator leaves no report".to_owned(),
         summary => format!("the actuator reports: {summary}"),
     };

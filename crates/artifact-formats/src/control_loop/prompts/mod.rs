@@ -77,6 +77,8 @@ pub struct ControllerPrompt<'a> {
     pub agent: &'a str,
     /// In order of priority.
     pub sensors: &'a [SensorView<'a>],
+    /// What a loop around this one measured, where this one has not measured yet.
+    pub around: &'a [SensorView<'a>],
     /// What the engine saw in the iterations so far: stagnation, oscillation, regression, best so far, refused claims.
     pub history: &'a [&'a str],
     /// Present for a node whose actuator is a child loop.
@@ -133,6 +135,7 @@ impl ControllerPrompt<'_> {
         let values = [
             ("report_path", inline_code(&report)),
             ("sensors", measurements(self.sensors)),
+            ("around", around(self.around)),
             ("history", data_block("observations of the engine", &history)),
             ("child", child),
             ("plan_rule", plan_rule.trim_end().to_owned()),
@@ -254,6 +257,16 @@ fn measurements(sensors: &[SensorView<'_>]) -> String {
         )
     });
     blocks.collect::<Vec<_>>().join("\n\n")
+}
+
+fn around(sensors: &[SensorView<'_>]) -> String {
+    if sensors.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\n### What the loop around this one measured\n\nFor your information: these are not the sensors of this loop, and its target does not depend on them.\n\n{}\n",
+        measurements(sensors)
+    )
 }
 
 fn child_result(child: ChildView<'_>) -> String {

@@ -117,3 +117,30 @@ fn a_child_begins_with_pending_files_and_its_parent_s_readings() {
     assert_eq!(entry.sensors[0].status, "pending");
     assert!(entry.action.contains("sensors skipped"), "{entry:?}");
 }
+
+#[test]
+fn an_inner_controller_is_first_shown_its_own_sensors_as_pending_and_the_outer_ones_as_information() {
+    let plant = Plant::levels(1, 1);
+    let keep = plant.world.shared("prompt.md");
+    let told = format!(
+        "[ \"$WINDLASS_LABEL\" = 1.1 ] && cat > {}\n{}",
+        keep.display(),
+        super::plant::counting_controller(1)
+    );
+    let _ = plant.run(&told, super::plant::ADDING_ACTUATOR, &[]).exits_with(0);
+    let prompt = std::fs::read_to_string(keep).unwrap();
+    let (own, around) = prompt.split_once("### What the loop around this one measured").expect("information");
+    assert!(own.contains("status: pending") && !own.contains("status: fail"), "{own}");
+    assert!(around.contains("status: fail"), "{around}");
+}
+
+#[test]
+fn the_report_of_an_actuator_names_the_files_of_the_snapshot() {
+    let plant = Plant::flat(1);
+    let silent = "echo 1 > value; echo x > new; printf '## What Was Done\\n\\n' > \"$WINDLASS_OUTBOX/actuator-output.md\"";
+    let _ = plant.run(&super::plant::counting_controller(1), silent, &[]).exits_with(0);
+    let report = plant.ends_with(".ai-loop/actuator-output.md");
+    assert!(report.contains("- `new` (created)\n- `value` (modified)"), "{report}");
+    let log = plant.world.windlass(&["log", &plant.run_id()]).exits_with(0).stdout;
+    assert!(!log.contains("leaves no report"), "{log}");
+}

@@ -25,7 +25,7 @@ pub(super) enum Uncommitted {
 pub(super) fn base(
     repository: &Repository,
     environment: &Environment,
-    uncommitted: Uncommitted,
+    (uncommitted, place): (Uncommitted, Workplace),
 ) -> Result<(Commit, Option<TreeId>), Fault> {
     let head = repository.head().map_err(|error| match error {
         GitError::UnknownRevision { .. } => no_commit_yet(),
@@ -38,9 +38,14 @@ pub(super) fn base(
         return Ok((head, None));
     }
     if uncommitted == Uncommitted::Refused {
-        return Err(dirty(&changed)
-            .hint("commit or stash them")
-            .hint("or take them along as the first commit of the loop's branch with `--allow-dirty`"));
+        let refused = dirty(&changed).hint("commit or stash them");
+        if place == Workplace::InPlace {
+            return Err(refused
+                .hint("or let the loop work in its own worktree: `--allow-dirty` instead of `--in-place`"));
+        }
+        return Err(
+            refused.hint("or take them along as the first commit of the loop's branch with `--allow-dirty`")
+        );
     }
     let content = checkout.tree(&head)?;
     let parts = Overlay { content: &content, replaced: &[], removed: &[RUNS], files: &[] };

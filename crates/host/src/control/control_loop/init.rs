@@ -26,6 +26,11 @@ pub(crate) fn init(command: &InitControl) -> Result<InitReport, Fault> {
     let top = checkout.work_tree();
     let files = InWorkTree(top);
     let known = known::read(&files);
+    if command.levels == Some(InitLevels::Flat) && files.read(FLOW_FILE).is_some() {
+        return Err(Fault::new(Code::BadArgument, format!("{FLOW_FILE} is there, and a run would go by it"))
+            .kept("nothing was written")
+            .hint(format!("`--flat` would write over agent files that the flow uses: remove {FLOW_FILE} first, or leave `--flat` away")));
+    }
     let sensors = sensors(&files, &known, &command.sensors)?;
     let planned = plan(&known, &sensors, command.levels)?;
     let mut report = InitReport {
@@ -36,7 +41,7 @@ pub(crate) fn init(command: &InitControl) -> Result<InitReport, Fault> {
         written: Vec::new(),
         unchanged: Vec::new(),
         kept: Vec::new(),
-        warnings: warnings(&files, &known, &sensors, planned.flow.as_ref()),
+        warnings: warnings(&files, &known, &sensors),
         next_steps: Vec::new(),
     };
     let writer = if command.dry_run { Writer::Dry } else { Writer::Into(top) };
@@ -293,22 +298,13 @@ impl Writer<'_> {
     }
 }
 
-fn warnings(
-    files: &dyn SetupFiles,
-    known: &Known,
-    sensors: &[PlannedSensor],
-    flow: Option<&Flow>,
-) -> Vec<String> {
+fn warnings(files: &dyn SetupFiles, known: &Known, sensors: &[PlannedSensor]) -> Vec<String> {
     let mut warnings = known.warnings.clone();
     let measured = sensors.iter().filter_map(|sensor| {
         let command = sensor.command.clone()?;
         Some(Found { name: sensor.name.clone(), command, why: String::new() })
     });
     warnings.extend(detect::overlaps(&measured.collect::<Vec<_>>(), files));
-    if flow.is_none() && files.read(FLOW_FILE).is_some() {
-        warnings
-            .push(format!("{FLOW_FILE} is there and comes first: without it the flat files would be used"));
-    }
     let ignored = files.read(".gitignore").map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     for folder in [paths::LOOP_DIRECTORY, ".claude", paths::AGENTS_DIRECTORY] {
         if ignored.iter().flat_map(|text| text.lines()).any(|line| line.trim().trim_matches('/') == folder) {

@@ -18,7 +18,7 @@ use windlass_protocols::outcome::{Better, Reading, ReadingStatus};
 use windlass_protocols::protocol::Protocol;
 use windlass_protocols::protocol::feedback_control::facts::Fact as ControlFact;
 use windlass_protocols::protocol::feedback_control::frame::Frame;
-use windlass_protocols::protocol::feedback_control::spec::{Actuator, Dialect, Sensor};
+use windlass_protocols::protocol::feedback_control::spec::{Actuator, Dialect, Sensor, Workplace};
 use windlass_protocols::protocol::feedback_control::state::State;
 use windlass_protocols::{Fact, Run};
 
@@ -62,7 +62,8 @@ pub(crate) fn setup(host: &Host, repository: &Path) -> Result<SetupReport, Fault
             }
             let head = repository.head().map_err(git_fault)?;
             report.warnings.extend(crate::submodules::in_words(&repository, &head.tree));
-            let base = ground::base(&repository, &host.environment, Uncommitted::Refused);
+            let base =
+                ground::base(&repository, &host.environment, (Uncommitted::Refused, Workplace::OwnWorktree));
             let grounds = [base.map(drop), ground::room(&repository, None)];
             let wrong = grounds.into_iter().filter_map(Result::err);
             report.problems.extend(wrong.map(|fault| ground::in_words(&fault)));

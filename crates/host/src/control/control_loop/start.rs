@@ -43,6 +43,11 @@ pub(crate) async fn start(
         return Err(Fault::new(Code::BadArgument, "`--in-place` and `--allow-dirty` cannot go together")
             .hint("commit or stash your changes, or let the loop work in its own worktree"));
     }
+    if let Some(name) = command.branch.as_deref().and_then(|branch| branch.strip_prefix("refs/heads/")) {
+        return Err(Fault::new(Code::BadArgument, "`--branch` takes the name of a branch, not a reference")
+            .kept("nothing was begun")
+            .hint(format!("`--branch {name}`")));
+    }
     let checkout = Checkout::discover(&command.repository).map_err(git_fault)?;
     let settings = host.settings_for(Some(checkout.work_tree()), &command.settings)?;
     for warning in &settings.warnings {
@@ -92,7 +97,8 @@ impl Wanted<'_> {
     fn base(&self) -> Result<(Commit, Option<windlass_git_workspaces::TreeId>), Fault> {
         let uncommitted =
             if self.command.allow_dirty { Uncommitted::TakenAlong } else { Uncommitted::Refused };
-        let (head, dirty) = ground::base(self.repository, &self.host.environment, uncommitted)?;
+        let place = if self.command.in_place { Workplace::InPlace } else { Workplace::OwnWorktree };
+        let (head, dirty) = ground::base(self.repository, &self.host.environment, (uncommitted, place))?;
         if self.command.in_place {
             ground::hold_to_the_bytes(self.repository, &head)?;
         }

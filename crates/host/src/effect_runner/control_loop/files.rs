@@ -1,12 +1,12 @@
 //! The loop's own files in the form of the original, from the state of the run and from sealed evidence alone: written
 //! twice they are the same bytes.
 
-use crate::context::RunContext;
-use crate::fault::bug;
+use crate::context::{RunContext, git_tree};
+use crate::fault::{bug, git_fault};
 use windlass_artifact_formats::control_loop::paths::run_state;
 use windlass_artifact_formats::control_loop::{
-    ActuatorOutput, NodePaths, NodePlace, NodeState, NodeStatus, ResultOutput, RunId, RunState, SensorOutput,
-    TerminationReason, paths,
+    ActuatorOutput, ChangedFile, FileChange, NodePaths, NodePlace, NodeState, NodeStatus, ResultOutput,
+    RunId, RunState, SensorOutput, TerminationReason, paths,
 };
 use windlass_control_api::Fault;
 use windlass_protocols::effect::CommitIteration;
@@ -157,14 +157,17 @@ fn whole_run(spec: &ControlSpec, state: &State, asked: &CommitIteration) -> Resu
 /// The actuator's own report, or the engine's where it left none, and what the engine found besides.
 fn action_report(context: &RunContext, frame: &Frame) -> Result<Vec<u8>, Fault> {
     let own = frame.action.as_ref().and_then(|action| action.artifact.as_ref());
-    let mut report = own.map(|artifact| context.evidence.read(artifact)).transpose()?.unwrap_or_else(|| {
-        let changed = frame.change.as_ref().map_or(0, |change| change.files_changed);
-        let report = ActuatorOutput {
-            what_was_done: format!("The actuator left no report. The engine saw {changed} changed files."),
-            files_changed: Vec::new(),
-        };
-        report.render().into_bytes()
-    });
+    let own = own.map(|artifact| context.evidence.read(artifact)).transpose()?;
+    let own = own.and_then(|bytes| ActuatorOutput::parse(&bytes).ok());
+    let what_was_done = own.map_or_else(
+        || "The actuator left no report.".to_owned(),
+        |(report, _)| match report.what_was_done.trim() {
+            "" => "The actuator's report does not say.".to_owned(),
+            said => said.to_owned(),
+        },
+    );
+    let report = ActuatorOutput { what_was_done, files_changed: changed_files(context, frame)? };
+    let mut report = report.render().into_bytes();
     let left_out = frame.change.as_ref().map(|change| change.left_out.as_slice()).unwrap_or_default();
     if !left_out.is_empty() {
         report.extend(b"\n\n## Not Recorded\n\n");
@@ -173,6 +176,22 @@ fn action_report(context: &RunContext, frame: &Frame) -> Result<Vec<u8>, Fault> 
         report.extend(format!("- {}\n", one_line(what)).into_bytes());
     }
     Ok(report)
+}
+
+/// As the snapshot has them: a report may leave files out or name others.
+fn changed_files(context: &RunContext, frame: &Frame) -> Result<Vec<ChangedFile>, Fault> {
+    let (Some(before), Some(change)) = (&frame.found, &frame.change) else { return Ok(Vec::new()) };
+    let (before, after) = (git_tree(before)?, git_tree(&change.tree)?);
+    let differences = context.repository.differences(&before, &after).map_err(git_fault)?;
+    let changed = differences.into_iter().map(|one| ChangedFile {
+        path: one.path.to_string(),
+        change: match (one.before, one.after) {
+            (None, _) => FileChange::Created,
+            (_, None) => FileChange::Deleted,
+            (Some(_), Some(_)) => FileChange::Modified,
+        },
+    });
+    Ok(changed.collect())
 }
 
 /// A file's name may hold anything.
@@ -187,7 +206,7 @@ fn result(spec: &ControlSpec, state: &State, frame: &Frame, end: &NodeEnd) -> Re
     let node = spec.node(frame.depth as usize);
     let best = frame.steadiness.best().map(|best| {
         format!(
-            "best measurement: iteration {}, {} required sensors failing",
+            "best measurement: iteration {}, required sensors failing: {}",
             best.label,
             best.required_failing()
         )
@@ -203,10 +222,14 @@ fn result(spec: &ControlSpec, state: &State, frame: &Frame, end: &NodeEnd) -> Re
         parent_node_path: parent_path(spec, frame.depth),
         iterations_executed: frame.actuations,
         summary: format!(
-            "{} after {} actuations; {} commits on the branch so far.",
+            "{} after {}; this is commit {} on the branch.",
             end.reason(),
-            frame.actuations,
-            state.commits
+            if frame.actuations == 1 {
+                "1 actuation".to_owned()
+            } else {
+                format!("{} actuations", frame.actuations)
+            },
+            state.commits_on_branch().saturating_add(1)
         ),
         metrics_delta: delta(frame),
         observations: remarks.map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n"),
@@ -234,10 +257,15 @@ fn delta(frame: &Frame) -> String {
     let first = frame.first_readings.as_deref().unwrap_or_default();
     let lines = frame.readings.iter().map(|reading| {
         let before = first.iter().find(|one| one.sensor == reading.sensor);
-        let before = before.map_or_else(|| "not measured".to_owned(), &words);
+        // An inner node is entered without measuring: its first readings are of what was done in it already.
+        let before = before.filter(|_| frame.depth == 0);
+        let before = before.map_or_else(|| "not measured at the entry".to_owned(), &words);
         format!("- {}: {before} → {}", reading.sensor, words(reading))
     });
-    lines.collect::<Vec<_>>().join("\n")
+    match lines.collect::<Vec<_>>().join("\n") {
+        none if none.is_empty() => "Nothing was measured.".to_owned(),
+        lines => lines,
+    }
 }
 
 /// A figure as people write it.

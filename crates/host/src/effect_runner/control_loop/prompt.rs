@@ -17,7 +17,7 @@ use windlass_protocols::effect::{Ask, RunAgent};
 use windlass_protocols::kernel::gate::{GateFinding, NewTests};
 use windlass_protocols::outcome::{Reading, ReadingStatus};
 use windlass_protocols::protocol::feedback_control::frame::Frame;
-use windlass_protocols::protocol::feedback_control::spec::{Actuator, ControlSpec, Dialect, Node};
+use windlass_protocols::protocol::feedback_control::spec::{Actuator, ControlSpec, Dialect, Node, Sensor};
 use windlass_protocols::protocol::feedback_control::state::State;
 use windlass_protocols::{Role, Run};
 
@@ -85,29 +85,15 @@ struct Told<'a> {
 
 impl Told<'_> {
     fn controller(&self, ask: &Ask) -> Result<String, Fault> {
-        // An inner node that has not measured yet is not left blind: its parent's readings are known.
-        let parent = self.state.stack.len().checked_sub(2).and_then(|at| self.state.stack.get(at));
-        let measured = self.frame.measured.is_some() || parent.is_none();
-        let (frame, node) = match parent.filter(|_| !measured) {
-            Some(parent) => (parent, self.spec.node(parent.depth as usize)),
-            None => (self.frame, self.node),
-        };
-        let paths = files::node_paths(self.spec, frame.depth)?;
-        let readings = self.readings(frame, node)?;
-        let views: Vec<SensorView<'_>> = node
-            .sensors
-            .iter()
-            .zip(&readings)
-            .map(|(sensor, read)| SensorView {
-                name: &sensor.name,
-                output_file: &read.file,
-                target: &sensor.target,
-                need: if sensor.required { Need::Required } else { Need::Optional },
-                status: read.status,
-                reading: &read.figures,
-                output_tail: &read.tail,
-            })
-            .collect();
+        let paths = files::node_paths(self.spec, self.frame.depth)?;
+        let readings = self.readings(self.frame, self.node)?;
+        let sensors = views(self.node, &readings);
+        // An inner node that has not measured yet is not left blind: what a node around it measured is known.
+        let outer = self.state.stack.iter().rev().skip(1).filter(|_| self.frame.measured.is_none());
+        let outer = outer.into_iter().find(|frame| frame.measured.is_some());
+        let outer = outer.map(|frame| (frame, self.spec.node(frame.depth as usize)));
+        let known = outer.map(|(frame, node)| self.readings(frame, node)).transpose()?.unwrap_or_default();
+        let around = outer.map(|(_, node)| views(node, &known)).unwrap_or_default();
         let mut history: Vec<String> = match ask {
             Ask::Fresh { feedback, .. } => feedback.clone(),
             Ask::Repair { .. } => Vec::new(),
@@ -125,7 +111,8 @@ impl Told<'_> {
             node: self.brief,
             places: self.places,
             agent: &body,
-            sensors: &views,
+            sensors: &sensors,
+            around: &around,
             history: &history,
             child,
             gate: GateEvidence { findings: &findings, new_tests: &new_tests },
@@ -248,6 +235,19 @@ impl Shown {
     const fn pending(file: String) -> Self {
         Self { file, status: Some(SensorStatus::Pending), figures: String::new(), tail: String::new() }
     }
+}
+
+fn views<'a>(node: &'a Node, readings: &'a [Shown]) -> Vec<SensorView<'a>> {
+    let view = |(sensor, read): (&'a Sensor, &'a Shown)| SensorView {
+        name: &sensor.name,
+        output_file: &read.file,
+        target: &sensor.target,
+        need: if sensor.required { Need::Required } else { Need::Optional },
+        status: read.status,
+        reading: &read.figures,
+        output_tail: &read.tail,
+    };
+    node.sensors.iter().zip(readings).map(view).collect()
 }
 
 fn figures(reading: &Reading) -> String {
