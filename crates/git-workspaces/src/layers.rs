@@ -158,8 +158,8 @@ impl Repository {
         if missing.is_empty() {
             return Ok(contents);
         }
-        let asked: String = missing.iter().map(|(_, id)| format!("{id:?}\n")).collect();
-        let answers = self.internal_call().args(["cat-file", "--batch"]).stdin(asked.into_bytes()).run()?;
+        let asked: Vec<u8> = missing.iter().flat_map(|(_, id)| format!("{id:?}\n").into_bytes()).collect();
+        let answers = self.internal_call().args(["cat-file", "--batch"]).stdin(asked).run()?;
         let mut rest = answers.as_slice();
         for (path, _) in missing {
             let content =
@@ -206,6 +206,9 @@ impl Repository {
         let root = ConfinedDir::open(&layers.upper())?;
         let upper = UpperLayer::read(&root)?;
         let bytes = upper.leaves.iter().fold(0_u64, |all, leaf| all.saturating_add(size(leaf)));
+        if let Some(beyond) = self.beyond_in_upper((&root, &upper), (layers, pristine), view, limits)? {
+            return Ok(Some(Snapshot { tree: tree.clone(), ..beyond }));
+        }
         if upper.is_odd || upper.leaves.len() > A_FEW || bytes > A_FEW_BYTES {
             return Ok(None);
         }
@@ -254,6 +257,44 @@ impl Repository {
         Ok(Some(Snapshot { tree: now_tree, changes, hazards, left_out: None }))
     }
 
+    /// A change that is far too large, told by names and sizes alone: nothing of it is read or copied.
+    fn beyond_in_upper(
+        &self,
+        (root, upper): (&ConfinedDir, &UpperLayer),
+        (layers, pristine): (&Layers, &Pristine),
+        view: &View,
+        limits: SnapshotLimits,
+    ) -> Result<Option<Snapshot>, GitError> {
+        let bytes = upper.leaves.iter().fold(0_u64, |all, leaf| all.saturating_add(size(leaf)));
+        if limits == SnapshotLimits::NONE || (upper.leaves.len() <= limits.paths && bytes <= limits.bytes) {
+            return Ok(None);
+        }
+        let is_new = |leaf: &&Leaf| view.find(&leaf.path).is_none();
+        let new: Vec<&RepoPath> = upper.leaves.iter().filter(is_new).map(|leaf| &leaf.path).collect();
+        let ignored = self.ignored_new(&new, (root, upper), (layers, pristine))?;
+        let grown = |leaf: &Leaf| {
+            let below = [layers.change(), pristine.files()].map(|layer| layer.join(leaf.path.as_path()));
+            let before = below.iter().find_map(|path| path.symlink_metadata().ok());
+            size(leaf) > limits.bytes && before.is_none_or(|before| before.len() != size(leaf))
+        };
+        let change = |leaf: &Leaf| {
+            let kind = if is_new(&leaf) {
+                (!ignored.contains(&leaf.path)).then_some(ChangeKind::Added)
+            } else {
+                grown(leaf).then_some(ChangeKind::Modified)
+            };
+            kind.map(|kind| Change { path: leaf.path.clone(), kind, size: size(leaf) })
+        };
+        let mut changes: Vec<Change> = upper.leaves.iter().filter_map(change).collect();
+        let mut hazards = Hazard::of_size(&changes, limits);
+        if hazards.is_empty() {
+            return Ok(None);
+        }
+        hazards.push(Hazard::NotRecorded);
+        changes.truncate(limits.paths);
+        Ok(Some(Snapshot { tree: pristine.tree().clone(), changes, hazards, left_out: None }))
+    }
+
     /// `None` where it cannot be read as what it was a moment ago.
     fn read_leaf(&self, root: &ConfinedDir, leaf: &Leaf) -> Result<Option<(FileId, NewObject)>, GitError> {
         let (mode, content) = if leaf.kind == FileType::Symlink {
@@ -293,15 +334,16 @@ impl Repository {
                 rules.push((path, content));
             }
         }
-        let mut asked = Vec::new();
-        candidates.iter().for_each(|path| asked.extend([path.as_bytes(), b"\0"].concat()));
+        let asked: Vec<u8> = candidates.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
         let exclude = read_plain(&self.control.git_dir().join("info/exclude")).unwrap_or_default();
         let mut digest = Sha256::new();
         for part in [&exclude, &asked].into_iter().chain(rules.iter().map(|(_, content)| content)) {
             digest.update(part.len().to_le_bytes());
             digest.update(part);
         }
-        rules.iter().for_each(|(path, _)| digest.update(path.as_bytes()));
+        for (path, _) in &rules {
+            digest.update(path.as_bytes());
+        }
         let question: [u8; 32] = digest.finalize().into();
         if let Some(known) = self.told.ignored().get(&question) {
             return Ok(known.into_iter().collect());

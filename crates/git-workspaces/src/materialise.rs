@@ -18,7 +18,7 @@ use crate::repository::{Repository, fresh_index_path, install_index, write_index
 use crate::scan::{Scan, scan};
 
 const TICK_ATTEMPTS: u32 = 100_000;
-const NOW: Timestamps = {
+pub(crate) const NOW: Timestamps = {
     let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
     Timestamps { last_access: now, last_modification: now }
 };

@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use rustix::fs::AtFlags;
+
 use crate::confined_dir::remove_tree;
 use crate::durable_file::{read_plain, sync_directory, unique_beside};
 use crate::error::GitError;
 use crate::ids::TreeId;
 use crate::index_file::{Index, path_for_key};
 use crate::layered_view::{BaseListing, Delta, View};
+use crate::materialise::NOW;
 use crate::repo_path::RepoPath;
 use crate::repository::Repository;
 use crate::selection::FileId;
@@ -74,9 +77,7 @@ impl Repository {
             self.make_pristine(&pristine)?;
         }
         // Its time says when it was last needed; without it, it goes sooner.
-        if let Ok(directory) = fs::File::open(&pristine.directory) {
-            let _ = directory.set_modified(SystemTime::now());
-        }
+        let _ = rustix::fs::utimensat(rustix::fs::CWD, &pristine.directory, &NOW, AtFlags::empty());
         Ok(Some(pristine))
     }
 

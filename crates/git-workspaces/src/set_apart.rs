@@ -46,7 +46,7 @@ impl Repository {
         let (place, before) = next_place(folder)?;
         let git_dir = self.lay_out(worktree, (&place, &before), worktree.head())?;
         carry_over_standing(worktree, &git_dir)?;
-        self.link_back(worktree, &git_dir)?;
+        link_back(worktree, &git_dir)?;
         worktree.turn_to(&git_dir)?;
         Ok(vec![place])
     }
@@ -85,7 +85,7 @@ impl Repository {
                 self.write_index_of_layers(&target, layers, &self.view(pristine, tree)?)?;
             }
         }
-        self.link_back(worktree, &git_dir)?;
+        link_back(worktree, &git_dir)?;
         let line = [b"gitdir: ", git_dir.as_os_str().as_bytes(), b"\n"].concat();
         put(&layers.upper().join(".git"), &line)?;
         Ok(vec![place])
@@ -139,12 +139,12 @@ impl Repository {
         put(&place.join(REFERENCES), lines(&references).as_bytes())?;
         Ok(place.join(linked))
     }
+}
 
-    fn link_back(&self, worktree: &Worktree, git_dir: &Path) -> Result<(), GitError> {
-        let back = [worktree.path().join(".git").as_os_str().as_bytes(), b"\n"].concat();
-        put(&git_dir.join("gitdir"), &back)?;
-        put(&git_dir.join("commondir"), b"../..\n")
-    }
+fn link_back(worktree: &Worktree, git_dir: &Path) -> Result<(), GitError> {
+    let back = [worktree.path().join(".git").as_os_str().as_bytes(), b"\n"].concat();
+    put(&git_dir.join("gitdir"), &back)?;
+    put(&git_dir.join("commondir"), b"../..\n")
 }
 
 /// Where git in a workspace of layers is to stand.

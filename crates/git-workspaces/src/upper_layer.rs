@@ -83,7 +83,7 @@ impl UpperLayer {
             let below = if path.is_empty() { name.to_vec() } else { [path, b"/", name].concat() };
             self.is_odd |= is_odd_name(name)
                 || (RULE_FILES.contains(&name) && kind != FileType::RegularFile && !is_whiteout(&stat))
-                || below.iter().filter(|byte| **byte == b'/').count() >= DEEPEST_PATH;
+                || RepoPath::new(below.clone()).components().count() > DEEPEST_PATH;
             let path = RepoPath::new(below.clone());
             match kind {
                 FileType::Directory => {

@@ -119,6 +119,12 @@ pub(crate) fn prepare(context: &RunContext, base: &Commit) -> Result<Result<bool
     if context.is_layered() {
         return Ok(Ok(true));
     }
+    // Git's own lists of directories have one in each line.
+    if context.spec.place().common_dir.contains('\n')
+        || context.state.path().as_os_str().as_encoded_bytes().contains(&b'\n')
+    {
+        return Ok(Ok(false));
+    }
     let folder = context.pristine_dir();
     make_private(&folder)?;
     let pristine = match context.repository.pristine(&folder, &base.tree) {

@@ -51,7 +51,6 @@ impl Workspaces {
     }
 
     /// What is usual is not stored.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the serializer asks with a reference")]
     pub fn are_worktrees(&self) -> bool {
         *self == Self::Worktrees
     }

@@ -90,6 +90,7 @@ fn fenced() -> Vec<Fact> {
         writable: lines(&["/w"]),
         memory_bytes: Some(1024 * 1024),
         processes: Some(9),
+        workspaces: windlass_protocols::kernel::fence::Workspaces::Worktrees,
     };
     let mut started = started();
     if let Fact::RunStarted { spec, .. } = &mut started {
