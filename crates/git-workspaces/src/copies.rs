@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::control_dir::ObjectFormat;
-use crate::durable_file::{ensure, read_plain};
+use crate::durable_file::{ensure, flush_disk_of, read_plain};
 use crate::error::GitError;
 use crate::ids::Commit;
 use crate::repository::Repository;
@@ -32,7 +32,10 @@ impl Repository {
         if let Ok(shallow) = read_plain(&self.checkout.common_dir().join("shallow")) {
             ensure(&git_dir.join("shallow"), &shallow)?;
         }
-        ensure(&git_dir.join("refs/heads/main"), format!("{}\n", at.id).as_bytes())
+        ensure(&git_dir.join("refs/heads/main"), format!("{}\n", at.id).as_bytes())?;
+        // Git does not flush what it begins with, and leaves an empty HEAD of an earlier attempt as it is.
+        ensure(&git_dir.join("HEAD"), b"ref: refs/heads/main\n")?;
+        flush_disk_of(directory)
     }
 
     /// Takes a commit and its content over from the control directory of a copy, which no agent can write. From then on

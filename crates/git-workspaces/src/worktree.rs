@@ -266,7 +266,12 @@ impl Repository {
     ) -> Result<(), GitError> {
         check_name(reference)?;
         if self.stands(worktree) {
-            return Ok(());
+            // A crash may have come between the two marks.
+            return if worktree.belongs_to_us() {
+                ensure(&worktree.admin_dir.join(COMPLETE), b"")
+            } else {
+                Ok(())
+            };
         }
         worktree.refuse_what_is_not_ours()?;
         self.branch_off(&[reference], base)?;

@@ -25,7 +25,11 @@ impl Remains {
     pub(crate) fn beyond(&self, undisturbed: &Self, steps: Steps) -> Vec<String> {
         let names = self.0.keys().chain(undisturbed.0.keys());
         let rightly = |name: &str| {
-            of_its_own(name) || (steps == Steps::MayBeLost && name.contains("/kept/RUN/interrupted-"))
+            of_its_own(name)
+                || (steps == Steps::MayBeLost
+                    && ["interrupted-", "orchestrator-"]
+                        .iter()
+                        .any(|kept| name.contains(&format!("/kept/RUN/{kept}"))))
         };
         let mut names: Vec<&String> = names.filter(|name| !rightly(name)).collect();
         names.sort();
