@@ -127,6 +127,7 @@ impl<J: Journal + Send + Sync> Service<J> {
             (_, Some(why)) => json!({ "holds": false, "row": null, "why": why }),
             (Ok(verified), None) => json!({
                 "holds": true, "entries": verified.entries, "tree_heads": verified.heads, "tree_head": verified.last,
+                "uncovered_entries": verified.entries.saturating_sub(verified.last.map_or(0, |last| last.position)),
             }),
             (Err(flawed), None) => {
                 json!({ "holds": false, "row": flawed.row, "why": flawed.flaw.to_string() })

@@ -1,7 +1,7 @@
 //! What is left to people: a user's key that is bound to an agent is that agent's, whatever it may do otherwise. And who is who
 //! can be read.
 
-use crate::world::{World, caller, criterion};
+use crate::world::{World, a_review, caller, criterion};
 use windlass_protocols::protocol::story_queue::caller::Caller;
 use windlass_protocols::protocol::story_queue::facts::Change;
 use windlass_protocols::protocol::story_queue::invariants::{Broken, broken};
@@ -10,11 +10,11 @@ use windlass_protocols::protocol::story_queue::plan::{
 };
 use windlass_protocols::protocol::story_queue::refusal::Kind;
 use windlass_protocols::protocol::story_queue::tenancy::{
-    self, AgentKind, MakeKey, RegisterAgent, RotateKey,
+    self, AgentKind, MakeKey, RegisterAgent, RotateKey, SettingValue, TenantEdit,
 };
-use windlass_protocols::protocol::story_queue::vocabulary::{JsonText, KeyRole};
+use windlass_protocols::protocol::story_queue::vocabulary::{JsonText, KeyRole, ProjectId};
 use windlass_protocols::protocol::story_queue::work::{
-    self, BackfillStory, ContractEcho, How, RequestReview, VerifiedStatus, next_actions,
+    self, BackfillStory, ContractEcho, How, ReportDone, RequestReview, VerifiedStatus, next_actions,
 };
 
 fn before() -> BackfillStory {
@@ -47,34 +47,35 @@ fn whoever_implements_backfills_nothing_of_the_project_under_a_user_s_key_either
     assert_eq!(broken(&world.entries), Some(Broken::ClosedByAMaker(other)));
 }
 
+fn brought(project: ProjectId, initial: InitialStatus) -> Import {
+    let story = ImportStory {
+        number: "9.1".parse().unwrap(),
+        title: Some("Brought".to_owned()),
+        description: None,
+        criteria: Some(vec![criterion("AC-1", "it works")]),
+        estimated_hours: None,
+        metadata: None,
+        initial,
+    };
+    let (number, title) = (9, Some("Epic".to_owned()));
+    Import {
+        project,
+        mode: ImportMode::Fresh,
+        epics: vec![ImportEpic { number, title, stories: vec![story], ..ImportEpic::default() }],
+        story_dependencies: Vec::new(),
+        epic_dependencies: Vec::new(),
+        reason: Some("moved".to_owned()),
+    }
+}
+
 #[test]
 fn whoever_implements_brings_nothing_in_as_verified() {
     let mut world = World::new();
     let shadow = ann_as_a_user(&mut world);
-    let plan = |project| {
-        let story = ImportStory {
-            number: "9.1".parse().unwrap(),
-            title: Some("Brought".to_owned()),
-            description: None,
-            criteria: Some(vec![criterion("AC-1", "it works")]),
-            estimated_hours: None,
-            metadata: None,
-            initial: InitialStatus::Verified,
-        };
-        let (number, title) = (9, Some("Epic".to_owned()));
-        Import {
-            project,
-            mode: ImportMode::Fresh,
-            epics: vec![ImportEpic { number, title, stories: vec![story], ..ImportEpic::default() }],
-            story_dependencies: Vec::new(),
-            epic_dependencies: Vec::new(),
-            reason: Some("moved".to_owned()),
-        }
-    };
-    let ask = plan(world.project);
+    let ask = brought(world.project, InitialStatus::Verified);
     let refusal = world.refused(&shadow, |draft| plan::import(draft, ask));
     assert_eq!(refusal.code, Some("self_backfill_blocked"));
-    let (user, ask) = (world.user.clone(), plan(world.project));
+    let (user, ask) = (world.user.clone(), brought(world.project, InitialStatus::Verified));
     world.must(&user, |draft| plan::import(draft, ask));
     let story = world.story("9.1");
     assert_eq!(world.standing(story).1, VerifiedStatus::Verified);
@@ -97,6 +98,44 @@ fn keys_are_made_by_people_and_an_agent_replaces_only_its_own() {
     let with = world.secret();
     let own = RotateKey { key: shadow.key, grace_period_hours: None, with };
     world.must(&shadow, |draft| tenancy::rotate_key(draft, own));
+}
+
+#[test]
+fn settings_are_made_by_people_and_what_is_held_is_not_deleted_by_an_agent_s_key() {
+    let mut world = World::new();
+    let shadow = ann_as_a_user(&mut world);
+    let setting = |value: bool| {
+        let settings = [("distinct_reporter_reviewer_verifier".to_owned(), SettingValue::Flag(value))].into();
+        TenantEdit { settings, ..TenantEdit::default() }
+    };
+    let refusal = world.refused(&shadow, |draft| tenancy::update(draft, setting(false)));
+    assert_eq!((refusal.kind, refusal.code), (Kind::NotAllowed, Some("person_required")));
+    assert!(world.ledger.tenancy.settings.distinct_reporter_reviewer_verifier);
+
+    let (ann, held) = (world.ann.clone(), world.story("1.1"));
+    world.caught(&ann, |draft| work::report(draft, held, ReportDone::default()));
+    let refusal = world.refused(&shadow, |draft| plan::delete_story(draft, held));
+    assert_eq!(refusal.code, Some("person_required"));
+    let epic = world.epic(1);
+    let refusal = world.refused(&shadow, |draft| plan::delete_epic(draft, epic));
+    assert_eq!(refusal.code, Some("person_required"), "nor with its epic");
+    let user = world.user.clone();
+    world.must(&user, |draft| plan::delete_story(draft, held));
+}
+
+#[test]
+fn whoever_implements_in_the_project_confirms_nothing_whose_maker_is_unknown() {
+    let mut world = World::new();
+    let shadow = ann_as_a_user(&mut world);
+    let user = world.user.clone();
+    let ask = brought(world.project, InitialStatus::ReportedDone);
+    world.must(&user, |draft| plan::import(draft, ask));
+    let story = world.story("9.1");
+    let refusal = world.refused(&shadow, |draft| work::complete_review(draft, story, a_review()));
+    assert_eq!((refusal.kind, refusal.code), (Kind::Conflict, Some("unknown_maker_blocked")));
+    world.review(story);
+    world.verify(story);
+    assert_eq!(world.standing(story).1, VerifiedStatus::Verified, "others do");
 }
 
 #[test]

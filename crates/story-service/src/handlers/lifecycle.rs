@@ -112,7 +112,7 @@ pub(crate) const ROUTES: &[Route] = &[
         force_unclaim,
     ),
     Route::write(Post, "/stories/:id/release", REVIEWING, "End a story's quarantine", release)
-        .body(&[needs("note", Text)]),
+        .body(&[takes("note", Text), takes("reason", Text)]),
     Route::write(
         Post,
         "/stories/:id/backfill",
@@ -298,6 +298,10 @@ pub(crate) fn verdict(value: Option<&str>) -> Decided<Option<Verdict>> {
 }
 
 pub(crate) fn judge_of(draft: &Draft<'_>, asked: &Asked, id: StoryId) -> Decided<Judge> {
+    // Who has no result says none; null would be a pass that nobody gave.
+    if asked.body.get("result").is_some_and(Value::is_null) {
+        return Err(Refusal::field("result", "must be pass, fail or partial; leave it out for a pass"));
+    }
     Ok(Judge {
         result: verdict(asked.text("result"))?,
         summary: asked.owned("summary"),
@@ -360,7 +364,8 @@ fn force_unclaim(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
 
 fn release(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     let id = story_in_path(draft.ledger(), asked)?;
-    custody::release(draft, id, asked.needed("note"))?;
+    let note = asked.owned("note").or_else(|| asked.owned("reason")).unwrap_or_default();
+    custody::release(draft, id, note)?;
     Ok(Reply::ok(moved(draft, id)))
 }
 

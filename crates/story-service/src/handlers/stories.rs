@@ -304,6 +304,14 @@ fn of_epic(look: &Look<'_>, asked: &Asked) -> Decided<Reply> {
 
 fn change(draft: &mut Draft<'_>, asked: &Asked) -> Decided<Reply> {
     let id = story_in_path(draft.ledger(), asked)?;
+    for name in ["verified_status", "agent_status"] {
+        if asked.body.contains_key(name) {
+            return Err(Refusal::field(name, "is not edited: it follows from what is done and verified")
+                .with_remedy(
+                    "take the step that leads there; `windlass story status STORY` shows which comes next",
+                ));
+        }
+    }
     let now = StoryEdit {
         title: asked.owned("title"),
         description: asked.owned("description"),

@@ -148,7 +148,8 @@ fn hold(path: &Path) -> Result<DataDir, Fault> {
 
 fn unusable(error: &DataDirError) -> Fault {
     match error {
-        DataDirError::Held { .. } => Fault::new(Code::JournalFenced, error.to_string())
+        DataDirError::Held { .. } => Fault::new(Code::RepositoryHeld, error.to_string())
+            .kept("nothing was changed")
             .hint("stop the server that runs there, or name another directory with --data"),
         DataDirError::Directory { .. } => Fault::new(Code::FileSystem, error.to_string())
             .hint("make it a directory that you can write, or name another with --data"),

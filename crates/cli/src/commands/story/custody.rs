@@ -6,6 +6,7 @@ use super::{InProject, OneStory, PageArgs, json_object};
 use crate::stories::{Desk, story_path};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use windlass_control_api::stories::{Method, escaped};
 use windlass_control_api::{Code, Fault};
@@ -234,10 +235,20 @@ fn check(chain: &[u8], public_key: Option<&Path>) -> Result<Shown, Fault> {
     };
     match verify_export(chain, Known { key, heads: &[] }) {
         Ok(whole) => {
-            let sentence =
+            let covered = whole.last.map_or(0, |last| last.position);
+            let uncovered = whole.entries.saturating_sub(covered);
+            let mut sentence =
                 format!("the chain holds: {} entries, {} signed heads", whole.entries, whole.heads);
+            if uncovered > 0 {
+                let _ = write!(
+                    sentence,
+                    "\nno signed head covers the last {uncovered}: either they are of the last minute, or a process died \
+                     before it signed, or heads were taken away"
+                );
+            }
             let value = json!({
                 "holds": true, "tenant_id": whole.tenant, "entries": whole.entries, "heads": whole.heads,
+                "uncovered_entries": uncovered,
                 "key_fingerprint": whole.key.fingerprint(),
             });
             Ok(Shown::said(value, sentence))

@@ -12,6 +12,7 @@ mod planning_files;
 mod shown;
 mod skills;
 mod state;
+mod token;
 mod webhooks;
 mod work;
 
@@ -76,6 +77,9 @@ pub(crate) enum StoryCommand {
     /// Save or load the checkpoint of an orchestrator
     #[command(subcommand)]
     State(state::State),
+    /// Capability tokens: narrow one, or check it, without a server
+    #[command(subcommand)]
+    Token(token::Token),
     /// Prompts with versions
     #[command(subcommand)]
     Skill(skills::Skill),
@@ -121,6 +125,10 @@ pub(crate) async fn run(
         shown?.print(format, output);
         return Ok(exit_codes::ACCEPTED);
     }
+    if let StoryCommand::Token(token) = &args.command {
+        token.play()?.print(format, output);
+        return Ok(exit_codes::ACCEPTED);
+    }
     let mut config = Config::read(environment)?;
     let usual = args.command.usual();
     let command = match args.command {
@@ -154,6 +162,7 @@ impl StoryCommand {
             Self::Money(verb) => verb.play(desk).await,
             Self::Account(verb) => verb.play(desk).await,
             Self::State(verb) => verb.play(desk).await,
+            Self::Token(verb) => verb.play(),
             Self::Skill(verb) => verb.play(desk).await,
             Self::Webhook(verb) => verb.play(desk).await,
             Self::Knowledge(verb) => verb.play(desk).await,

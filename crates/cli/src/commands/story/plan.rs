@@ -180,6 +180,9 @@ pub(crate) struct ImportArgs {
     /// Another number for one that cannot be used or stands twice, as OLD=NEW or FILE=NEW; may be given several times
     #[arg(long = "map", value_name = "OLD=NEW")]
     mapping: Vec<String>,
+    /// Why stories come in as verified (`initial_verified_status` in the plan)
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
 }
 
 /// Print the whole plan of a project, as `import` takes it
@@ -307,11 +310,20 @@ async fn depends(args: DependsArgs, desk: &Desk) -> Result<Shown, Fault> {
 
 async fn import(args: ImportArgs, desk: &Desk) -> Result<Shown, Fault> {
     let project = desk.project(args.place.named()).await?;
-    let (payload, taken) = if args.path.is_dir() {
-        planning_files::payload(&args.path, &args.mapping)?
-    } else {
+    let (mut payload, taken) = if args.path.is_dir() {
+        planning_files::payload(&args.path, args.place.named(), &args.mapping)?
+    } else if args.mapping.is_empty() {
         (read_json(&args.path)?, Value::Null)
+    } else {
+        let message = "`--map` is for a directory of planning files; a JSON plan says its numbers itself";
+        return Err(Fault::new(Code::BadArgument, message)
+            .kept("nothing was sent")
+            .hint("write the other number into the plan, where its `number` stands"));
     };
+    if let (Some(fields), Some(reason)) = (payload.as_object_mut(), args.reason) {
+        fields.insert("reason".to_owned(), json!(reason));
+    }
+    let left_behind = verified_there(&payload);
     let query = [("merge", args.merge.then(|| "true".to_owned()))];
     let answer = desk.send(Method::Post, &format!("/projects/{project}/import"), &query, payload).await?;
     let mut shown = match answer.get("import") {
@@ -321,8 +333,29 @@ async fn import(args: ImportArgs, desk: &Desk) -> Result<Shown, Fault> {
     if let (Some(fields), Value::Object(taken)) = (shown.as_object_mut(), taken) {
         fields.extend(taken);
     }
-    let sentences = what_came_in(&shown).join("\n");
-    Ok(Shown::said(shown, sentences))
+    let mut sentences = what_came_in(&shown);
+    if left_behind > 0 {
+        sentences.push(match left_behind {
+            1 => "1 story was verified there; here it is pending".to_owned(),
+            several => format!("{several} stories were verified there; here they are pending"),
+        });
+        if let Some(fields) = shown.as_object_mut() {
+            fields.insert("verified_left_behind".to_owned(), json!(left_behind));
+        }
+    }
+    Ok(Shown::said(shown, sentences.join("\n")))
+}
+
+/// Stories that were verified where the plan was exported, and do not say that they come in as such: a status that could be
+/// brought along would be one that nobody had to earn.
+fn verified_there(payload: &Value) -> usize {
+    let plan = payload.get("data").filter(|data| data.get("epics").is_some()).unwrap_or(payload);
+    let epics = plan["epics"].as_array().into_iter().flatten();
+    let stories = epics.flat_map(|epic| epic["stories"].as_array().into_iter().flatten());
+    let left = |story: &&Value| {
+        story["verified_status"] == "verified" && story.get("initial_verified_status").is_none()
+    };
+    stories.filter(left).count()
 }
 
 /// By number: what was made, what was changed, and what got another number than its author wrote.

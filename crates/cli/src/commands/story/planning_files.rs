@@ -12,7 +12,11 @@ const MOST_TOLD: usize = 20;
 
 /// What is sent, and what is told of it afterwards: how many files were read, and which ids got another number than they
 /// say, for a queue's numbers have two parts.
-pub(super) fn payload(directory: &Path, mapping: &[String]) -> Result<(Value, Value), Fault> {
+pub(super) fn payload(
+    directory: &Path,
+    project: Option<&str>,
+    mapping: &[String],
+) -> Result<(Value, Value), Fault> {
     let mut decided = Vec::new();
     for one in mapping {
         let (old, new) = one.split_once('=').ok_or_else(|| {
@@ -30,7 +34,7 @@ pub(super) fn payload(directory: &Path, mapping: &[String]) -> Result<(Value, Va
     let read = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
     let import = import_of_planning_files(read, &Renumbering::new(decided));
     if !import.report.is_whole() {
-        return Err(problems(&import, files.len(), directory, mapping));
+        return Err(problems(&import, files.len(), (directory, project), mapping));
     }
     let renumbered = import.report.renumbered.iter();
     let renumbered: Value =
@@ -68,7 +72,12 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, String)>) -> Res
 }
 
 /// What was found, by number and file, and the command that takes what can be taken.
-fn problems(import: &PlanningImport, files: usize, directory: &Path, mapping: &[String]) -> Fault {
+fn problems(
+    import: &PlanningImport,
+    files: usize,
+    (directory, project): (&Path, Option<&str>),
+    mapping: &[String],
+) -> Fault {
     let report = &import.report;
     let twice = report
         .duplicates
@@ -93,7 +102,9 @@ fn problems(import: &PlanningImport, files: usize, directory: &Path, mapping: &[
     let chosen = numbers_for(import);
     if !chosen.is_empty() {
         let given = mapping.iter().chain(&chosen).map(|one| format!(" --map {one}"));
-        let command = format!("windlass story import {}{}", directory.display(), given.collect::<String>());
+        let project = project.map(|project| format!(" --project {project}")).unwrap_or_default();
+        let given: String = given.collect();
+        let command = format!("windlass story import {}{project}{given}", directory.display());
         fault = fault.hint(format!("these numbers are free: `{command}`"));
     }
     if !report.dangling.is_empty() {
@@ -164,15 +175,15 @@ mod tests {
         write(root.path(), "epic_1/us_1.2.json", &story("US-1.2"));
         write(root.path(), "epic_1/notes.json", "no story");
 
-        let fault = payload(root.path(), &[]).unwrap_err();
+        let fault = payload(root.path(), Some("app"), &[]).unwrap_err();
         let found = "3 planning files were read, and 1 number stands twice: 1.1 stands in epic_1/us_1.1.json and in \
                      epic_1/us_1.1_again.json";
         assert_eq!(fault.message, found);
         let hint = fault.hints.join(" ");
-        assert!(hint.contains("--map epic_1/us_1.1_again.json=1.3`"), "{hint}");
+        assert!(hint.contains(" --project app --map epic_1/us_1.1_again.json=1.3`"), "{hint}");
 
         let mapping = ["epic_1/us_1.1_again.json=1.3".to_owned()];
-        let (payload, taken) = payload(root.path(), &mapping).unwrap();
+        let (payload, taken) = payload(root.path(), None, &mapping).unwrap();
         assert_eq!(payload["epics"][0]["stories"].as_array().unwrap().len(), 3);
         assert_eq!(taken["renumbered"], json!([{ "id": "US-1.1", "number": "1.3" }]));
     }
@@ -181,7 +192,7 @@ mod tests {
     fn a_number_of_three_parts_is_told_with_the_one_it_got() {
         let root = tempfile::tempdir().unwrap();
         write(root.path(), "us_1.2.3.json", &story("US-1.2.3"));
-        let (payload, taken) = payload(root.path(), &[]).unwrap();
+        let (payload, taken) = payload(root.path(), None, &[]).unwrap();
         let number = &payload["epics"][0]["stories"][0]["number"];
         assert_eq!(taken, json!({ "files_read": 1, "renumbered": [{ "id": "US-1.2.3", "number": number }] }));
     }
@@ -194,7 +205,7 @@ mod tests {
         let waits = story("US-1.1").replace("\"title\"", "\"dependencies\": [\"US-9.9\"], \"title\"");
         write(root.path(), "us_3.json", &waits);
 
-        let fault = payload(root.path(), &[]).unwrap_err();
+        let fault = payload(root.path(), None, &[]).unwrap_err();
         for words in [
             "3 planning files were read",
             "1 id has no number: `US-1.2.3.4` in us_1.json",
@@ -214,17 +225,17 @@ mod tests {
     fn a_mark_before_the_text_is_no_part_of_it_and_a_link_is_never_passed_over() {
         let root = tempfile::tempdir().unwrap();
         write(root.path(), "us_1.1.json", &format!("\u{feff}{}", story("US-1.1")));
-        let (whole, _) = payload(root.path(), &[]).unwrap();
+        let (whole, _) = payload(root.path(), None, &[]).unwrap();
         assert_eq!(whole["epics"][0]["stories"][0]["number"], "1.1");
 
         std::os::unix::fs::symlink(root.path().join("us_1.1.json"), root.path().join("us_1.2.json")).unwrap();
-        let fault = payload(root.path(), &[]).unwrap_err();
+        let fault = payload(root.path(), None, &[]).unwrap_err();
         assert!(fault.message.contains("us_1.2.json is a symbolic link"), "{fault}");
     }
 
     #[test]
     fn a_directory_without_planning_files_is_refused() {
         let root = tempfile::tempdir().unwrap();
-        assert_eq!(payload(root.path(), &[]).unwrap_err().code, Code::BadArgument);
+        assert_eq!(payload(root.path(), None, &[]).unwrap_err().code, Code::BadArgument);
     }
 }

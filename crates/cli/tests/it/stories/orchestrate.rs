@@ -1,6 +1,7 @@
 //! `windlass orchestrate`: stories worked through by program, with scripted agents, real git and the queue on this machine.
 
 mod alarms;
+mod claims;
 pub(crate) mod crashes;
 mod inbox;
 mod keys;

@@ -107,7 +107,9 @@ fn foreign(story: &Story, reviews: &[Value], verifications: &[Value], ours: &Our
         let at = last.map(|one| text_of(one, "inserted_at")).unwrap_or_default();
         deeds.push((&ours.verifier, "verified", by, at));
     }
-    let foreign = deeds.into_iter().filter(|(own, _, agent, _)| !agent.as_ref().is_some_and(|agent| own.contains(agent)));
+    let foreign = deeds
+        .into_iter()
+        .filter(|(own, _, agent, _)| !agent.as_ref().is_some_and(|agent| own.contains(agent)));
     foreign.map(|(_, what, agent, at)| Deed { what, agent, at }).collect()
 }
 

@@ -75,7 +75,9 @@ impl Attempt<'_> {
             return Ok(Ended::LetGo(why));
         }
         let claim = self.claim();
-        if self.story.wording() != claim.wording || known.is_some_and(|one| one.claim.as_ref() != Some(&claim)) {
+        if self.story.wording() != claim.wording
+            || known.is_some_and(|one| one.claim.as_ref() != Some(&claim))
+        {
             return self.begin_anew().await;
         }
         let implementer = self.office.identities.of_claim(&part, claim).await?;

@@ -69,7 +69,9 @@ pub(super) async fn nothing_to_do(office: &Office<'_>) -> Result<Orchestrated, F
         } else {
             format!(", {} by others on a person's word", named(&others))
         };
-        return end(office, Status::Accepted, format!("all {total} stories are verified{by_whom}")).await;
+        let all =
+            if total == 1 { "the only story is".to_owned() } else { format!("all {total} stories are") };
+        return end(office, Status::Accepted, format!("{all} verified{by_whom}")).await;
     }
     office.notes.write(|note| "waiting".clone_into(&mut note.phase)).await?;
     let now = format!("nothing is ready; {verified} of {total} stories are verified, the others wait");

@@ -207,8 +207,9 @@ impl Office<'_> {
             ReferenceUpdate::Updated => Ok(name),
             ReferenceUpdate::Conflict { .. } => {
                 let message = format!("{name} is another commit than {}, which was judged", judged.commit.id);
-                Err(Fault::new(Code::NotAllowedNow, message)
-                    .hint(format!("`git update-ref -d {name}` takes it away; then give the same command again")))
+                Err(Fault::new(Code::NotAllowedNow, message).hint(format!(
+                    "`git update-ref -d {name}` takes it away; then give the same command again"
+                )))
             }
         }
     }

@@ -14,6 +14,7 @@ const IMPLEMENTER: &str = "agent:windlass-implementer-";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Past {
+    /// By implementers of an orchestration; others have no attempts.
     pub(super) claims: u32,
     /// Sent back by whoever may, or given back by an implementer of an orchestration without a result.
     pub(super) failures: u32,
@@ -29,7 +30,9 @@ impl Past {
                 self.failures += 1;
                 self.last = text_of(&row["new_state"], "reason");
             }
-            "status_changed" if to == "assigned" => self.claims += 1,
+            "status_changed" if to == "assigned" => {
+                self.claims += u32::from(text_of(row, "actor_label").starts_with(IMPLEMENTER));
+            }
             "status_changed" if to == "pending" && from == "implementing" => {
                 if text_of(row, "actor_label").starts_with(IMPLEMENTER) {
                     self.failures += 1;
@@ -127,7 +130,7 @@ mod tests {
             moved("agent:bob", "implementing", "pending"),
             rejected,
         ]);
-        assert_eq!((past.claims, past.failures, past.last.as_str()), (2, 2, "no tests"));
+        assert_eq!((past.claims, past.failures, past.last.as_str()), (1, 2, "no tests"));
     }
 
     #[test]

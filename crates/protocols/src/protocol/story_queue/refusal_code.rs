@@ -71,6 +71,8 @@ codes! {
         "let it be done and verified like any other; `windlass story history STORY` shows what happened to it here";
     SelfBackfillBlocked = "self_backfill_blocked",
         "let a person or another orchestrator say that it was done before: `windlass story backfill STORY --reason TEXT --evidence-url URL`";
+    UnknownMakerBlocked = "unknown_maker_blocked",
+        "let somebody do it whose agent implements nothing in the project: `windlass story keys create --name NAME --role orchestrator --agent AGENT`";
     EvidenceRequired = "evidence_required",
         "say where it can be seen: `windlass story backfill STORY --reason TEXT --evidence-url URL`, or `--pr-number`";
     TenantHalted = "tenant_halted",

@@ -57,6 +57,9 @@ pub(super) enum Standing {
     RejectedAndKept,
     /// Contracted, and what it waits for was verified and then quarantined.
     BehindQuarantined,
+    /// Brought in as done: nobody knows who made it. The second was reviewed.
+    BroughtAsDone,
+    BroughtAndReviewed,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,9 +72,10 @@ pub(super) enum Expected {
 
 use Expected::{Done, Refused, Status};
 use Standing::{
-    Assigned, BehindQuarantined, Contracted, CriterionFailed, Deleted, Implementing, ImplementingByHand,
-    MadeAgain, Pending, Quarantined, RejectedAndKept, Reported, ReportedByHand, Reviewed, ReviewedByHand,
-    ReviewedThenReworded, Reworded, TakenBack, TriedByAStranger, Verified, VerifiedThenReworded,
+    Assigned, BehindQuarantined, BroughtAndReviewed, BroughtAsDone, Contracted, CriterionFailed, Deleted,
+    Implementing, ImplementingByHand, MadeAgain, Pending, Quarantined, RejectedAndKept, Reported,
+    ReportedByHand, Reviewed, ReviewedByHand, ReviewedThenReworded, Reworded, TakenBack, TriedByAStranger,
+    Verified, VerifiedThenReworded,
 };
 use Who::{Ann, Bob, JudgingHand, Nobody, OtherHand, Reporter, Reviewer, Shadow, User, Verifier};
 
@@ -168,4 +172,10 @@ pub(super) const CASES: &[(Who, &str, Standing, Expected)] = &[
     (User, "backfill", Pending, Done),
     (Nobody, "backfill", Pending, Status(400)),
     (JudgingHand, "backfill", Pending, Refused(409, "self_backfill_blocked")),
+    // Whoever implements in the project may have made it.
+    (JudgingHand, "review-complete", BroughtAsDone, Refused(409, "unknown_maker_blocked")),
+    (Shadow, "review-complete", BroughtAsDone, Refused(409, "unknown_maker_blocked")),
+    (Reviewer, "review-complete", BroughtAsDone, Done),
+    (JudgingHand, "verify", BroughtAndReviewed, Refused(409, "unknown_maker_blocked")),
+    (Verifier, "verify", BroughtAndReviewed, Done),
 ];

@@ -1,10 +1,10 @@
 //! A server with everybody the table names, and stories brought as far as a case asks.
 
 use super::cases::Standing::{
-    self, Assigned, BehindQuarantined, Contracted, CriterionFailed, Deleted, Implementing,
-    ImplementingByHand, MadeAgain, Pending, Quarantined, RejectedAndKept, Reported, ReportedByHand, Reviewed,
-    ReviewedByHand, ReviewedThenReworded, Reworded, TakenBack, TriedByAStranger, Verified,
-    VerifiedThenReworded,
+    self, Assigned, BehindQuarantined, BroughtAndReviewed, BroughtAsDone, Contracted, CriterionFailed,
+    Deleted, Implementing, ImplementingByHand, MadeAgain, Pending, Quarantined, RejectedAndKept, Reported,
+    ReportedByHand, Reviewed, ReviewedByHand, ReviewedThenReworded, Reworded, TakenBack, TriedByAStranger,
+    Verified, VerifiedThenReworded,
 };
 use super::cases::Who::{
     self, Ann, Bob, Hand, JudgingHand, Nobody, OtherHand, Reporter, Reviewer, Shadow, Stranger, User,
@@ -107,6 +107,16 @@ impl Scene {
     pub(super) fn story(&mut self, standing: Standing) -> String {
         self.stories += 1;
         let number = format!("1.{}", self.stories);
+        if matches!(standing, BroughtAsDone | BroughtAndReviewed) {
+            let mut plan = self.plan_of("import-done", &number);
+            plan["epics"][0]["stories"][0]["initial_agent_status"] = json!("reported_done");
+            self.rest(User, "POST", "/projects/faces/import", &plan);
+            if standing == BroughtAndReviewed {
+                let path = format!("/stories/{number}/review-complete");
+                self.rest(Reviewer, "POST", &path, &body_of("review-complete"));
+            }
+            return number;
+        }
         self.make_story(&number);
         self.bring(&number, standing);
         self.afterwards(standing, &number);
@@ -127,7 +137,7 @@ impl Scene {
             (Verifier, "verify"),
         ];
         let steps = match standing {
-            Pending => 0,
+            Pending | BroughtAsDone | BroughtAndReviewed => 0,
             Contracted | Reworded | BehindQuarantined => 1,
             Assigned => 2,
             Implementing | TakenBack | Deleted | MadeAgain | Quarantined | TriedByAStranger

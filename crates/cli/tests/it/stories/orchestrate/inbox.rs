@@ -150,7 +150,8 @@ fn a_story_whose_contract_failed_waits_in_the_inbox_and_is_tried_again_when_a_pe
     let (mut world, user) = founded();
     let server = Server::start(&world).unwrap();
     let repository = world.repository("repo");
-    let script: String = [Turn::good("1.1", 1)].iter().map(Turn::script).collect();
+    // The first attempt was at other words, and ended with its contract.
+    let script: String = [Turn::good("1.1", 2)].iter().map(Turn::script).collect();
     let agent = world.agent_from_text("agents.toml", &script);
     let (status, made) = server.ask(&user, "POST", "/projects", "", &json!({ "name": "App" })).unwrap();
     assert_eq!(status, 201, "{made}");

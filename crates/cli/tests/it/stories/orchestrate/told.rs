@@ -14,7 +14,7 @@ fn success_is_told_as_success_and_no_landing_is_told_that_is_none() {
     assert!(said("• US-1.1 begun by "), "{}", told.stderr);
     assert!(!told.stderr.contains("on windlass/US-1.1"), "a copy's branch is nobody's: {}", told.stderr);
     assert!(
-        told.stdout.ends_with("✓ all 1 stories are verified; 1 story landed on windlass/app\n"),
+        told.stdout.ends_with("✓ the only story is verified; 1 story landed on windlass/app\n"),
         "{}",
         told.stdout
     );

@@ -4,7 +4,7 @@ use super::changes::{Change, EpicEdit};
 use super::dependencies::drop_edges_of_epic;
 use super::entities::Epic;
 use super::projects::{LONGEST_DESCRIPTION, LONGEST_TITLE, at_most, filled, required};
-use super::stories::delete_story;
+use super::stories::{delete_story, require_not_held};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
@@ -84,6 +84,9 @@ pub fn delete_epic(draft: &mut Draft, id: EpicId) -> Decided<()> {
     let epic = plan.epic(id).cloned().ok_or_else(|| Refusal::not_found("epic"))?;
     let stories: Vec<StoryId> = plan.stories_of(id).map(|story| story.id).collect();
     let project = epic.project;
+    for story in &stories {
+        require_not_held(draft, *story)?;
+    }
     for story in &stories {
         delete_story(draft, *story)?;
     }

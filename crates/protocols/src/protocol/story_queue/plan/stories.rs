@@ -9,6 +9,7 @@ use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
 use crate::protocol::story_queue::refusal_code::RefusalCode;
+use crate::protocol::story_queue::tenancy;
 use crate::protocol::story_queue::vocabulary::{EpicId, JsonText, KeyRole, StoryId};
 use crate::protocol::story_queue::work::{self, AgentStatus, VerifiedStatus};
 use alloc::boxed::Box;
@@ -152,11 +153,20 @@ pub(super) fn keep_change(draft: &mut Draft, id: StoryId, now: StoryEdit, reword
 
 pub fn delete_story(draft: &mut Draft, id: StoryId) -> Decided<()> {
     draft.caller().require_at_least(KeyRole::User)?;
+    require_not_held(draft, id)?;
     let story = draft.ledger().plan.story(id).cloned().ok_or_else(|| Refusal::not_found("story"))?;
     let project = story.project;
     drop_edges_of_story(draft, id);
     draft.record(Some(project), facts::Change::Plan(Change::StoryDeleted { story: Box::new(story) }));
     Ok(())
+}
+
+/// With a story that is held what it is held for would go from sight; an agent's key takes none away.
+pub(super) fn require_not_held(draft: &Draft, id: StoryId) -> Decided<()> {
+    if draft.ledger().work.track(id).is_none_or(|track| track.quarantine.is_empty()) {
+        return Ok(());
+    }
+    tenancy::left_to_people(draft, "a quarantined story is deleted by people, and this key is an agent's")
 }
 
 pub(super) fn require_criteria(criteria: &[Criterion]) -> Decided<()> {

@@ -69,10 +69,13 @@ pub fn make_key(draft: &mut Draft, ask: MakeKey) -> Decided<Key> {
 /// Whoever makes a key sees it, and could act as whoever it is for. An agent that is given a user's key would make itself
 /// everybody whom custody keeps apart.
 fn require_person(draft: &Draft) -> Decided<()> {
+    left_to_people(draft, "keys are made by people, and this key is an agent's")
+}
+
+pub(in crate::protocol::story_queue) fn left_to_people(draft: &Draft, why: &str) -> Decided<()> {
     if draft.caller().is_person() {
         return Ok(());
     }
-    let why = "keys are made by people, and this key is an agent's";
     Err(Refusal::new(Kind::NotAllowed, why).with_code(RefusalCode::PersonRequired))
 }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use agents::{RegisterAgent, register_agent};
 pub use entities::{Agent, AgentKind, AgentState, Key, NewKey, SettingValue, Settings, TenantStatus};
+pub(super) use keys::left_to_people;
 pub use keys::{MakeKey, RotateKey, Rotated, first_key, make_key, revoke_key, rotate_key};
 pub use tenant::{FoundTenant, TenantEdit, audit_key_rotated, found, set_status, update};
 

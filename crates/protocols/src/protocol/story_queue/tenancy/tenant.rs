@@ -1,6 +1,7 @@
 //! The tenant itself: founded by the operator, changed by its users. Settings are merged, never replaced.
 
 use super::entities::{SettingValue, Settings, TenantStatus};
+use super::keys::left_to_people;
 use super::{Change, State};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
@@ -56,6 +57,10 @@ pub fn update(draft: &mut Draft, now: TenantEdit) -> Decided<()> {
     }
     if now.token_data_retention_days.is_some_and(|days| (1..30).contains(&days)) {
         return Err(Refusal::field("token_data_retention_days", "must be 30 or more"));
+    }
+    // Settings say who is kept apart from whom.
+    if !now.settings.is_empty() {
+        left_to_people(draft, "settings are made by people, and this key is an agent's")?;
     }
     for (name, value) in &now.settings {
         require_known(name)?;

@@ -74,16 +74,21 @@ pub fn backfill(draft: &mut Draft, id: StoryId, ask: BackfillStory) -> Decided<B
 /// Whoever works on stories of the project does not also say which of them were done before: that would be their own
 /// verdict by another name. A person may; a user's key that is bound to an agent is that agent's, and no person's.
 pub(in crate::protocol::story_queue) fn require_no_maker(draft: &Draft, project: ProjectId) -> Decided<()> {
-    let ledger = draft.ledger();
-    if draft.caller().is_person() {
-        return Ok(());
-    }
-    let me = Hands::of(ledger, &Principal::asking(draft.caller()));
-    if !ledger.work.makers(&ledger.plan, project).any(|maker| me.meet(&Hands::of(ledger, maker))) {
+    if !is_maker(draft, project) {
         return Ok(());
     }
     Err(Refusal::new(Kind::Conflict, "whoever implements stories of a project backfills none of it")
         .with_code(RefusalCode::SelfBackfillBlocked))
+}
+
+/// No person, and of one hand with somebody who has or had a story of the project in hand.
+pub(super) fn is_maker(draft: &Draft, project: ProjectId) -> bool {
+    let ledger = draft.ledger();
+    if draft.caller().is_person() {
+        return false;
+    }
+    let me = Hands::of(ledger, &Principal::asking(draft.caller()));
+    ledger.work.makers(&ledger.plan, project).any(|maker| me.meet(&Hands::of(ledger, maker)))
 }
 
 impl BackfillStory {

@@ -1,5 +1,6 @@
 //! Who may do what with a story: the only place where actors are compared. Single calls, bulk, import and tokens ask here.
 
+use super::backfill::is_maker;
 use super::track::{AgentStatus, Principal, Standing, Track, VerifiedStatus};
 use super::{Change, How};
 use crate::protocol::story_queue::custody::{self, Hands, ViolationKind};
@@ -101,11 +102,24 @@ pub(super) fn require_distinct(draft: &mut Draft, story: StoryId, deed: Deed) ->
         Deed::Verify => may_verify(ledger, track, &me),
     };
     if fine {
-        return Ok(());
+        return require_no_unknown_maker(draft, story, deed);
     }
     let why = "reporter, reviewer and verifier of a story must be different actors";
     // Whoever asks in good faith with the wrong key blocks nobody: the call is refused, and that is all.
     Err(Refusal::new(Kind::Conflict, why).with_code(RefusalCode::SharedPrincipalBlocked))
+}
+
+/// Nobody knows who made a story that was brought in as done: it can be anybody who works in the project, so none of them says
+/// that it holds.
+fn require_no_unknown_maker(draft: &Draft, story: StoryId, deed: Deed) -> Decided<()> {
+    let track = track_of(draft, story)?;
+    let known = track.assigned.is_some() || !track.implementers.is_empty();
+    let project = draft.ledger().plan.story(story).map(|story| story.project);
+    if known || deed == Deed::Report || !project.is_some_and(|project| is_maker(draft, project)) {
+        return Ok(());
+    }
+    let why = "nobody knows who made this story, so whoever implements in its project neither reviews nor verifies it";
+    Err(Refusal::new(Kind::Conflict, why).with_code(RefusalCode::UnknownMakerBlocked))
 }
 
 /// 409 with where the story stands.
