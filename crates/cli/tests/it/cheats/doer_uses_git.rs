@@ -1,6 +1,7 @@
 //! A doer that uses git to hide, move or destroy what it did: it is judged by what lies in its worktree.
 
 use super::{both_ways, judged_as_if_it_had_not, passing_doer_also, unfenced};
+use crate::scene::Scene;
 
 const COMMIT: &str =
     "{ run = ['git', '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-qam', 'mine'] }";
@@ -138,7 +139,7 @@ fn moving_the_base_branch_forward_does_not_move_the_base() {
 
 /// What a doer does with the shell, unfenced: inside the sandbox it cannot reach the user's git directory at all.
 fn plays(lines: &str) -> Scene {
-    let scene = Scene::new();
+    let scene = unfenced();
     let file = scene.world.shared("trick.sh");
     std::fs::write(&file, lines).unwrap();
     let script = passing_doer_also(&[&format!("{{ run = ['sh', '{}'] }}", file.display())]);

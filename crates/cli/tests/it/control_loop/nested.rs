@@ -127,7 +127,7 @@ fn an_inner_controller_is_first_shown_its_own_sensors_as_pending_and_the_outer_o
         keep.display(),
         super::plant::counting_controller(1)
     );
-    let _ = plant.run(&told, super::plant::ADDING_ACTUATOR, &[]).exits_with(0);
+    let _ = plant.run(&told, ADDING_ACTUATOR, &[]).exits_with(0);
     let prompt = std::fs::read_to_string(keep).unwrap();
     let (own, around) = prompt.split_once("### What the loop around this one measured").expect("information");
     assert!(own.contains("status: pending") && !own.contains("status: fail"), "{own}");

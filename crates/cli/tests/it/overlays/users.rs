@@ -35,7 +35,6 @@ fn a_user_without_rights_lands_the_same_change() {
     }
     let _ = scene.repository.write("gone.txt", "x\n").write("src/a.txt", "a\n").commit("more");
     scene.world.set(KIND, "overlay");
-    scene.world.fence();
     let script = Script::new()
         .doer(When::Always, &[&shell("echo x > done.txt; rm gone.txt; rm -r src"), "{ handoff = 'x' }"])
         .judge(When::Always, &["{ verdict = 'pass' }"])
