@@ -327,7 +327,7 @@ mod tests {
             r#"{"minLength": 1}"#,
             r#"{"properties": {"a": {"additionalProperties": false}}}"#,
             r##"{"$ref": "#/$defs/none"}"##,
-            r##"{"$ref": "other.json"}"##,
+            r#"{"$ref": "other.json"}"#,
             r#"{"type": "text"}"#,
             r#"{"items": []}"#,
             r#"{"pattern": "("}"#,

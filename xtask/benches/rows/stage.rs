@@ -46,7 +46,8 @@ impl Stage {
         let git = agent::real_git()?;
         let state = disk.join("state");
         let workspaces = "worktrees";
-        let stage = Self { program: bench.program.clone(), memory, disk, state, search_path, git, workspaces };
+        let stage =
+            Self { program: bench.program.clone(), memory, disk, state, search_path, git, workspaces };
         stage.make_repository(files)?;
         Ok(stage)
     }

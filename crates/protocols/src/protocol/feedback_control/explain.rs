@@ -91,12 +91,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
         }
         End::NeedsHuman { cause } => {
             because.push(still_open(state, cause).words());
-            if state.child_failure(0) == Some(cause) {
-                because.push(format!(
-                    "that was in the loop inside {}, which failed so again",
-                    state.spec.root.id
-                ));
-            }
+            because.extend(failed_inside(state, cause));
             because.extend(state.last_failure.iter().map(|how| format!("the last agent {how}")));
             if let Cause::GateFindings { findings } = still_open(state, cause) {
                 commands.push(waive_command(id, &findings));
@@ -138,6 +133,11 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
         tell_of_the_branch(state, offers_merge, &mut because, &mut commands);
     }
     Explanation { now, because, commands }
+}
+
+fn failed_inside(state: &State, cause: &Cause) -> Option<String> {
+    let inside = state.child_failure(0) == Some(cause);
+    inside.then(|| format!("that was in the loop inside {}, which failed so again", state.spec.root.id))
 }
 
 /// What was committed, and what a person does with it.

@@ -23,8 +23,8 @@ pub(super) fn noticed(state: &State, plane: &Plane) -> Vec<String> {
     if state.known_base.as_ref().is_some_and(|known| *known != plane.base) {
         told.push(format!("somebody moved {} to {}", plane.base_branch, plane.base));
     }
-    let stale = |plane: &Plane| plane.stage == ControllerStage::Done && !plane.is_terminal();
-    if stale(plane) && !state.plane.as_ref().is_some_and(stale) {
+    let claims_too_much = |plane: &Plane| plane.stage == ControllerStage::Done && !plane.is_terminal();
+    if claims_too_much(plane) && !state.plane.as_ref().is_some_and(claims_too_much) {
         let open: Vec<&str> = plane.unfinished().map(|milestone| milestone.id.as_str()).collect();
         told.push(format!("the state says done, but milestones are open: {}", open.join(", ")));
     }
@@ -156,9 +156,9 @@ fn is_update_ahead(seen: UpdateStatus, agreed: Option<UpdateStatus>) -> bool {
 }
 
 /// Whoever was stopped over an approving file has approved nothing: an earlier run of ours knows whether it was taken for one.
-fn is_believed(state: &State, seen: &RoundSeen, stage: RoundStage) -> bool {
+fn is_believed(state: &State, seen: &RoundSeen, agreed: RoundStage) -> bool {
     let direct = seen.evidence.plan.as_ref().and_then(|plan| plan.direct.as_ref());
-    match (stage, &seen.evidence.review, direct) {
+    match (agreed, &seen.evidence.review, direct) {
         (RoundStage::Review, Some(ReviewSeen::Approved { artifact, .. }), _)
         | (RoundStage::Plan, _, Some(DirectSeen::Proven { artifact, .. })) => {
             state.spec.believes(&seen.id, false, artifact)
