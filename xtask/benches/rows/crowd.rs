@@ -96,6 +96,7 @@ impl Crowd {
             stdin: ChildStdin::Nothing,
             limits: Limits::default(),
             sandbox: None,
+            overlay: None,
             cookie: format!("bench-{}-{name}", std::process::id()),
         };
         Ok(start(&self.keeper, &self.directory.join(name), &spec)?)
