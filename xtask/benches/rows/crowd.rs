@@ -135,6 +135,7 @@ impl Crowd {
             stdin: ChildStdin::Nothing,
             limits: Limits::default(),
             sandbox: None,
+            overlay: None,
             cookie: format!("bench-{}-{name}", std::process::id()),
             overlay: None,
             outlasts_power_cuts: true,

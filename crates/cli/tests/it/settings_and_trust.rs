@@ -95,7 +95,7 @@ fn every_key_can_be_set_by_its_variable() {
             "on-gate-findings" => "ask",
             "author" => "Ann <ann@example.org>",
             "step-limit" | "idle-limit" => "7s",
-            "sandbox" => "auto",
+            "sandbox" | "workspaces" => "auto",
             "sandbox-means" => "landlock",
             "max-memory" => "7G",
             _ => "7",
