@@ -137,7 +137,6 @@ impl Crowd {
             sandbox: None,
             overlay: None,
             cookie: format!("bench-{}-{name}", std::process::id()),
-            overlay: None,
             outlasts_power_cuts: true,
         };
         Ok(start(&self.keeper, &self.directory.join(name), &spec)?)

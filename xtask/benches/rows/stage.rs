@@ -44,10 +44,16 @@ impl Stage {
         let disk = scratch::directory(bench)?;
         let search_path = environment("PATH").unwrap_or_else(|| "/usr/bin:/bin".to_owned());
         let git = agent::real_git()?;
-        let state = disk.join("state");
         let workspaces = "worktrees";
-        let stage =
-            Self { program: bench.program.clone(), memory, disk, state, search_path, git, workspaces };
+        let stage = Self {
+            program: bench.program.clone(),
+            memory,
+            state: disk.join("state"),
+            disk,
+            search_path,
+            git,
+            workspaces,
+        };
         stage.make_repository(files)?;
         Ok(stage)
     }

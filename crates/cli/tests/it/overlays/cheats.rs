@@ -80,7 +80,7 @@ fn a_process_that_writes_on_does_not_reach_what_is_judged() {
 
 #[test]
 fn in_a_sandbox_a_reader_cannot_write_but_for_build_output() {
-    let Some(mut scene) = scene() else { return };
+    let Some(scene) = scene() else { return };
     let _ = scene.repository.write(".gitignore", "/target/\n").commit("rules");
     let tries = shell(
         "echo x > target/out; if echo x >> done.txt; then exit 1; fi; if touch new; then exit 1; fi; true",

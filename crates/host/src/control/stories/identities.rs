@@ -154,15 +154,14 @@ impl<'a> Identities<'a> {
             Some(known) => self.renewed(known, part).await?,
             None => None,
         };
-        let made = match renewed {
-            Some(renewed) => renewed,
-            None => {
-                if let Some(gone) = self.known(part) {
-                    let slot = format!("{RETIRED}{} was {}", part.slot(), gone.agent);
-                    self.kept.borrow_mut().insert(slot, gone);
-                }
-                Identity { claim, ..self.make(part).await? }
+        let made = if let Some(renewed) = renewed {
+            renewed
+        } else {
+            if let Some(gone) = self.known(part) {
+                let slot = format!("{RETIRED}{} was {}", part.slot(), gone.agent);
+                self.kept.borrow_mut().insert(slot, gone);
             }
+            Identity { claim, ..self.make(part).await? }
         };
         self.kept.borrow_mut().insert(part.slot(), made.clone());
         self.save()?;

@@ -25,19 +25,18 @@ impl Past {
     fn hear(&mut self, row: &Value) {
         let to = row["new_state"]["agent_status"].as_str().unwrap_or_default();
         let from = row["old_state"]["agent_status"].as_str().unwrap_or_default();
+        let by_an_implementer = || text_of(row, "actor_label").starts_with(IMPLEMENTER);
         match row["action"].as_str().unwrap_or_default() {
             "rejected" => {
                 self.failures += 1;
                 self.last = text_of(&row["new_state"], "reason");
             }
             "status_changed" if to == "assigned" => {
-                self.claims += u32::from(text_of(row, "actor_label").starts_with(IMPLEMENTER));
+                self.claims += u32::from(by_an_implementer());
             }
-            "status_changed" if to == "pending" && from == "implementing" => {
-                if text_of(row, "actor_label").starts_with(IMPLEMENTER) {
-                    self.failures += 1;
-                    "it was given back without a result".clone_into(&mut self.last);
-                }
+            "status_changed" if to == "pending" && from == "implementing" && by_an_implementer() => {
+                self.failures += 1;
+                "it was given back without a result".clone_into(&mut self.last);
             }
             _ => {}
         }
@@ -71,7 +70,9 @@ impl Office<'_> {
             let path = story_path(story, "/history");
             let answer = self.queue.get(self.identities.user_key(), &path, &query).await?;
             let rows = inner(&answer, "history").as_array().map_or(&[][..], Vec::as_slice);
-            rows.iter().for_each(|row| past.hear(row));
+            for row in rows {
+                past.hear(row);
+            }
             if rows.len() < PAGE {
                 break;
             }
@@ -115,7 +116,9 @@ mod tests {
 
     fn heard(rows: &[Value]) -> Past {
         let mut past = Past::default();
-        rows.iter().for_each(|row| past.hear(row));
+        for row in rows {
+            past.hear(row);
+        }
         past
     }
 
