@@ -7,6 +7,7 @@ use crate::checks::{Check, Violation};
 use crate::host::{Host, TurnFault, Turned};
 use windlass_protocols::kernel::gate::{FindingName, Waiver};
 use windlass_protocols::kernel::person::Word;
+use windlass_protocols::protocol::Protocol;
 use windlass_protocols::{EffectId, Observation, TreeId};
 
 impl Host {
@@ -18,6 +19,7 @@ impl Host {
 
     fn draw_word(&mut self) -> Word {
         let taken = u32::from(self.ledger.borrow().run.taken_over.is_some());
+        let held = u32::from(self.is_a_round_held());
         let reason = || "so it is".to_owned();
         match self.choices.weighted(&[
             (4, "approve"),
@@ -26,7 +28,7 @@ impl Host {
             (6 - 4 * taken, "take-over"),
             (1 + 12 * taken, "hand-back"),
             (1 + 4 * taken, "let-go"),
-            (4 - 3 * taken, "waive"),
+            (4 - 3 * taken + 40 * held, "waive"),
         ]) {
             "waive" => Word::Waive(self.draw_waiver()),
             "approve" => Word::Approve { tree: self.draw_tree() },
@@ -39,6 +41,15 @@ impl Host {
                 Word::HandBack { tree: self.draw_tree(), report }
             }
             _ => Word::LetGo,
+        }
+    }
+
+    /// So few rounds of a roadmap wait with findings that whoever speaks then mostly means them.
+    fn is_a_round_held(&self) -> bool {
+        let ledger = self.ledger.borrow();
+        match ledger.run.started.as_ref().map(|started| &started.protocol) {
+            Some(Protocol::RoadmapRounds(state)) => !state.held_over_gate().is_empty(),
+            _ => false,
         }
     }
 

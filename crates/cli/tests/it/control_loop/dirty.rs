@@ -81,12 +81,12 @@ fn in_place_is_not_sent_to_a_flag_that_cannot_go_with_it() {
     let plant = Plant::flat(1);
     plant.repository.write("value", "7\n");
     let refused = plant.count_to(1, &["--in-place"]);
-    assert!(refused.stderr.contains("`--allow-dirty` instead of `--in-place`"), "{}", refused.stderr);
+    assert!(refused.stdout.contains("`--allow-dirty` instead of `--in-place`"), "{}", refused.stdout);
 }
 
 #[test]
 fn a_reference_is_no_name_of_a_branch() {
     let plant = Plant::flat(1);
     let refused = plant.count_to(1, &["--branch", "refs/heads/y"]).exits_with(2);
-    assert!(refused.stderr.contains("`--branch y`"), "{}", refused.stderr);
+    assert!(refused.stdout.contains("`--branch y`"), "{}", refused.stdout);
 }

@@ -1,7 +1,7 @@
 //! What to ask for next, read off the state alone. The start, a settled step and a reopened run all come through here, so
 //! there is one order of steps at every depth and no second way to resume.
 
-use super::asking::{agent, limits, limits_of_measuring};
+use super::asking::{agent, limits_of_measuring};
 use super::end::{Cause, End, NodeEnd, Stall};
 use super::facts::Fact as ControlFact;
 use super::frame::Frame;
@@ -248,7 +248,8 @@ fn inspection(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Opti
         red_at_base: state.integrity.red_at_base.clone(),
         flaky: Vec::new(),
         unmeasured: false,
-        limits: limits(draft),
+        // Commands use no tokens, and content that nobody looked at would be paid for in vain: only the run's own caps count.
+        limits: draft.budget().step_limits(),
     }))
 }
 
