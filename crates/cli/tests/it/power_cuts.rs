@@ -12,6 +12,8 @@ const CAMPAIGN: &str = "power-cuts";
 const EVERYDAY: usize = 20;
 /// After so many cases an undisturbed run is measured again: how busy the machine is changes.
 const MEASURED_AGAIN: usize = 20;
+/// Of so many cuts at least one takes something: else it is no power that is cut.
+const MANY: usize = 50;
 /// At most so many commands of one case lose their power.
 const MOST_CUTS: usize = 3;
 
@@ -22,6 +24,14 @@ enum When {
     Place(u32),
     /// Of the time it takes.
     Moment(u32),
+}
+
+impl When {
+    const fn as_a_place(self) -> Self {
+        match self {
+            Self::Place(part) | Self::Moment(part) => Self::Place(part),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +133,11 @@ fn survives(number: usize) {
         }
         let measured = measured.as_ref().expect("measured before the first case");
         let mut dice = cases.dice(case);
-        let cuts = Cut::draw_some(&mut dice);
+        let mut cuts = Cut::draw_some(&mut dice);
+        if cases.wanted == EVERYDAY && cases.only.is_none() {
+            // What every change is held to must be the same every time.
+            cuts.iter_mut().for_each(|cut| cut.when = cut.when.as_a_place());
+        }
         let mut tried = Vec::new();
         let survived = seeded::survived(|| play(one, &cuts, measured, &mut dice, &mut tried));
         made += tried.len().max(1);
@@ -139,7 +153,7 @@ fn survives(number: usize) {
         }
     }
     assert!(failures.is_empty(), "{} failures in {made} cuts:\n{}", failures.len(), failures.join("\n"));
-    assert!(lost > 0 || made == 0 || cases.only.is_some(), "in {made} cuts no file ever lost anything");
+    assert!(lost > 0 || made < MANY, "in {made} cuts no file ever lost anything");
 }
 
 with_own_disks! {

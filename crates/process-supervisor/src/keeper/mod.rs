@@ -7,11 +7,12 @@ mod ladder;
 mod output;
 mod watch;
 
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use rustix::fs::OFlags;
 use rustix::process::{getpid, set_child_subreaper};
 
 use crate::cgroup::Cgroup;
@@ -124,11 +125,12 @@ fn flush_disks(directories: [&Path; 2]) -> Result<(), SupervisorError> {
     let mut flushed = Vec::new();
     for directory in directories {
         let failed = |source| SupervisorError::file("flush", directory, source);
-        let open = match std::fs::File::open(directory) {
-            // The launch of a child that has no directory says it better.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            open => open.map_err(failed)?,
-        };
+        // A child may have put something else in its place: a pipe would be waited for, and a link leads anywhere. The launch
+        // of a child that has no directory says it better.
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let opened =
+            std::fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(directory);
+        let Ok(open) = opened else { continue };
         let disk = open.metadata().map_err(failed)?.dev();
         if !flushed.contains(&disk) {
             rustix::fs::syncfs(&open).map_err(|error| failed(error.into()))?;

@@ -70,8 +70,17 @@ fn name(world: &Path, file: &Path, books: &Books) -> String {
     match name.rsplit_once('-') {
         // A ref that keeps something ends with the beginning of its id.
         Some((kept, id)) if name.contains("/refs/windlass/kept/") && id.len() == 12 => format!("{kept}-ID"),
-        _ => without_ids(&without_uuids(&name)),
+        _ => without_ids(&without_makers(&without_uuids(&name))),
     }
+}
+
+/// A copy of a story is named after whoever works in it, whose id is drawn.
+fn without_makers(name: &str) -> String {
+    let parts = name.split('/').map(|part| match part.rsplit_once('-') {
+        Some((story, maker)) if part.starts_with("UUID-") && maker.len() == 12 => format!("{story}-MAKER"),
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("/")
 }
 
 fn without_uuids(name: &str) -> String {
@@ -122,5 +131,6 @@ mod tests {
     fn ids_in_names_are_words() {
         let uuid = "a/01a1ec98-0dee-7883-8c47-6c02ea3ccddf/01a1ec98-0e52-76db-8a47-63d1621ff81a/b";
         assert_eq!(without_uuids(uuid), "a/UUID/UUID/b");
+        assert_eq!(without_makers("copies/UUID-1-61befb75c8d7/.git"), "copies/UUID-1-MAKER/.git");
     }
 }

@@ -367,7 +367,11 @@ fn a_roadmap_that_is_done_and_not_yet_closed_is_run_once_more_before_the_next_on
         json!(["windlass roadmap run --agent claude"]),
         "`init` would be refused"
     );
-    assert_refused(&place.init(ANSWERS, &[]).exits_with(14), "WL-RUN-002", &["not done"]);
+    assert_refused(
+        &place.init(ANSWERS, &[]).exits_with(14),
+        "WL-RUN-002",
+        &["`controller_stage` does not say so yet"],
+    );
     let run = ["roadmap", "run", "--repo", place.repository.text(), "--agent", "shell:true"];
     let _ = place.world.windlass(&run).exits_with(0);
     let _ = place.init(ANSWERS, &[]).exits_with(0);
