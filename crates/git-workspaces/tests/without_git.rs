@@ -106,7 +106,7 @@ fn git_is_asked_again_when_the_rules_or_anything_else_is_new() {
     ] {
         write(&doer.join(path), content);
         assert_eq!(take(&repository, &doer, &base).tree, fresh(), "{path} {content}");
-        write(&doer.join("new.txt"), &format!("changed by {path} {content}"));
+        write(&doer.join("new.txt"), format!("changed by {path} {content}"));
         assert_eq!(take(&repository, &doer, &base).tree, fresh(), "after {path} {content}");
     }
     fs::remove_file(doer.join(".gitignore")).unwrap();

@@ -136,7 +136,9 @@ fn survives(number: usize) {
         let mut cuts = Cut::draw_some(&mut dice);
         if cases.wanted == EVERYDAY && cases.only.is_none() {
             // What every change is held to must be the same every time.
-            cuts.iter_mut().for_each(|cut| cut.when = cut.when.as_a_place());
+            for cut in &mut cuts {
+                cut.when = cut.when.as_a_place();
+            }
         }
         let mut tried = Vec::new();
         let survived = seeded::survived(|| play(one, &cuts, measured, &mut dice, &mut tried));

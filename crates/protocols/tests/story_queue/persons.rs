@@ -49,7 +49,7 @@ fn whoever_implements_backfills_nothing_of_the_project_under_a_user_s_key_either
 
 fn brought(project: ProjectId, initial: InitialStatus) -> Import {
     let story = ImportStory {
-        number: "9.1".parse().unwrap(),
+        number: "9.1".parse().expect("a number of a story"),
         title: Some("Brought".to_owned()),
         description: None,
         criteria: Some(vec![criterion("AC-1", "it works")]),
