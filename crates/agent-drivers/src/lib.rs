@@ -44,7 +44,7 @@ pub use invocation::{
     Session, Stdin, UnknownRole,
 };
 pub use login::{Login, LoginFile};
-pub use own_places::{brings_own_sandbox, own_places, temporary_variables};
+pub use own_places::{brings_own_sandbox, own_places, rooms_in_tmp, temporary_variables};
 pub use probe::{
     KnownVersions, Probe, Version, VersionVerdict, judge_version, probe, read_version, version_advice,
 };

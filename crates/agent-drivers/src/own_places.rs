@@ -20,6 +20,18 @@ pub fn own_places(choice: &AgentChoice, variable: impl Fn(&str) -> Option<String
     }
 }
 
+/// Directories that a program makes in `/tmp` whatever it is told about temporary files, and cannot work without: Codex keeps
+/// there what its own sandbox mounts, one for each user.
+pub fn rooms_in_tmp(choice: &AgentChoice, user: u32) -> Vec<PathBuf> {
+    match choice {
+        AgentChoice::Known { program: AgentProgram::Codex, .. }
+        | AgentChoice::Command { .. }
+        | AgentChoice::Shell { .. }
+        | AgentChoice::Acp { .. } => vec![PathBuf::from(format!("/tmp/codex-daemon-{user}"))],
+        AgentChoice::Known { .. } | AgentChoice::Scripted { .. } => Vec::new(),
+    }
+}
+
 /// The variables by which programs are told where temporary files go. Claude uses `/tmp` unless it has one of its own.
 pub const fn temporary_variables() -> [&'static str; 2] {
     ["TMPDIR", "CLAUDE_CODE_TMPDIR"]
@@ -85,6 +97,15 @@ mod tests {
         }
         assert_eq!(places("scripted:/s/play.toml", &home), ["/s"]);
         assert_eq!(places("codex", &[]), Vec::<String>::new(), "without a home there is nothing to name");
+    }
+
+    #[test]
+    fn codex_has_a_room_in_tmp_for_each_user_and_so_has_whoever_may_start_it() {
+        let rooms = |agent: &str| rooms_in_tmp(&AgentChoice::parse(agent).unwrap(), 1000);
+        for agent in ["codex", "command:./maker", "shell:codex exec", "acp:codex-acp"] {
+            assert_eq!(rooms(agent), [Path::new("/tmp/codex-daemon-1000")], "{agent}");
+        }
+        assert!(rooms("claude").is_empty() && rooms("scripted:/s/play.toml").is_empty());
     }
 
     #[test]

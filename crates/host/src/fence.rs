@@ -8,9 +8,11 @@ use crate::state_dir::make_private;
 use crate::workspaces::Layered;
 use std::collections::BTreeSet;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use windlass_agent_drivers::{AgentChoice, brings_own_sandbox, own_places, temporary_variables};
+use windlass_agent_drivers::{
+    AgentChoice, brings_own_sandbox, own_places, rooms_in_tmp, temporary_variables,
+};
 use windlass_control_api::{Code, Fault};
 use windlass_process_supervisor::{
     ChildSpec, Sandbox, SandboxKind as Means, SandboxMeans, landlock_version, may_look_into_others,
@@ -321,6 +323,8 @@ fn ambient(context: &RunContext, who: Who<'_>) -> BTreeSet<PathBuf> {
             }
             places.push(place);
         }
+        let user = rustix::process::getuid().as_raw();
+        places.extend(rooms_in_tmp(choice, user).into_iter().filter(|room| is_room_of(room, user)));
     }
     let protected = protected(context, home.as_deref());
     let holds_protected = |place: &PathBuf| protected.iter().any(|kept| kept.starts_with(place));
@@ -330,6 +334,12 @@ fn ambient(context: &RunContext, who: Who<'_>) -> BTreeSet<PathBuf> {
     let usual = places.into_iter().filter_map(real).filter(|(_, real)| !holds_protected(real));
     // Whoever names a place means it.
     safe_from_each_other(usual.chain(given.filter_map(real)).collect())
+}
+
+/// Makes it where nothing is. Anybody may put something of that name into `/tmp`, so it counts only as a directory of this user's.
+fn is_room_of(room: &Path, user: u32) -> bool {
+    let _ = make_private(room);
+    room.symlink_metadata().is_ok_and(|found| found.is_dir() && found.uid() == user)
 }
 
 /// Of places as they are named and as they really are: those that nobody can have put a link in the place of who was let into
@@ -396,6 +406,18 @@ mod tests {
         let places = ["shared/planted", "shared/planted/deep", "shared/inside", "shared", "of-the-user"];
         let places = places.map(|name| (at(name), at(name).canonicalize().unwrap()));
         assert_eq!(safe_from_each_other(places.to_vec()), BTreeSet::from([at("own"), at("shared")]));
+    }
+
+    #[test]
+    fn a_room_in_tmp_is_made_and_a_link_of_its_name_is_none() {
+        let root = tempfile::tempdir().unwrap();
+        let user = rustix::process::getuid().as_raw();
+        let (room, link) = (root.path().join("room"), root.path().join("link"));
+        assert!(is_room_of(&room, user));
+        assert_eq!(room.metadata().unwrap().mode() & 0o777, 0o700);
+        assert!(!is_room_of(&room, user + 1), "it is somebody else's");
+        std::os::unix::fs::symlink(root.path(), &link).unwrap();
+        assert!(!is_room_of(&link, user));
     }
 
     #[test]
