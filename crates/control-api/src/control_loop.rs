@@ -16,7 +16,8 @@ pub struct StartControl {
     pub settings: Vec<(String, SettingValue)>,
     pub in_place: bool,
     pub strict_original: bool,
-    pub keep: KeepChoice,
+    /// What the original keeps is the last; otherwise the best is kept where nothing is said.
+    pub keep: Option<KeepChoice>,
     /// So many iterations without progress end a node; 0 for any number.
     pub steady_limit: Option<u32>,
     /// Take uncommitted changes along as the first commit of the loop's branch.
