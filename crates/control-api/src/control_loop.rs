@@ -31,9 +31,8 @@ pub struct StartControl {
 }
 
 /// What the branch ends on when the target was not met.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepChoice {
-    #[default]
     Best,
     Last,
 }
@@ -51,6 +50,8 @@ pub struct ControlReport {
     /// What was found about the gate of the content the branch ends on, and nobody waived.
     pub open_findings: Vec<String>,
     pub best: Option<BestView>,
+    /// References under which work is kept that an actuator left unfinished.
+    pub kept: Vec<String>,
     pub nodes: Vec<NodeView>,
     /// What to do with the branch now, as commands.
     pub next_steps: Vec<String>,

@@ -183,7 +183,7 @@ pub(crate) async fn status(
         task: state.spec.text.clone(),
         status: line.status,
         now: line.now,
-        report: report::of(&run, state, report::Branch::now(host, state)),
+        report: report::of(host, &run, state, report::Branch::now(host, state)),
         outputs,
         recent,
     })
