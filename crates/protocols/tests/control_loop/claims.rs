@@ -94,7 +94,12 @@ fn a_sensor_that_could_not_run_fails_and_is_told_apart() {
     });
     let script = script.committed();
     assert_eq!(script.frame().readings[0].cause.as_deref(), Some("not-runnable"));
-    script.claims().asks(Role::Controller, "1").faults();
+    let script = script.claims().asks(Role::Controller, "1");
+    assert!(
+        script.faults()[0].contains("do not pass on the tree you judged: tests"),
+        "{:?}",
+        script.faults()
+    );
 }
 
 #[test]
