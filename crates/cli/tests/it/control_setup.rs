@@ -193,7 +193,7 @@ fn the_flat_form_has_agent_files_only() {
 }
 
 #[test]
-fn what_a_person_edited_stays_and_ours_goes_beside_it() {
+fn w26_what_a_person_edited_stays_and_ours_goes_beside_it() {
     let place = Place::new();
     place.init(&["--sensor", "test=make test"]);
     let controller = ".claude/agents/loop-controller-main.md";
@@ -232,7 +232,7 @@ fn another_sensor_joins_a_set_up_that_nobody_edited() {
 }
 
 #[test]
-fn targets_of_a_flat_set_up_move_with_it_into_a_flow() {
+fn w02_targets_of_a_flat_set_up_move_with_it_into_a_flow() {
     let place = Place::new();
     place.init(&["--flat", "--sensor", "test=make test"]);
     let controller = ".claude/agents/loop-controller.md";
@@ -326,7 +326,7 @@ fn with_extra_sensor(name: &str) -> Place {
 
 /// It stands in names of files and in the list of sensors of every commit.
 #[test]
-fn a_sensor_that_calls_itself_by_no_name_is_refused() {
+fn w22_a_sensor_that_calls_itself_by_no_name_is_refused() {
     for name in ["x/../y", "a: pass, b", "..", "a\nb"] {
         let place = with_extra_sensor(name);
         let report = place.control("check", &[]).exits_with(2).stdout;

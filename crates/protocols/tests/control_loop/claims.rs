@@ -103,7 +103,7 @@ fn a_sensor_that_could_not_run_fails_and_is_told_apart() {
 }
 
 #[test]
-fn a_node_without_sensors_has_the_controllers_word_alone() {
+fn w05_a_node_without_sensors_has_the_controllers_word_alone() {
     let script = Script::at_controller(of(leaf("root", Vec::new(), 2))).claims().committed();
     script.ends(&End::Complete, 0);
 }

@@ -47,7 +47,7 @@ impl Script {
 }
 
 #[test]
-fn the_same_failing_sensors_and_the_same_change_so_often_are_stagnation() {
+fn w09_the_same_failing_sensors_and_the_same_change_so_often_are_stagnation() {
     let script = Script::at_controller(patient(3, flat(20))).fails_with("one", "tree-1");
     assert_eq!(script.told(), Vec::<String>::new(), "once is no repetition");
     let script = script.fails_with("one", "tree-2");
@@ -206,7 +206,7 @@ fn an_inner_node_has_a_history_of_its_own() {
 const EXHAUSTED: End = End::Exhausted { dimension: Dimension::Rounds };
 
 #[test]
-fn keep_best_puts_the_best_content_into_the_last_commit() {
+fn w08_keep_best_puts_the_best_content_into_the_last_commit() {
     let spec = ControlSpec { keep: Keep::Best, ..flat(2) };
     let script = counting(spec).with_errors("tree-1", 3).with_errors("tree-2", 5).plans();
     assert_eq!(script.commit().plant.as_str(), "tree-1");

@@ -1,4 +1,4 @@
-//! Kills the engine with SIGKILL at the places where a crash could hurt, at depth 0, 1 and 2, and resumes: the same final
+//! Kills the engine with SIGKILL at the places where a crash could hurt (W12), at depth 0, 1 and 2, and resumes: the same final
 //! tree, and no commit twice.
 
 use super::plant::{ADDING_ACTUATOR, BRANCH, Plant, TASK, counting_controller};

@@ -173,7 +173,7 @@ fn a_run_of_our_own_that_has_ended_is_not_called_running() {
 
 /// Whatever their branches are called.
 #[test]
-fn two_runs_from_one_base_never_share_a_name() {
+fn w13_two_runs_from_one_base_never_share_a_name() {
     let plant = Plant::levels(0, 1);
     let names = ["feature/x", "feature/y"].map(|branch| {
         let _ = plant.count_to(1, &["--branch", branch]).exits_with(0);
