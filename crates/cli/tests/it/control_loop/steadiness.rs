@@ -74,7 +74,8 @@ fn an_oscillating_plant_is_stopped_with_the_best_commit_named_and_kept() {
 #[test]
 fn the_branch_ends_on_the_last_content_where_the_user_wants_that() {
     let best_of_the_original = ["--strict-original", "--keep", "best"];
-    let wishes = [(&["--keep", "best"][..], "0"), (&["--keep", "last"], "3"), (&best_of_the_original, "0")];
+    let wishes: [(&[&str], &str); 3] =
+        [(&["--keep", "best"], "0"), (&["--keep", "last"], "3"), (&best_of_the_original, "0")];
     for (wish, value) in wishes {
         let plant = Plant::bare();
         plant.sensor("low", "test \"$(cat value)\" -le 0");
