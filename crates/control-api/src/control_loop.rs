@@ -16,7 +16,8 @@ pub struct StartControl {
     pub settings: Vec<(String, SettingValue)>,
     pub in_place: bool,
     pub strict_original: bool,
-    pub keep: KeepChoice,
+    /// What the original keeps is the last; otherwise the best is kept where nothing is said.
+    pub keep: Option<KeepChoice>,
     /// So many iterations without progress end a node; 0 for any number.
     pub steady_limit: Option<u32>,
     /// Take uncommitted changes along as the first commit of the loop's branch.
@@ -30,9 +31,8 @@ pub struct StartControl {
 }
 
 /// What the branch ends on when the target was not met.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepChoice {
-    #[default]
     Best,
     Last,
 }
@@ -50,6 +50,8 @@ pub struct ControlReport {
     /// What was found about the gate of the content the branch ends on, and nobody waived.
     pub open_findings: Vec<String>,
     pub best: Option<BestView>,
+    /// References under which work is kept that an actuator left unfinished.
+    pub kept: Vec<String>,
     pub nodes: Vec<NodeView>,
     /// What to do with the branch now, as commands.
     pub next_steps: Vec<String>,

@@ -181,20 +181,24 @@ impl Repository {
     /// Short names of the branches whose names begin so, sorted; one that leads nowhere may be among them. Plain files where
     /// references are such, else git is asked.
     pub fn branches_under(&self, start: &str) -> Result<Vec<String>, GitError> {
+        let full = self.references_in("refs/heads/")?;
+        let short = full.iter().filter_map(|name| name.strip_prefix("refs/heads/"));
+        Ok(short.filter(|name| name.starts_with(start)).map(str::to_owned).collect())
+    }
+
+    /// Full names of the references in this directory (`refs/heads/`), sorted.
+    pub fn references_in(&self, directory: &str) -> Result<Vec<String>, GitError> {
         let common = self.checkout.common_dir();
         if !common.join("reftable").exists() {
-            let loose = files_under(&common.join("refs/heads"));
+            let loose = files_under(&common.join(directory));
             let loose = loose.iter().filter_map(|path| path.strip_prefix(common).ok()?.to_str());
             let names = self.packed_names().into_iter().chain(loose.map(str::to_owned));
-            let names = names.filter(|name| check_name(name).is_ok());
-            let short = names.filter_map(|name| name.strip_prefix("refs/heads/").map(str::to_owned));
-            let found: BTreeSet<String> = short.filter(|name| name.starts_with(start)).collect();
+            let names = names.filter(|name| name.starts_with(directory) && check_name(name).is_ok());
+            let found: BTreeSet<String> = names.collect();
             return Ok(found.into_iter().collect());
         }
-        let printed = self.view_call()?.args(["for-each-ref", "--format=%(refname)", "refs/heads/"]).run()?;
-        let names = String::from_utf8_lossy(&printed);
-        let names = names.lines().filter_map(|name| name.strip_prefix("refs/heads/"));
-        Ok(names.filter(|name| name.starts_with(start)).map(str::to_owned).collect())
+        let printed = self.view_call()?.args(["for-each-ref", "--format=%(refname)", directory]).run()?;
+        Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
     }
 
     /// Short names of the branches that have this commit in their history.

@@ -218,7 +218,7 @@ impl Control for Host {
     }
 
     fn control_setup<'a>(&'a self, repository: &'a Path) -> Reply<'a, SetupReport> {
-        Box::pin(async { control::control_loop::look::setup(self, repository) })
+        Box::pin(async { control::control_loop::look::setup(self, repository).await })
     }
 
     fn control_status<'a>(&'a self, run: Option<&'a str>, repository: &'a Path) -> Reply<'a, ControlStatus> {

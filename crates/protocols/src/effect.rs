@@ -191,6 +191,9 @@ pub struct SensorRun {
     pub name: String,
     pub command: String,
     pub required: bool,
+    /// In place of the total limit of the whole measurement, where the sensor has one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<Millis>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -387,6 +387,10 @@ impl ReadingStatus {
     }
 }
 
+/// Causes of a reading whose sensor did not get to its end.
+pub const TIME_LIMIT: &str = "time limit";
+pub const OUTPUT_LIMIT: &str = "output limit";
+
 /// What one sensor measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {

@@ -17,6 +17,7 @@ mod yaml;
 pub use agent_file::{
     AgentFile, AgentTemplate, DEFAULT_TARGET, Dialect, ListedSensor, Placeholders, SensorEntry,
     SensorTemplate, is_known_rendering, measurement_command, scaffold_flow, sensor_entries, sensor_name,
+    sensor_name_fault,
 };
 pub use artifacts::{
     ActuatorOutput, ChangedFile, ControllerOutput, FileChange, NodePlace, NodeState, NodeStatus, PlanFor,

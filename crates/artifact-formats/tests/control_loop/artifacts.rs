@@ -161,7 +161,7 @@ fn a_decision_is_read_with_its_sections() {
 }
 
 #[test]
-fn headings_inside_a_plan_belong_to_it() {
+fn w15_headings_inside_a_plan_belong_to_it() {
     let plan =
         "### What\n\nAll of it.\n\n## Success Criteria\n\n```\n## Hints\n```\n\n## Constraints\n\nNone.";
     let text = format!(

@@ -213,14 +213,17 @@ fn any_sensors() -> impl Strategy<Value = Vec<FlowSensor>> {
 }
 
 fn any_node(actuator: BoxedStrategy<FlowActuator>, id: &'static str) -> BoxedStrategy<FlowNode> {
-    let budget =
-        (any::<Option<u32>>(), proptest::option::of(0..1_u64 << 60), proptest::option::of(0..1_u64 << 60))
-            .prop_map(|(actuations, tokens, cost_micros)| FlowBudget {
-                actuations,
-                minutes: tokens,
-                tokens,
-                cost_micros,
-            });
+    let budget = (
+        proptest::option::of(1_u32..),
+        proptest::option::of(1..1_u64 << 60),
+        proptest::option::of(1..1_u64 << 60),
+    )
+        .prop_map(|(actuations, tokens, cost_micros)| FlowBudget {
+            actuations,
+            minutes: tokens,
+            tokens,
+            cost_micros,
+        });
     let rest = (1_u32.., proptest::option::of(1..1_u64 << 40), proptest::option::of(budget), any::<bool>());
     (id, any_path(), actuator, any_sensors(), rest)
         .prop_map(|(id, controller, actuator, sensors, (max_iterations, timeout_minutes, budget, report))| {

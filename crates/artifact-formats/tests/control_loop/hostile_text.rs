@@ -43,7 +43,7 @@ fn run_state(task: &str) -> RunState {
 }
 
 #[test]
-fn every_odd_task_comes_back_as_it_was_given() {
+fn w14_every_odd_task_comes_back_as_it_was_given() {
     let long = "a \"task\": with\n- everything # in it\n".repeat(300);
     for task in TASKS.into_iter().chain([long.as_str()]) {
         let state = node_state(task);

@@ -6,6 +6,7 @@ mod dirty;
 mod errors;
 mod gate;
 mod hints;
+mod leftovers;
 mod measurement;
 mod nested;
 pub(crate) mod plant;

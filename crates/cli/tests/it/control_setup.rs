@@ -193,7 +193,7 @@ fn the_flat_form_has_agent_files_only() {
 }
 
 #[test]
-fn what_a_person_edited_stays_and_ours_goes_beside_it() {
+fn w26_what_a_person_edited_stays_and_ours_goes_beside_it() {
     let place = Place::new();
     place.init(&["--sensor", "test=make test"]);
     let controller = ".claude/agents/loop-controller-main.md";
@@ -232,7 +232,7 @@ fn another_sensor_joins_a_set_up_that_nobody_edited() {
 }
 
 #[test]
-fn targets_of_a_flat_set_up_move_with_it_into_a_flow() {
+fn w02_targets_of_a_flat_set_up_move_with_it_into_a_flow() {
     let place = Place::new();
     place.init(&["--flat", "--sensor", "test=make test"]);
     let controller = ".claude/agents/loop-controller.md";
@@ -301,4 +301,55 @@ fn every_fault_of_a_set_up_is_named_at_once() {
     let report = place.control("check", &[]).exits_with(2).stdout;
     assert!(report.contains("loop-sensor-lint.md is not there"), "{report}");
     assert!(report.contains("loop-actuator.md is not there"), "{report}");
+}
+
+/// A sensor's file of any other name, which says in its front matter what it is called.
+fn called(name: &str) -> String {
+    format!("---\nname: {name:?}\n---\n\n# Sensor\n\n## Measurement\n\n    true\n")
+}
+
+/// Names a second sensor whose file is `extra.md`.
+fn with_extra_sensor(name: &str) -> Place {
+    let place = Place::new();
+    place.init(&["--levels", "1", "--sensor", "test=make test"]);
+    let flow = place.repository.read(FLOW);
+    let line = format!("- {TEST_SENSOR}\n");
+    let more = flow.replacen(&line, &format!("{line}    - .claude/agents/extra.md\n"), 1);
+    assert_ne!(more, flow);
+    place
+        .repository
+        .write(FLOW, &more)
+        .write(".claude/agents/extra.md", &called(name))
+        .commit("an extra one");
+    place
+}
+
+/// It stands in names of files and in the list of sensors of every commit.
+#[test]
+fn w22_a_sensor_that_calls_itself_by_no_name_is_refused() {
+    for name in ["x/../y", "a: pass, b", "..", "a\nb"] {
+        let place = with_extra_sensor(name);
+        let report = place.control("check", &[]).exits_with(2).stdout;
+        assert!(report.contains("extra.md: the sensor's name"), "{name:?}: {report}");
+    }
+    let report = with_extra_sensor("unit tests").control("check", &["--json"]).json();
+    assert_eq!(report["nodes"][0]["sensors"][1][0], "unit tests", "{report}");
+}
+
+/// What a run would refuse is no set-up that is ready.
+#[test]
+fn two_sensors_of_one_name_and_a_budget_of_nothing_are_no_set_up() {
+    let report = with_extra_sensor("loop-sensor-test").control("check", &[]).exits_with(2).stdout;
+    assert!(report.contains("are both called test"), "{report}");
+    for nothing in ["actuations: 0", "minutes: 0", "tokens: 0", "cost: 0"] {
+        let place = Place::new();
+        place.init(&["--levels", "1", "--sensor", "test=make test"]);
+        let flow = place.repository.read(FLOW);
+        let poor = flow.replacen("  type: loop\n", &format!("  type: loop\n  budget: {{ {nothing} }}\n"), 1);
+        assert_ne!(poor, flow);
+        place.repository.write(FLOW, &poor).commit("poor");
+        let report = place.control("check", &[]).exits_with(2).stdout;
+        let key = nothing.split(':').next().unwrap();
+        assert!(report.contains(&format!("`budget.{key}` must be")), "{report}");
+    }
 }

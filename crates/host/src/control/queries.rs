@@ -114,7 +114,7 @@ pub(crate) async fn show(host: &Host, name: &str, iteration: Option<&str>) -> Re
         explanation: explanation(host, &run).await?,
         control: match protocol {
             Protocol::FeedbackControl(state) => {
-                Some(super::control_loop::report::of(&run, state, Branch::now(host, state)))
+                Some(super::control_loop::report::of(host, &run, state, Branch::now(host, state)))
             }
             Protocol::JudgedTask(_) | Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => None,
         },

@@ -285,7 +285,7 @@ pub(crate) fn outcome(host: &Host, run: &Run, driven: Driven, spent: Spent) -> R
             }
             outcome.rounds_completed = state.stack.first().map_or(0, |frame| frame.actuations);
             let now = Branch::now(host, state);
-            outcome.control = Some(super::control_loop::report::of(run, state, now));
+            outcome.control = Some(super::control_loop::report::of(host, run, state, now));
             let commands = std::mem::take(&mut outcome.explanation.commands);
             outcome.explanation.commands = now.possible(state, commands);
         }

@@ -364,7 +364,10 @@ fn conclude(
     let mut evidence = seal_story(context, &directory, asked.role, ended.last_message.as_deref())?;
     let redaction = context.redaction(&choice);
     let left = (outbox(&directory), redaction);
-    let answer = answer_of(context, asked, &choice, (&ended, &left), &mut evidence)?;
+    let answer = match control_loop::answer::out_of_time(context, asked, &step_end)? {
+        Some(reading) if ended.trouble.is_none() => reading,
+        _ => answer_of(context, asked, &choice, (&ended, &left), &mut evidence)?,
+    };
     let workspace = if access(asked) == Access::ReadWrite {
         WorkspaceAfter::MayDiffer
     } else if asked.work.is_some() {

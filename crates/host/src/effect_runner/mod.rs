@@ -22,7 +22,7 @@ mod step;
 mod wait;
 
 pub(crate) use checks::{on as checks_on, printed_by};
-pub(crate) use control_loop::figure;
+pub(crate) use control_loop::{INTERRUPTED, figure};
 pub(crate) use criteria::{found_at as found_in_tree, found_somewhere as found_somewhere_in_tree};
 pub(crate) use gate::tools::FILE_NAME as TOOLS;
 pub(crate) use gate::tools::search_path as search_path_of_checks;

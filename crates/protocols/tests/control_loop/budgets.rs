@@ -1,11 +1,14 @@
 //! What a run may use, and what one node may use of it.
 
 use crate::script::{Script, reopen};
-use crate::words::{NO_MORE, STEP, flat, nested, three_levels};
+use crate::words::{NO_MORE, STEP, command, flat, leaf, nested, of, prose, reading, three_levels};
+use windlass_protocols::effect::SensorRun;
 use windlass_protocols::kernel::budget::{CapChange, Dimension};
-use windlass_protocols::outcome::{Answer, StepEnd, Trouble};
+use windlass_protocols::outcome::{
+    Answer, Measured, Outcome, Reading, ReadingStatus, StepEnd, TIME_LIMIT, Trouble, Usage,
+};
 use windlass_protocols::protocol::feedback_control::end::{End, NodeEnd};
-use windlass_protocols::protocol::feedback_control::spec::{Actuator, ControlSpec, NodeBudget};
+use windlass_protocols::protocol::feedback_control::spec::{Actuator, ControlSpec, NodeBudget, Sensor};
 use windlass_protocols::{Millis, Rejection, Role};
 
 fn tokens(cap: u64) -> NodeBudget {
@@ -178,4 +181,73 @@ fn a_step_that_ran_out_of_its_own_time_failed_and_is_tried_again() {
     let script = Script::at_controller(flat(2));
     let script = script.reports(Answer::Missing, |report| report.end = StepEnd::TotalLimit);
     script.asks(Role::Controller, "1").plans().asks(Role::Actuator, "1");
+}
+
+fn minutes(cap: u64) -> ControlSpec {
+    let mut spec = flat(3);
+    spec.caps.time = Some(Millis::minutes(cap));
+    spec
+}
+
+impl Script {
+    /// Every sensor is ended when it has run as long as it may.
+    fn runs_out_of_time(self) -> Self {
+        let asked = self.measure();
+        let read = |sensor: &SensorRun| Reading {
+            cause: Some(TIME_LIMIT.to_owned()),
+            ..reading(&sensor.name, ReadingStatus::Fail, sensor.required)
+        };
+        let longest = asked.sensors.iter().map(|one| one.total.unwrap_or(asked.limits.total)).max();
+        let usage = Usage { duration: longest.unwrap_or(asked.limits.total), ..STEP };
+        let readings = asked.sensors.iter().map(read).collect();
+        let measured = Measured { tree: asked.tree.clone(), readings, usage, gate: Vec::new() };
+        self.answer(Outcome::Measured(measured))
+    }
+}
+
+/// What a sensor would have said is not known: that its run had no time for it says nothing about the code.
+#[test]
+fn a_sensor_that_is_cut_off_by_the_end_of_the_runs_minutes_has_not_measured() {
+    let script = Script::start(minutes(2)).prepared().runs_out_of_time();
+    assert_eq!(script.times("readings-taken"), 0);
+    let script = script.ends(&End::Exhausted { dimension: Dimension::Minutes }, 0);
+    let more = CapChange { more_time: Millis::minutes(60), ..NO_MORE };
+    let script = script.reopened(more, None).all_pass().committed();
+    let _ = script.asks(Role::Controller, "1");
+}
+
+#[test]
+fn a_sensor_that_is_cut_off_by_the_end_of_a_nodes_minutes_has_not_measured() {
+    let mut spec = flat(3);
+    spec.root.budget = NodeBudget { time: Some(Millis::minutes(2)), ..NodeBudget::default() };
+    let script = Script::start(spec).prepared().runs_out_of_time();
+    assert_eq!(script.times("readings-taken"), 0);
+    let _ = script.node_ends(&NodeEnd::Spent { dimension: Dimension::Minutes });
+}
+
+#[test]
+fn a_sensor_that_reaches_its_own_limit_fails_whatever_is_left() {
+    let script = Script::start(minutes(10)).prepared().runs_out_of_time();
+    assert_eq!(script.frame().readings[0].cause.as_deref(), Some(TIME_LIMIT));
+    let _ = script.committed().ends(&End::Exhausted { dimension: Dimension::Minutes }, 0);
+}
+
+/// `flat` gives every step ten minutes.
+#[test]
+fn a_sensor_with_a_limit_of_its_own_has_that_and_no_more_than_the_run_has_left() {
+    let timed = |sensor: Sensor, own: u64| Sensor { timeout: Some(Millis::minutes(own)), ..sensor };
+    let sensors = vec![timed(command("fast"), 1), timed(command("slow"), 90), command("usual")];
+    let mut spec = of(leaf("root", [sensors, vec![timed(prose("look"), 3)]].concat(), 3));
+    spec.caps.time = Some(Millis::minutes(60));
+    let script = Script::start(spec).prepared();
+    let asked = script.measure();
+    let totals: Vec<Option<Millis>> = asked.sensors.iter().map(|sensor| sensor.total).collect();
+    assert_eq!(totals, [Some(Millis::minutes(1)), Some(Millis::minutes(60)), None]);
+    assert_eq!(asked.limits.total, Millis::minutes(10));
+    let script = script.all_pass();
+    assert_eq!(script.asked().limits.total, Millis::minutes(3));
+    let late = Reading { cause: Some(TIME_LIMIT.to_owned()), ..reading("look", ReadingStatus::Fail, true) };
+    let script = script.reports(Answer::Reading(late), |report| report.end = StepEnd::TotalLimit);
+    assert_eq!(script.frame().readings[3].cause.as_deref(), Some(TIME_LIMIT));
+    let _ = script.committed().asks(Role::Controller, "1");
 }

@@ -32,7 +32,7 @@ fn until_the_cap(spec: ControlSpec) -> (u32, Script) {
 }
 
 #[test]
-fn a_cap_of_n_allows_n_actuations_and_then_one_judgement() {
+fn w01_a_cap_of_n_allows_n_actuations_and_then_one_judgement() {
     for cap in [1, 2, 5] {
         let (actuations, script) = until_the_cap(flat(cap));
         assert_eq!(actuations, cap);

@@ -94,11 +94,16 @@ fn a_sensor_that_could_not_run_fails_and_is_told_apart() {
     });
     let script = script.committed();
     assert_eq!(script.frame().readings[0].cause.as_deref(), Some("not-runnable"));
-    script.claims().asks(Role::Controller, "1").faults();
+    let script = script.claims().asks(Role::Controller, "1");
+    assert!(
+        script.faults()[0].contains("do not pass on the tree you judged: tests"),
+        "{:?}",
+        script.faults()
+    );
 }
 
 #[test]
-fn a_node_without_sensors_has_the_controllers_word_alone() {
+fn w05_a_node_without_sensors_has_the_controllers_word_alone() {
     let script = Script::at_controller(of(leaf("root", Vec::new(), 2))).claims().committed();
     script.ends(&End::Complete, 0);
 }

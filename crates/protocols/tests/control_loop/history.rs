@@ -47,7 +47,7 @@ impl Script {
 }
 
 #[test]
-fn the_same_failing_sensors_and_the_same_change_so_often_are_stagnation() {
+fn w09_the_same_failing_sensors_and_the_same_change_so_often_are_stagnation() {
     let script = Script::at_controller(patient(3, flat(20))).fails_with("one", "tree-1");
     assert_eq!(script.told(), Vec::<String>::new(), "once is no repetition");
     let script = script.fails_with("one", "tree-2");
@@ -145,7 +145,8 @@ fn states_that_come_back_are_oscillation() {
     assert!(script.told()[0].starts_with("the state of iteration 0 came back"), "{:?}", script.told());
     let script = flip(script, "tree-1", "lint");
     let script = flip(script, "base-tree", "tests").stalls(Stall::Oscillation);
-    assert_eq!(script.state().best().map(|best| best.label.as_str()), Some("0"));
+    let best = script.state().best().map(|best| best.label.as_str());
+    assert_eq!(best, Some("1"), "what comes back has no more of the task in it");
     script.committed().ends(&End::Stalled { how: Stall::Oscillation }, 4);
 }
 
@@ -205,7 +206,7 @@ fn an_inner_node_has_a_history_of_its_own() {
 const EXHAUSTED: End = End::Exhausted { dimension: Dimension::Rounds };
 
 #[test]
-fn keep_best_puts_the_best_content_into_the_last_commit() {
+fn w08_keep_best_puts_the_best_content_into_the_last_commit() {
     let spec = ControlSpec { keep: Keep::Best, ..flat(2) };
     let script = counting(spec).with_errors("tree-1", 3).with_errors("tree-2", 5).plans();
     assert_eq!(script.commit().plant.as_str(), "tree-1");
@@ -245,6 +246,88 @@ fn of_contents_that_measure_the_same_the_newest_is_the_best() {
     let unmeasured = ControlSpec { root: leaf("root", Vec::new(), 1), ..spec() };
     let script = Script::at_controller(unmeasured).moves_to("tree-1").committed().plans();
     assert_eq!(script.commit().plant.as_str(), "tree-1");
+}
+
+#[derive(Clone, Copy)]
+enum Says {
+    Nothing,
+    Errors(i64),
+    /// So many tests passed, and so many failed.
+    Tests(i64, i64),
+}
+
+fn says(says: Says) -> impl Fn(&str) -> Reading {
+    move |name| {
+        let mut reading = reading(name, ReadingStatus::Fail, true);
+        reading.metrics = match says {
+            Says::Nothing => Vec::new(),
+            Says::Errors(count) => vec![figure("errors", count, Better::Lower)],
+            Says::Tests(passed, failed) => vec![
+                figure("tests-passed", passed, Better::Higher),
+                figure("tests-failed", failed, Better::Lower),
+            ],
+        };
+        reading
+    }
+}
+
+/// The content that the branch ends on, where the base and then the contents of the iterations say so.
+fn kept(base: Says, iterations: &[Says]) -> String {
+    let cap = u32::try_from(iterations.len()).expect("a handful of iterations");
+    let spec = ControlSpec { keep: Keep::Best, ..flat(cap) };
+    let mut script = Script::start(spec).prepared().measured_by(says(base)).committed();
+    for (number, iteration) in iterations.iter().enumerate() {
+        let tree = format!("tree-{}", number + 1);
+        script = script.moves_to(&tree).measured_by(says(*iteration)).committed();
+    }
+    script.plans().commit().plant.as_str().to_owned()
+}
+
+/// Code that does not compile prints no figure that those of its tests could be held against.
+#[test]
+fn tests_that_can_be_counted_are_better_than_code_that_does_not_compile() {
+    for base in [Says::Nothing, Says::Errors(2)] {
+        let grows = [Says::Tests(50, 50), Says::Tests(90, 10), Says::Tests(99, 1)];
+        assert_eq!(kept(base, &grows), "tree-3");
+        assert_eq!(kept(base, &[Says::Tests(99, 1), base, base]), "tree-1");
+    }
+    assert_eq!(kept(Says::Tests(99, 1), &[Says::Errors(1), Says::Nothing]), "base-tree");
+}
+
+#[test]
+fn code_that_never_compiles_again_is_a_regression() {
+    let spec = patient(2, flat(20));
+    let script = Script::start(spec).prepared().measured_by(says(Says::Tests(99, 1))).committed();
+    let script = script.moves_to("tree-1").measured_by(says(Says::Errors(1))).committed();
+    let script = script.moves_to("tree-2").measured_by(says(Says::Nothing)).committed();
+    let _ = script.stalls(Stall::Regression);
+}
+
+/// The first figures that a sensor prints do not make the content before them the best for ever.
+#[test]
+fn of_contents_that_no_figure_tells_apart_the_later_one_is_kept() {
+    assert_eq!(kept(Says::Nothing, &[Says::Errors(1), Says::Errors(1)]), "tree-2");
+    assert_eq!(kept(Says::Errors(2), &[Says::Nothing, Says::Nothing]), "tree-2");
+    assert_eq!(kept(Says::Errors(2), &[Says::Nothing, Says::Errors(3)]), "tree-1", "worse than the base");
+}
+
+#[test]
+fn where_figures_disagree_evenly_more_tests_that_pass_decide() {
+    assert_eq!(kept(Says::Tests(0, 1), &[Says::Tests(50, 5)]), "tree-1");
+    assert_eq!(kept(Says::Tests(50, 5), &[Says::Tests(0, 1)]), "base-tree");
+}
+
+/// One warning less does not make up for tests that can no longer be counted.
+#[test]
+fn a_figure_of_another_sensor_does_not_hide_tests_that_are_gone() {
+    let spec =
+        ControlSpec { keep: Keep::Best, ..of(leaf("root", vec![command("tests"), command("lint")], 1)) };
+    let read = |tests: Says, warnings: i64| {
+        move |name: &str| if name == "lint" { errors(warnings)(name) } else { says(tests)(name) }
+    };
+    let script = Script::start(spec).prepared().measured_by(read(Says::Tests(9, 1), 5)).committed();
+    let script = script.moves_to("tree-1").measured_by(read(Says::Nothing, 4)).committed().plans();
+    assert_eq!(script.commit().plant.as_str(), "base-tree");
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn a_child_that_fails_ends_the_run_when_it_is_to_fail_fast() {
 }
 
 #[test]
-fn a_child_that_fails_is_reported_to_its_parent_when_it_is_to() {
+fn w25_a_child_that_fails_is_reported_to_its_parent_when_it_is_to() {
     let script = inside(reporting()).leaves(malformed()).leaves(malformed()).committed();
     let script = script.all_fail();
     assert_eq!(script.commit().action, "inner loop ended: error");
@@ -89,7 +89,7 @@ fn nothing_of_the_childs_earlier_entry_is_left() {
 }
 
 #[test]
-fn labels_have_a_number_for_each_level_and_none_twice() {
+fn w16_labels_have_a_number_for_each_level_and_none_twice() {
     let script = inside(three_levels()).asks(Role::Controller, "1.1").plans();
     assert_eq!(script.commit().label, "1.1.0");
     let script = script.committed().asks(Role::Controller, "1.1.1").moves_to("tree-1").all_pass().committed();
@@ -127,7 +127,7 @@ fn three_levels_use_up_their_iterations_from_the_inside() {
 }
 
 #[test]
-fn a_child_that_has_not_measured_yet_is_shown_what_its_parent_measured() {
+fn w06_a_child_that_has_not_measured_yet_is_shown_what_its_parent_measured() {
     let script = inside(nested(2, 2)).asks(Role::Controller, "1.1");
     assert_eq!(script.inputs(), ["plan.md", "sensor-tests-output.md"]);
     let script = script.fails_on("tree-1").asks(Role::Controller, "1.2");

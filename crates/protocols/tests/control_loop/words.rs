@@ -58,6 +58,7 @@ pub(crate) fn command(name: &str) -> Sensor {
         command: Some(format!("make {name}")),
         target: "exits 0".to_owned(),
         required: true,
+        timeout: None,
     }
 }
 

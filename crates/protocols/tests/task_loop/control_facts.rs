@@ -79,6 +79,7 @@ fn leaf() -> Node {
             command: None,
             target: "it looks good".to_owned(),
             required: false,
+            timeout: None,
         }],
         max_iterations: 10,
         on_error: OnError::ReportToParent,
@@ -104,6 +105,7 @@ pub(crate) fn control_spec() -> ControlSpec {
                 command: Some("make test".to_owned()),
                 target: "exits 0".to_owned(),
                 required: true,
+                timeout: None,
             }],
             max_iterations: 5,
             on_error: OnError::FailFast,
@@ -140,8 +142,12 @@ fn requests() -> Vec<Effect> {
             work: None,
         })
     };
-    let sensor =
-        |name: &str| SensorRun { name: name.to_owned(), command: "make test".to_owned(), required: true };
+    let sensor = |name: &str| SensorRun {
+        name: name.to_owned(),
+        command: "make test".to_owned(),
+        required: true,
+        total: None,
+    };
     let mut requests = vec![
         agent(Role::Sensor, Some("look")),
         agent(Role::Controller, None),

@@ -112,11 +112,8 @@ pub(crate) fn node_step() -> BoxedStrategy<NodeStep> {
 }
 
 pub(crate) fn effect() -> BoxedStrategy<Effect> {
-    let run = (sensor(), text(), any::<bool>()).prop_map(|(name, command, required)| SensorRun {
-        name,
-        command,
-        required,
-    });
+    let run = (sensor(), text(), any::<bool>(), option::of(number().prop_map(Millis)))
+        .prop_map(|(name, command, required, total)| SensorRun { name, command, required, total });
     let status_word = select(vec![NodeStatus::Running, NodeStatus::Complete, NodeStatus::Error]);
     prop_oneof![
         (small(), text(), tree(), vec(run, 0..3), limits()).prop_map(

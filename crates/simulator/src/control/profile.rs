@@ -121,6 +121,7 @@ fn sensor(name: &str, command: Option<String>) -> Sensor {
         command,
         target: "is nothing".to_owned(),
         required: true,
+        timeout: None,
     }
 }
 

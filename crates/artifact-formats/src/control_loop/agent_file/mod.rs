@@ -16,6 +16,8 @@ pub use placeholders::Placeholders;
 pub use scaffold::{AgentTemplate, Dialect, ListedSensor, SensorTemplate, is_known_rendering, scaffold_flow};
 pub use sensor_list::{SensorEntry, sensor_entries};
 
+/// A report is a file that bears the name with a few letters more.
+const MAX_NAME_BYTES: usize = 100;
 /// The target of a sensor for which none is written down anywhere.
 pub const DEFAULT_TARGET: &str = "exits 0";
 
@@ -105,6 +107,20 @@ pub fn sensor_name(stem: &str, front_name: Option<&str>) -> String {
         .or_else(|| front_name.and_then(stripped))
         .or_else(|| front_name.filter(|name| !name.is_empty()).map(str::to_owned))
         .unwrap_or_else(|| stem.to_owned())
+}
+
+/// Why a sensor cannot be called so: its name stands in the names of files and in the list of sensors of every commit.
+pub fn sensor_name_fault(name: &str) -> Option<&'static str> {
+    let splits = |letter: char| letter.is_control() || matches!(letter, '/' | '\\' | ',' | ':');
+    if name.trim().is_empty() || name.starts_with('.') {
+        Some("must begin with something else than a dot")
+    } else if name.contains(splits) {
+        Some("must hold no slash, comma, colon or line break")
+    } else if name.len() > MAX_NAME_BYTES {
+        Some("is too long")
+    } else {
+        None
+    }
 }
 
 /// The first indented or fenced block in the section "Measurement".

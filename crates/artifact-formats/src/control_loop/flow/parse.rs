@@ -274,16 +274,17 @@ impl Reader {
                 Yaml::Text(text) => text.parse().ok(),
                 _ => None,
             };
+            // With nothing at all a node could begin nothing.
+            let number = number.filter(|number| *number > 0);
             if number.is_none() {
-                self.faults
-                    .push(format!("{place}: `budget.{key}` must be a whole number that is not negative"));
+                self.faults.push(format!("{place}: `budget.{key}` must be a whole number of at least 1"));
             }
             number
         };
         let (actuations, minutes, tokens) = (whole("actuations"), whole("minutes"), whole("tokens"));
         let cost_micros = present(budget, "cost").and_then(|value| {
             let micros = value.as_words().and_then(|words| decimal::parse(words.trim(), 6));
-            let micros = micros.and_then(|micros| u64::try_from(micros).ok());
+            let micros = micros.and_then(|micros| u64::try_from(micros).ok()).filter(|micros| *micros > 0);
             if micros.is_none() {
                 self.faults.push(format!("{place}: `budget.cost` must be an amount such as `2.50`"));
             }

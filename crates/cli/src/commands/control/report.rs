@@ -14,6 +14,9 @@ pub(in crate::commands) fn add(control: &ControlReport, fields: &mut Fields) {
     if let Some(best) = &control.best {
         fields.add("best", best_words(best));
     }
+    for reference in &control.kept {
+        fields.add("kept", format!("{}: what an actuator left unfinished", printable(reference)));
+    }
     for finding in &control.open_findings {
         fields.add("not waived", printable(finding));
     }

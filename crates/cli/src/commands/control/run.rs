@@ -38,9 +38,9 @@ pub(crate) struct ControlRunArgs {
     /// So many iterations without progress end the loop early; 0 for any number, 3 if not given
     #[arg(long, value_name = "N")]
     patience: Option<u32>,
-    /// What the branch ends on when the target is not met
-    #[arg(long, value_name = "WHICH", default_value = "best")]
-    keep: Kept,
+    /// What the branch ends on when the target is not met; `best` if not given, `last` with `--strict-original`
+    #[arg(long, value_name = "WHICH")]
+    keep: Option<Kept>,
     /// Switch your checkout to the loop's branch and keep it there
     #[arg(long)]
     in_place: bool,
@@ -139,10 +139,10 @@ fn meant(args: ControlRunArgs) -> Result<StartControl, Fault> {
         max_iterations: args.max_iterations,
         in_place: args.in_place,
         strict_original: args.strict_original,
-        keep: match args.keep {
+        keep: args.keep.map(|kept| match kept {
             Kept::Best => KeepChoice::Best,
             Kept::Last => KeepChoice::Last,
-        },
+        }),
         steady_limit: args.patience,
         allow_dirty: args.allow_dirty,
         branch: args.branch,

@@ -72,7 +72,7 @@ fn a_child_without_iterations_returns_and_its_parent_measures_and_goes_on() {
 fn a_child_that_fails_ends_the_run_or_is_reported_to_its_parent() {
     let unreadable_inside = r#"case "$WINDLASS_LABEL" in
 *.*) echo nonsense > "$WINDLASS_OUTBOX/controller-output.md" ;;
-*) if [ "$WINDLASS_LABEL" = 2 ]; then grep -rl 'status: error' .ai-loop >/dev/null && echo 5 > seen-error
+*) if [ "$WINDLASS_LABEL" = 2 ] && grep -rq 'status: error' .ai-loop && cat | grep -q 'no readable answer'; then
    printf -- '---\ntarget-met: true\n---\n\n## Gap Analysis\n\nx\n' > "$WINDLASS_OUTBOX/controller-output.md"
    else printf -- '---\ntarget-met: false\n---\n\n## Gap Analysis\n\nx\n\n## Action Plan\n\nDo it.\n' > "$WINDLASS_OUTBOX/controller-output.md"; fi ;;
 esac"#;
@@ -94,8 +94,8 @@ esac"#;
     );
     assert_ne!(patched, flow);
     told.repository.write(path, &patched).commit("report errors");
-    let without_writing = unreadable_inside.replace("&& echo 5 > seen-error", "");
-    let ended = outcome(&told.run(&without_writing, ADDING_ACTUATOR, &[]).exits_with(0));
+    // The parent says that it is met only where its files and its prompt tell it of the error.
+    let ended = outcome(&told.run(unreadable_inside, ADDING_ACTUATOR, &[]).exits_with(0));
     assert_eq!(ended["final_verdict"], "complete", "{ended}");
     let log = told.log();
     let position = |kind: &str| log.iter().rposition(|entry| entry["kind"] == kind).unwrap();
@@ -143,4 +143,20 @@ fn the_report_of_an_actuator_names_the_files_of_the_snapshot() {
     assert!(report.contains("- `new` (created)\n- `value` (modified)"), "{report}");
     let log = plant.world.windlass(&["log", &plant.run_id()]).exits_with(0).stdout;
     assert!(!log.contains("leaves no report"), "{log}");
+}
+
+/// W3: the outer controller is shown what its child came to, and not the path of a file that is not there.
+#[test]
+fn w03_the_outer_controller_is_told_the_result_of_its_child() {
+    let plant = Plant::levels(1, 1);
+    let keep = plant.world.shared("prompts");
+    std::fs::create_dir_all(&keep).unwrap();
+    let controller =
+        format!("cat > {}/$WINDLASS_LABEL.md\n{}", keep.display(), super::plant::counting_controller(1));
+    let _ = plant.run(&controller, ADDING_ACTUATOR, &[]).exits_with(0);
+    let told = std::fs::read_to_string(keep.join("2.md")).unwrap();
+    assert!(told.contains("# Result: middle") && told.contains("termination-reason: target-met"), "{told}");
+    assert!(told.contains("- iteration 1.1: Added one."), "what was attempted: {told}");
+    let first = std::fs::read_to_string(keep.join("1.md")).unwrap();
+    assert!(!first.contains("# Result: middle"), "{first}");
 }

@@ -73,17 +73,20 @@ fn an_oscillating_plant_is_stopped_with_the_best_commit_named_and_kept() {
 
 #[test]
 fn the_branch_ends_on_the_last_content_where_the_user_wants_that() {
-    for (keep, value) in [("best", "0"), ("last", "3")] {
+    let best_of_the_original = ["--strict-original", "--keep", "best"];
+    let wishes: [(&[&str], &str); 3] =
+        [(&["--keep", "best"], "0"), (&["--keep", "last"], "3"), (&best_of_the_original, "0")];
+    for (wish, value) in wishes {
         let plant = Plant::bare();
         plant.sensor("low", "test \"$(cat value)\" -le 0");
         plant.sensor("other", "false");
         plant.role("loop-controller", "# Controller\n");
         plant.role("loop-actuator", "# Actuator\n");
         plant.repository.commit("set up");
-        let flags = ["--keep", keep, "--patience", "3"];
+        let flags = [wish, &["--patience", "3"]].concat();
         let ended = outcome(&plant.run(NEVER, ADDING_ACTUATOR, &flags).exits_with(11));
         assert!(ended["explanation"]["now"].as_str().unwrap().contains("regression"), "{ended}");
-        assert_eq!(plant.ends_with("value"), value, "--keep {keep}");
+        assert_eq!(plant.ends_with("value"), value, "{wish:?}");
     }
 }
 

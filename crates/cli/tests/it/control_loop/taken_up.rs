@@ -31,7 +31,7 @@ fn a_loop_that_was_stopped_early_is_given_patience() {
     let stopped_at = plant.commits_of(BRANCH).len();
     let run = plant.run_id();
     let flags = ["--patience", "0", "--max-iterations", "12"];
-    let _ = plant.world.windlass(&[&["resume", &run][..], &flags].concat());
+    let _ = plant.world.windlass(&[&["resume", &run][..], &flags].concat()).exits_with(10);
     assert!(plant.commits_of(BRANCH).len() > stopped_at + 2, "{:?}", plant.labels());
     plant.assert_sound();
 }

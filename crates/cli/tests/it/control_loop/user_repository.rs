@@ -1,6 +1,7 @@
 //! The user's own repository around a loop: their everyday git while and after it, their branches, their changes.
 
-use super::plant::{ADDING_ACTUATOR, BRANCH, Plant, counting_controller, outcome};
+use super::leftovers::spending;
+use super::plant::{ADDING_ACTUATOR, BRANCH, Plant, TASK, counting_controller, outcome};
 
 /// Whatever looks at all worktrees of the repository.
 fn everyday_git_works(plant: &Plant) {
@@ -152,4 +153,31 @@ fn a_loop_that_somebody_left_open_is_not_passed_over_in_silence() {
     assert!(checked.stdout.contains(words), "{}", checked.stdout);
     let ran = plant.count_to(1, &[]).exits_with(0);
     assert!(ran.stdout.contains(words) || ran.stderr.contains(words), "{} {}", ran.stdout, ran.stderr);
+}
+
+/// A run that ends between two commits leaves files that say it is running; who merges them is not told so of a run that ended.
+#[test]
+fn a_run_of_our_own_that_has_ended_is_not_called_running() {
+    for plant in [Plant::flat(1), Plant::levels(0, 1)] {
+        let controller = plant.agent("controller", &counting_controller(1));
+        let words = ["control", "run", TASK, "--repo", plant.repository.text(), "--yes"];
+        let agents = ["--controller", &controller, "--actuator", &spending(&plant), "--max-tokens", "1000"];
+        let _ = plant.world.windlass(&[&words[..], &agents].concat()).exits_with(12);
+        plant.repository.git(&["merge", "-q", BRANCH]);
+        assert!(plant.repository.git(&["grep", "-l", "status: running"]).contains(".ai-loop/"));
+        let check = ["control", "check", "--repo", plant.repository.text()];
+        let checked = plant.world.windlass(&check).exits_with(0).stdout;
+        assert!(!checked.contains("still running"), "{checked}");
+    }
+}
+
+/// Whatever their branches are called.
+#[test]
+fn w13_two_runs_from_one_base_never_share_a_name() {
+    let plant = Plant::levels(0, 1);
+    let names = ["feature/x", "feature/y"].map(|branch| {
+        let _ = plant.count_to(1, &["--branch", branch]).exits_with(0);
+        plant.repository.git(&["ls-tree", "--name-only", &format!("{branch}:.ai-loop/runs")])
+    });
+    assert_ne!(names[0], names[1]);
 }

@@ -1,7 +1,7 @@
 //! Looking without changing: how a repository is set up, where a loop stands, what was measured.
 
 use super::ground::{self, Uncommitted};
-use super::{InCommit, InWorkTree, report, setup};
+use super::{InCommit, InWorkTree, own_runs, report, setup};
 use crate::control::{find, trust};
 use crate::fault::{git_fault, journal_fault};
 use crate::headline;
@@ -25,7 +25,7 @@ use windlass_protocols::{Fact, Run};
 /// The original shows so many commits.
 const RECENT_COMMITS: usize = 20;
 
-pub(crate) fn setup(host: &Host, repository: &Path) -> Result<SetupReport, Fault> {
+pub(crate) async fn setup(host: &Host, repository: &Path) -> Result<SetupReport, Fault> {
     let checkout = Checkout::discover(repository).map_err(git_fault)?;
     let trust = trust::state(host, repository)?;
     let mut report = SetupReport {
@@ -49,6 +49,8 @@ pub(crate) fn setup(host: &Host, repository: &Path) -> Result<SetupReport, Fault
             report.nodes = nodes(&found);
             report.commands = found.commands();
             report.warnings.clone_from(&found.warnings);
+            let common_dir = checkout.common_dir().to_string_lossy().into_owned();
+            report.warnings.extend(own_runs::told(host, &common_dir, &found.left_open).await?);
             let repository = host.repository(checkout)?;
             match committed(&repository, &found)? {
                 Committed::AsItIs => {}
@@ -181,7 +183,7 @@ pub(crate) async fn status(
         task: state.spec.text.clone(),
         status: line.status,
         now: line.now,
-        report: report::of(&run, state, report::Branch::now(host, state)),
+        report: report::of(host, &run, state, report::Branch::now(host, state)),
         outputs,
         recent,
     })

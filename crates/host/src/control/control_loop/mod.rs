@@ -7,6 +7,7 @@ pub(crate) mod init;
 mod known;
 pub(crate) mod limits;
 pub(crate) mod look;
+mod own_runs;
 pub(crate) mod report;
 mod runners;
 pub(crate) mod setup;

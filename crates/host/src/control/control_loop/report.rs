@@ -1,9 +1,11 @@
 //! A control loop's state in the words of the border.
 
+use crate::effect_runner::INTERRUPTED;
 use crate::fault::git_fault;
 use crate::host::Host;
 use crate::shell_words::quoted;
 use std::path::Path;
+use windlass_control_api::Fault;
 use windlass_control_api::control_loop::{BestView, ControlReport, NodeView, SensorReading};
 use windlass_git_workspaces::Checkout;
 use windlass_protocols::Run;
@@ -43,7 +45,7 @@ impl Branch {
     }
 }
 
-pub(crate) fn of(run: &Run, state: &State, now: Branch) -> ControlReport {
+pub(crate) fn of(host: &Host, run: &Run, state: &State, now: Branch) -> ControlReport {
     let branch = state.spec.place.doer_branch.clone();
     let base_branch = state.spec.base_branch.clone();
     ControlReport {
@@ -54,6 +56,7 @@ pub(crate) fn of(run: &Run, state: &State, now: Branch) -> ControlReport {
             commit: best.commit.as_ref().map(ToString::to_string),
             failing: best.failing().map(str::to_owned).collect(),
         }),
+        kept: kept(host, run, state).unwrap_or_default(),
         nodes: nodes(run, state),
         next_steps: now.possible(state, next_steps(run, state)),
         open_findings: state.open_findings().into_iter().map(GateFinding::words).collect(),
@@ -61,6 +64,16 @@ pub(crate) fn of(run: &Run, state: &State, now: Branch) -> ControlReport {
         branch,
         base_branch,
     }
+}
+
+/// What cannot be found out is not said to be there.
+fn kept(host: &Host, run: &Run, state: &State) -> Result<Vec<String>, Fault> {
+    let Some(started) = &run.started else { return Ok(Vec::new()) };
+    let checkout = Checkout::discover(Path::new(&state.spec.place.repository)).map_err(git_fault)?;
+    let directory = format!("refs/windlass/kept/{}/", started.id);
+    let names = host.repository(checkout)?.references_in(&directory).map_err(git_fault)?;
+    let unfinished = format!("{directory}{INTERRUPTED}");
+    Ok(names.into_iter().filter(|name| name.starts_with(&unfinished)).collect())
 }
 
 /// Of the node at work, where that is an inner one that has measured: the outer one has not seen its work yet.

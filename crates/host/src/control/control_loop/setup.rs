@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use windlass_artifact_formats::control_loop::{
     AgentFile, DEFAULT_TARGET, FLOW_FILE, Flow, FlowActuator, FlowNode, NodePaths, NodePlace, NodeState,
-    NodeStatus, OnError, RunState, paths, readable_text, sensor_entries, sensor_name,
+    NodeStatus, OnError, RunState, paths, readable_text, sensor_entries, sensor_name, sensor_name_fault,
 };
 use windlass_protocols::Millis;
 use windlass_protocols::protocol::feedback_control::spec::{
@@ -30,6 +30,7 @@ pub(crate) struct Setup {
     pub(crate) dialect: Dialect,
     pub(crate) root: Node,
     pub(crate) warnings: Vec<String>,
+    pub(crate) left_open: Vec<LeftOpen>,
 }
 
 impl Setup {
@@ -60,8 +61,7 @@ pub(crate) fn read(files: &dyn SetupFiles) -> Result<Setup, Vec<String>> {
     };
     match setup {
         Some((dialect, root)) if reader.problems.is_empty() => {
-            reader.warnings.extend(left_open(files));
-            Ok(Setup { dialect, root, warnings: reader.warnings })
+            Ok(Setup { dialect, root, warnings: reader.warnings, left_open: left_open(files) })
         }
         _ => Err(reader.problems),
     }
@@ -79,27 +79,40 @@ pub(crate) fn begun(files: &dyn SetupFiles) -> Option<Dialect> {
     }
 }
 
-/// Loops that somebody left open in these files: the original would offer to go on with them.
-fn left_open(files: &dyn SetupFiles) -> Vec<String> {
-    let said = |what: &str, branch: &str| {
-        let branch = if branch.is_empty() { String::new() } else { format!(" on {branch}") };
+/// A loop that these files call running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LeftOpen {
+    pub(super) path: String,
+    pub(super) branch: String,
+    /// Its name; a flat one has none.
+    pub(super) run: Option<String>,
+}
+
+impl LeftOpen {
+    /// The original would offer to go on with it.
+    pub(super) fn words(&self) -> String {
+        let branch = if self.branch.is_empty() { String::new() } else { format!(" on {}", self.branch) };
         format!(
-            "{what} says that a loop{branch} is still running; it is not taken up: a run begins anew and writes its own state, and what that loop committed stays where it is"
+            "{} says that a loop{branch} is still running; it is not taken up: a run begins anew and writes its own state, and what that loop committed stays where it is",
+            self.path
         )
-    };
-    let flat = NodePaths::flat().orchestrator_output();
-    let flat_state = files.read(&flat).and_then(|bytes| NodeState::parse(&bytes).ok());
+    }
+}
+
+fn left_open(files: &dyn SetupFiles) -> Vec<LeftOpen> {
+    let path = NodePaths::flat().orchestrator_output();
+    let flat = files.read(&path).and_then(|bytes| NodeState::parse(&bytes).ok());
     let mut open = Vec::new();
     if let Some((NodeState { status: NodeStatus::Running, place: NodePlace::Flat { branch, .. }, .. }, _)) =
-        flat_state
+        flat
     {
-        open.push(said(&flat, &branch));
+        open.push(LeftOpen { path, branch, run: None });
     }
     for name in files.names_in(RUNS_DIRECTORY) {
         let path = format!("{RUNS_DIRECTORY}/{name}/{}", RunState::FILE_NAME);
         let state = files.read(&path).and_then(|bytes| RunState::parse(&bytes).ok());
         if let Some((state, _)) = state.filter(|(state, _)| state.status == NodeStatus::Running) {
-            open.push(said(&path, &state.branch));
+            open.push(LeftOpen { path, branch: state.branch, run: Some(state.run_id) });
         }
     }
     open
@@ -147,6 +160,7 @@ impl Reader<'_> {
                 sensor
             })
             .collect();
+        self.called_alike(FLAT_NODE, &read);
         Some(Node {
             id: FLAT_NODE.to_owned(),
             controller: controller?,
@@ -193,6 +207,7 @@ impl Reader<'_> {
             .iter()
             .filter_map(|sensor| self.sensor(sensor.path.as_str(), sensor.target.as_deref(), sensor.required))
             .collect();
+        self.called_alike(&node.id, &sensors);
         let budget = node.budget.unwrap_or_default();
         let minutes = [node.timeout_minutes, budget.minutes].into_iter().flatten().min();
         Some(Node {
@@ -215,6 +230,17 @@ impl Reader<'_> {
         })
     }
 
+    /// Their reports would be one file.
+    fn called_alike(&mut self, node: &str, sensors: &[Sensor]) {
+        for (at, sensor) in sensors.iter().enumerate() {
+            if let Some(other) = sensors[..at].iter().find(|other| other.name == sensor.name) {
+                let (one, two) = (&other.file.path, &sensor.file.path);
+                self.problems
+                    .push(format!("{node}: {one} and {two} are both called {}; rename one", sensor.name));
+            }
+        }
+    }
+
     fn sensor(&mut self, path: &str, target: Option<&str>, required: bool) -> Option<Sensor> {
         let file = self.agent_text(path, "the sensor")?;
         let (parsed, notes) = match AgentFile::parse(path, &file.text) {
@@ -234,11 +260,16 @@ impl Reader<'_> {
         }
         let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
         let front = Some(parsed.name.as_str()).filter(|name| !name.is_empty());
+        let name = sensor_name(stem, front);
+        if let Some(fault) = sensor_name_fault(&name) {
+            self.problems.push(format!("{path}: the sensor's name {name:?} {fault}"));
+        }
         Some(Sensor {
-            name: sensor_name(stem, front),
+            name,
             command: parsed.measurement_command(),
             target: target.or(parsed.target.as_deref()).unwrap_or(DEFAULT_TARGET).to_owned(),
             required: required && parsed.required,
+            timeout: parsed.timeout_minutes.map(Millis::minutes),
             file,
         })
     }
@@ -261,4 +292,37 @@ impl Reader<'_> {
 /// Sentences that say which file they are about.
 fn in_file(faults: &windlass_artifact_formats::control_loop::Faults) -> Vec<String> {
     faults.sentences().iter().map(|sentence| format!("{}: {sentence}", faults.file())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Texts(BTreeMap<String, String>);
+
+    impl SetupFiles for Texts {
+        fn names_in(&self, directory: &str) -> Vec<String> {
+            let inside = self.0.keys().filter_map(|path| path.strip_prefix(directory)?.strip_prefix('/'));
+            inside.map(str::to_owned).collect()
+        }
+
+        fn read(&self, path: &str) -> Option<Vec<u8>> {
+            self.0.get(path).map(|text| text.clone().into_bytes())
+        }
+    }
+
+    #[test]
+    fn the_timeout_of_a_sensors_file_is_its_limit() {
+        let sensor = |timeout: &str| format!("---\nname: x\n{timeout}---\n\n## Measurement\n\n    make\n");
+        let files = [
+            (".claude/agents/loop-sensor-slow.md", sensor("timeout: 2h\n")),
+            (".claude/agents/loop-sensor-usual.md", sensor("")),
+            (paths::FLAT_CONTROLLER, "# Controller\n".to_owned()),
+            (paths::ACTUATOR, "# Actuator\n".to_owned()),
+        ];
+        let files = files.map(|(path, text)| (path.to_owned(), text));
+        let setup = read(&Texts(BTreeMap::from(files))).unwrap();
+        let limits: Vec<_> = setup.root.sensors.iter().map(|sensor| sensor.timeout).collect();
+        assert_eq!(limits, [Some(Millis::minutes(120)), None]);
+    }
 }

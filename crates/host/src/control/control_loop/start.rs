@@ -1,9 +1,9 @@
 //! Starts a control loop: the set-up is read from the commit it begins at and pinned, everything is checked before the
 //! first fact, so that a refusal leaves nothing behind.
 
-use super::InCommit;
 use super::ground::{self, RUNS, Uncommitted};
 use super::setup::{self, Setup};
+use super::{InCommit, own_runs};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
 use crate::control::task_spec::{caps, chosen_agents, fence, gate_rules, patience};
@@ -61,7 +61,9 @@ pub(crate) async fn start(
     // Set-up files that are not committed yet are taken along with everything else.
     let base = Commit { tree: dirty.unwrap_or(head.tree), id: head.id };
     let setup = wanted.setup(&base)?;
-    for warning in &setup.warnings {
+    let common_dir = checkout.common_dir().to_string_lossy().into_owned();
+    let open = own_runs::told(host, &common_dir, &setup.left_open).await?;
+    for warning in setup.warnings.iter().chain(&open) {
         watcher.hear(&Event::Notice { text: warning.clone() });
     }
     trust::require_all(host, &checkout, (&settings, &setup.commands()), command.yes)?;
@@ -78,7 +80,13 @@ pub(crate) async fn start(
     let if_held = IfHeld::waiting(command.wait);
     let repository_lock = hold_repository(host, &spec.place.common_dir, &owner, if_held, watcher);
     let repository_lock = repository_lock.await.map_err(may_wait)?;
-    let outcome = match wanted.placed(run) {
+    let now = windlass_engine::Clock::now(&crate::clock::SystemClock);
+    // Only whoever holds the repository sees all names that are taken.
+    let placed = match own_runs::names_of_late(host, &common_dir, now).await {
+        Ok(taken) => wanted.placed(run, taken),
+        Err(fault) => Err(fault),
+    };
+    let outcome = match placed {
         Ok(context) => begin(host, context, &repository_lock, watcher).await,
         Err(fault) => Err(fault),
     };
@@ -154,9 +162,10 @@ impl Wanted<'_> {
             root: setup.root,
             cap_rule: if command.strict_original { CapRule::StrictOriginal } else { CapRule::JudgeTheLast },
             keep: match command.keep {
-                _ if command.strict_original => Keep::Last,
-                KeepChoice::Best => Keep::Best,
-                KeepChoice::Last => Keep::Last,
+                Some(KeepChoice::Best) => Keep::Best,
+                Some(KeepChoice::Last) => Keep::Last,
+                None if command.strict_original => Keep::Last,
+                None => Keep::Best,
             },
             steady_limit: match command.steady_limit {
                 Some(limit) => limit,
@@ -187,7 +196,7 @@ impl Wanted<'_> {
     }
 
     /// Resolves everything once more, now that no other run of this repository can move a branch or choose a name.
-    fn placed(&self, run: RunId) -> Result<RunContext, Fault> {
+    fn placed(&self, run: RunId, taken: Vec<String>) -> Result<RunContext, Fault> {
         let (head, dirty) = self.base()?;
         let base = match &dirty {
             Some(tree) => self.take_along(&head, tree)?,
@@ -197,7 +206,7 @@ impl Wanted<'_> {
         trust::require_all(self.host, self.checkout, (self.settings, &setup.commands()), self.command.yes)?;
         let mut spec = self.spec(&base, setup)?;
         if spec.dialect == Dialect::Hierarchical {
-            spec.run_name = self.run_name(&base)?;
+            spec.run_name = self.run_name(&base, taken)?;
         }
         spec.place.doer_branch = self.branch()?;
         spec.taken_along = dirty.is_some();
@@ -230,10 +239,11 @@ impl Wanted<'_> {
         }
     }
 
-    /// The next free name of the day, over all branches of loops: runs from the same base must not share one.
-    fn run_name(&self, base: &Commit) -> Result<String, Fault> {
+    /// The next free name of the day, over all branches of loops and all runs that are known: those from the same base must not
+    /// share one.
+    fn run_name(&self, base: &Commit, mut taken: Vec<String>) -> Result<String, Fault> {
         let directory = ".ai-loop/runs";
-        let mut taken = self.repository.names_at(&base.tree, directory).map_err(git_fault)?;
+        taken.extend(self.repository.names_at(&base.tree, directory).map_err(git_fault)?);
         for branch in self.repository.branches_under(BRANCH_PREFIX).map_err(git_fault)? {
             let Ok(commit) = self.repository.resolve_commit(&format!("refs/heads/{branch}")) else {
                 continue;

@@ -12,7 +12,7 @@ use windlass_artifact_formats::control_loop::{
 use windlass_control_api::Fault;
 use windlass_process_supervisor::Redaction;
 use windlass_protocols::effect::RunAgent;
-use windlass_protocols::outcome::{Action, Answer, Decision, Reading, ReadingStatus};
+use windlass_protocols::outcome::{Action, Answer, Decision, Reading, ReadingStatus, StepEnd, TIME_LIMIT};
 use windlass_protocols::{ArtifactRef, Role};
 
 const SUMMARY_CHARS: usize = 100;
@@ -139,6 +139,31 @@ fn reading(context: &RunContext, report: &SensorOutput, name: &str, required: bo
         log: None,
         tests: None,
     }))
+}
+
+/// The reading of an agent that is a sensor and did not end within the limit of its own file: that is what there is to say.
+pub(in super::super) fn out_of_time(
+    context: &RunContext,
+    asked: &RunAgent,
+    end: &StepEnd,
+) -> Result<Option<Answer>, Fault> {
+    let timed_out = asked.role == Role::Sensor && *end == StepEnd::TotalLimit;
+    let Some(step) = asked.node.as_ref().filter(|_| timed_out) else { return Ok(None) };
+    let node = context.control_loop()?.node(step.depth as usize);
+    let of_step = node.sensors.iter().find(|sensor| Some(&sensor.name) == step.sensor.as_ref());
+    // One that was ended by what the run had left was not measured.
+    let Some(sensor) = of_step.filter(|one| one.timeout.is_some_and(|own| asked.limits.total >= own)) else {
+        return Ok(None);
+    };
+    let report = SensorOutput {
+        sensor: sensor.name.clone(),
+        status: Some(SensorStatus::Fail),
+        command: None,
+        exit_code: None,
+        cause: Some(TIME_LIMIT.to_owned()),
+        output: "The agent did not end within the sensor's time limit.".to_owned(),
+    };
+    reading(context, &report, &sensor.name, sensor.required).map(Some)
 }
 
 fn first_line(text: &str) -> String {

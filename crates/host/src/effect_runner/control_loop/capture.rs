@@ -42,14 +42,7 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
     let paths: Vec<String> = taken.snapshot.changes.iter().map(|change| change.path.to_string()).collect();
     let (owned, changed): (Vec<String>, Vec<String>) =
         paths.into_iter().partition(|path| is_loop_owned(path, &named));
-    let directory = shown::loop_directory();
-    let agents = format!("{AGENTS_DIRECTORY}/loop-");
-    let mut replaced: Vec<(&str, Option<&windlass_git_workspaces::TreeId>)> =
-        vec![(&directory, None), (&agents, Some(&before))];
-    replaced.extend(named.iter().map(|path| (*path, Some(&before))));
-    replaced.dedup();
-    let parts = Overlay { content: &taken.snapshot.tree, replaced: &replaced, removed: &[], files: &[] };
-    let plant = context.repository.overlay(&parts).map_err(git_fault)?;
+    let plant = plant_in(context, spec, (&taken.snapshot.tree, &before))?;
     let was = state.plant.as_ref().map(git_tree).transpose()?.unwrap_or_else(|| before.clone());
     let (patch, mut hazards) = super::super::capture::patch(context, &was, &plant)?;
     hazards.splice(0..0, taken.hazards);
@@ -72,6 +65,22 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
         protected: looked.touched,
         gate: looked.findings,
     }))
+}
+
+/// What of this content is none of the loop's own files; agent files are as they were before.
+pub(super) fn plant_in(
+    context: &RunContext,
+    spec: &ControlSpec,
+    (content, before): (&windlass_git_workspaces::TreeId, &windlass_git_workspaces::TreeId),
+) -> Result<windlass_git_workspaces::TreeId, Fault> {
+    let (directory, named) = (shown::loop_directory(), agent_files(spec));
+    let agents = format!("{AGENTS_DIRECTORY}/loop-");
+    let mut replaced: Vec<(&str, Option<&windlass_git_workspaces::TreeId>)> =
+        vec![(&directory, None), (&agents, Some(before))];
+    replaced.extend(named.iter().map(|path| (path.as_str(), Some(before))));
+    replaced.dedup();
+    let parts = Overlay { content, replaced: &replaced, removed: &[], files: &[] };
+    context.repository.overlay(&parts).map_err(git_fault)
 }
 
 /// What all iterations together did to their own measures. One that leaves them alone is not looked at closely.
@@ -97,7 +106,7 @@ fn fingerprint(patch: &[u8]) -> String {
 }
 
 /// Every agent file that the flow names, wherever it lies.
-fn agent_files(spec: &ControlSpec) -> Vec<String> {
+pub(super) fn agent_files(spec: &ControlSpec) -> Vec<String> {
     spec.root
         .chain()
         .flat_map(|node| {

@@ -18,8 +18,10 @@ use windlass_artifact_formats::control_loop::{
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Fingerprint, TreeId};
 use windlass_process_supervisor::{ChildSpec, Secrets};
-use windlass_protocols::effect::{Measure, SensorRun};
-use windlass_protocols::outcome::{GateFinding, Measured, Metric, Reading, ReadingStatus, StepEnd, Usage};
+use windlass_protocols::effect::{Measure, SensorRun, StepLimits};
+use windlass_protocols::outcome::{
+    GateFinding, Measured, Metric, OUTPUT_LIMIT, Reading, ReadingStatus, StepEnd, TIME_LIMIT, Usage,
+};
 use windlass_protocols::{EffectId, Outcome, Run};
 
 /// What a shell says of a command that it cannot run or find.
@@ -58,7 +60,7 @@ pub(in super::super) async fn run(
             number,
             depth: asked.depth,
             sensor: sensor.clone(),
-            limits: asked.limits,
+            limits: StepLimits { total: sensor.total.unwrap_or(asked.limits.total), ..asked.limits },
             tree: tree.clone(),
         };
         let (room, told) = (Arc::clone(&room), told.clone());
@@ -108,7 +110,7 @@ struct OneSensor {
     number: usize,
     depth: u32,
     sensor: SensorRun,
-    limits: windlass_protocols::effect::StepLimits,
+    limits: StepLimits,
     tree: TreeId,
 }
 
@@ -232,9 +234,9 @@ fn judge(end: &StepEnd) -> (ReadingStatus, Option<i32>, Option<String>) {
         StepEnd::Exited { code: code @ (NOT_EXECUTABLE | NOT_FOUND) } => failed(Some(*code), "not-runnable"),
         StepEnd::Exited { code } => (ReadingStatus::Fail, Some(*code), None),
         StepEnd::Signaled { signal } => failed(None, &format!("ended by signal {signal}")),
-        StepEnd::TotalLimit => failed(None, "time limit"),
+        StepEnd::TotalLimit => failed(None, TIME_LIMIT),
         StepEnd::IdleLimit => failed(None, "idle limit"),
-        StepEnd::OutputLimit => failed(None, "output limit"),
+        StepEnd::OutputLimit => failed(None, OUTPUT_LIMIT),
         StepEnd::MemoryLimit => failed(None, "memory limit"),
         StepEnd::ProcessLimit => failed(None, "process limit"),
         StepEnd::NotStarted { .. } => failed(None, "not-runnable"),

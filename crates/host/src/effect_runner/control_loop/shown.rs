@@ -1,8 +1,8 @@
 //! Which tree a role of a control loop looks at: the plant with the loop's files as they were last committed, and, for an
 //! actuator, the plan it is to carry out.
 
-use super::super::loop_branch;
 use super::files::{self, LoopFile};
+use super::leftovers;
 use crate::context::{RunContext, git_commit, git_tree};
 use crate::fault::{bug, git_fault};
 use std::path::Path;
@@ -51,7 +51,7 @@ pub(in super::super) fn to_agent(
     let state = files::state(run)?;
     let (path, key) = (context.worktree(asked.role), context.index_key(asked.role));
     if asked.role == Role::Actuator {
-        keep_leftovers(context, state, (&path, &key))?;
+        leftovers::clear_away(context, state)?;
     }
     let shown = show(context, state, (&path, &key), &tree)?;
     Ok((!asked.role.may_write()).then_some(shown))
@@ -98,24 +98,4 @@ pub(super) fn show(
 ) -> Result<Fingerprint, Fault> {
     let head = newest(context, state)?;
     context.repository.show_worktree((path, key), tree, &head.id).map_err(git_fault)
-}
-
-/// An actuator that was cut off begins again from the last commit; what it had done is kept under a reference.
-fn keep_leftovers(context: &RunContext, state: &State, (path, key): (&Path, &str)) -> Result<(), Fault> {
-    let repository = &context.repository;
-    let worktree = repository.worktree_at(path).map_err(git_fault)?;
-    if state.attempts == windlass_protocols::kernel::attempts::Attempts::default()
-        || !repository.stands(&worktree)
-    {
-        return Ok(());
-    }
-    let head = newest(context, state)?;
-    let limits = windlass_git_workspaces::SnapshotLimits::NONE;
-    let Ok(found) = repository.snapshot(path, key, &head.tree, limits) else { return Ok(()) };
-    if found.changes.is_empty() {
-        return Ok(());
-    }
-    let number = state.captures + 1;
-    let what = format!("Unfinished work of the actuator before snapshot {number}");
-    loop_branch::keep(context, &head, &found.tree, (&format!("interrupted-{number}"), &what))
 }

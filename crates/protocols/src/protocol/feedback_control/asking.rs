@@ -9,24 +9,32 @@ use crate::draft::Draft;
 use crate::effect::{Ask, Effect, NodeStep, RunAgent, StepLimits, Wait};
 use crate::kernel::availability::Available;
 use crate::outcome::AgentSession;
-use crate::vocabulary::{ArtifactRef, Role};
+use crate::vocabulary::{ArtifactRef, Millis, Role};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// What one step may use: of the run, and of what every node around it was given.
 pub(super) fn limits(draft: &Draft) -> StepLimits {
+    within_shares(draft, draft.budget().step_limits())
+}
+
+fn within_shares(draft: &Draft, limits: StepLimits) -> StepLimits {
     let state = state(draft);
-    state.stack.iter().fold(draft.budget().step_limits(), |limits, frame| {
+    state.stack.iter().fold(limits, |limits, frame| {
         let budget = frame.share(state.spec.node(frame.depth as usize));
         let caps = [budget.time.map(|time| time.0), budget.tokens, budget.cost_micros];
         limits.within(caps, &frame.used)
     })
 }
 
-/// What a measurement may use. One that ends a step is never cut short by a node's share: what was paid for would be lost.
-pub(super) fn limits_of_measuring(draft: &Draft, frame: &Frame) -> StepLimits {
-    if frame.is_to_be_measured() { draft.budget().step_limits() } else { limits(draft) }
+/// What a measurement may use, by a sensor that may have a time limit of its own. One that ends a step is never cut short by a
+/// node's share: what was paid for would be lost.
+pub(super) fn limits_of_measuring(draft: &Draft, frame: &Frame, own: Option<Millis>) -> StepLimits {
+    let mut budget = *draft.budget();
+    budget.caps.step_time = own.unwrap_or(budget.caps.step_time);
+    let limits = budget.step_limits();
+    if frame.is_to_be_measured() { limits } else { within_shares(draft, limits) }
 }
 
 /// Asks the first agent of the role's chain that can be asked now, or waits for it.
@@ -61,7 +69,14 @@ fn ask_agent(
         tree: state.plant.clone(),
         ask,
         inputs: inputs(state, frame, role),
-        limits: if role == Role::Sensor { limits_of_measuring(draft, frame) } else { limits(draft) },
+        limits: match sensor {
+            Some(name) => {
+                let node = state.spec.node(frame.depth as usize);
+                let own = node.sensors.iter().find(|one| one.name == name).and_then(|one| one.timeout);
+                limits_of_measuring(draft, frame, own)
+            }
+            None => limits(draft),
+        },
         agent: agent.map(ToString::to_string),
         session: session_to_go_on_with(state, role, agent),
         node: Some(NodeStep {

@@ -2,18 +2,19 @@
 
 use super::end::{Cause, End};
 use super::facts::{Fact as ControlFact, RetryKind};
-use super::next::{fail, go_on, needs_human, record, state};
+use super::next::{fail, go_on, needs_human, record, spent_share, state};
 use super::stage::Stage;
 use super::state::State;
 use super::trouble::{Treated, treat};
 use crate::draft::Draft;
-use crate::effect::{Effect, RunAgent};
+use crate::effect::{Effect, Measure, RunAgent};
 use crate::fact::Fact;
+use crate::kernel::budget::Dimension;
 use crate::kernel::gate::GateFinding;
 use crate::kernel::trouble::with_last_words;
 use crate::outcome::{
-    Action, AgentReport, Answer, CapturedChange, Decision, Measured, Outcome, Reading, StepEnd,
-    WorkspaceAfter,
+    Action, AgentReport, Answer, CapturedChange, Decision, Measured, OUTPUT_LIMIT, Outcome, Reading,
+    ReadingStatus, StepEnd, TIME_LIMIT, WorkspaceAfter,
 };
 use crate::vocabulary::{Role, TreeId};
 use alloc::format;
@@ -33,7 +34,7 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
             let end = End::SetupFailed { reason: reason.clone() };
             record(draft, ControlFact::Concluded { end });
         }
-        (Effect::Measure(asked), Outcome::Measured(report)) => measured(draft, asked.depth, report),
+        (Effect::Measure(asked), Outcome::Measured(report)) => measured(draft, asked, report),
         (Effect::InspectGate(_), Outcome::GateInspected(report)) => {
             let depth = state(draft).frame().map_or(0, |frame| frame.depth);
             record(draft, ControlFact::GateInspected { depth, report: (**report).clone() });
@@ -90,8 +91,35 @@ fn lost(draft: &mut Draft, request: &Effect, reason: &str) {
 
 /// A command that changed files did so in a snapshot of its own, which is thrown away: tools rewrite their lock files. The
 /// record says so, and its exit code counts.
-fn measured(draft: &mut Draft, depth: u32, report: &Measured) {
-    take_readings(draft, depth, &report.tree, (report.readings.clone(), &report.gate));
+fn measured(draft: &mut Draft, asked: &Measure, report: &Measured) {
+    if was_cut_short(draft, asked, report) {
+        let why = "nothing was left for the sensors before they had measured";
+        return retry(draft, Stage::Measuring, RetryKind::Interrupted, why);
+    }
+    take_readings(draft, asked.depth, &report.tree, (report.readings.clone(), &report.gate));
+}
+
+/// Whether a sensor was ended by what the run or a node had left, and not by a limit of its own: that says nothing about the
+/// code, and is measured again when there is more.
+fn was_cut_short(draft: &Draft, asked: &Measure, report: &Measured) -> bool {
+    let state = state(draft);
+    let node = state.spec.node(asked.depth as usize);
+    let own_time = |name: &str| {
+        let sensor = node.sensors.iter().find(|sensor| sensor.name == name);
+        sensor.and_then(|sensor| sensor.timeout).unwrap_or(draft.budget().caps.step_time)
+    };
+    let given_time = |name: &str| {
+        let sensor = asked.sensors.iter().find(|sensor| sensor.name == name);
+        sensor.and_then(|sensor| sensor.total).unwrap_or(asked.limits.total)
+    };
+    let ended_for = |cause: &str, reading: &Reading| reading.cause.as_deref() == Some(cause);
+    report.readings.iter().any(|reading| match draft.exhausted().or_else(|| spent_share(state)) {
+        Some(Dimension::Minutes) => {
+            ended_for(TIME_LIMIT, reading) && given_time(&reading.sensor) < own_time(&reading.sensor)
+        }
+        Some(Dimension::OutputBytes) => ended_for(OUTPUT_LIMIT, reading),
+        _ => false,
+    })
 }
 
 /// What was said about a tree that its reader changed counts for nothing; once may be an accident.
@@ -143,6 +171,10 @@ fn agent_ended(draft: &mut Draft, asked: &RunAgent, report: &AgentReport) {
     if never_began(draft, report) {
         return;
     }
+    if let Some(reading) = ran_out_of_its_own_time(report) {
+        let tree = asked.tree.clone().unwrap_or_else(|| TreeId::new(""));
+        return take_readings(draft, depth(asked), &tree, (vec![reading.clone()], &[]));
+    }
     match (treat(draft, report), &report.answer) {
         (Treated::Done, _) => {}
         (Treated::Failed(why), _) => {
@@ -166,6 +198,18 @@ fn agent_ended(draft: &mut Draft, asked: &RunAgent, report: &AgentReport) {
             record(draft, ControlFact::ActionTaken { depth: depth(asked), action });
         }
         (Treated::Sound, answer) => unreadable(draft, role, faults(answer, role)),
+    }
+}
+
+/// What the engine reads of an agent that is a sensor and did not end within the limit of its own file.
+fn ran_out_of_its_own_time(report: &AgentReport) -> Option<&Reading> {
+    match &report.answer {
+        Answer::Reading(reading) if report.role == Role::Sensor && report.trouble.is_none() => {
+            let failed =
+                reading.status == ReadingStatus::Fail && reading.cause.as_deref() == Some(TIME_LIMIT);
+            (report.end == StepEnd::TotalLimit && failed).then_some(reading)
+        }
+        _ => None,
     }
 }
 

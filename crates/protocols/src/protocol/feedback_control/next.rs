@@ -288,11 +288,12 @@ fn measure(draft: &Draft, frame: &Frame, node: &Node, plant: &TreeId) -> Next {
                 name: sensor.name.clone(),
                 command: sensor.command.clone()?,
                 required: sensor.required,
+                total: sensor.timeout.map(|own| limits_of_measuring(draft, frame, Some(own)).total),
             })
         })
         .collect();
     if !sensors.is_empty() {
-        let limits = limits_of_measuring(draft, frame);
+        let limits = limits_of_measuring(draft, frame, None);
         return Next::Ask(Effect::Measure(Measure {
             depth,
             label: frame.label(),

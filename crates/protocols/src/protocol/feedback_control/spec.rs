@@ -110,6 +110,9 @@ pub struct Sensor {
     pub target: String,
     /// Whether the target can be met without it.
     pub required: bool,
+    /// In place of the limit that every step has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Millis>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,17 +2,21 @@
 //! alone; nobody's opinion enters. Bounded, so that iteration 1,000 costs what iteration 1 cost.
 
 use super::end::Stall;
-use crate::outcome::{Better, Reading, ReadingStatus};
+use crate::outcome::{Better, Metric, Reading, ReadingStatus};
 use crate::vocabulary::{CommitId, TreeId};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 /// A state that comes back after more iterations than this is not recognised.
 const REMEMBERED: usize = 64;
 /// An actuator that changes nothing will not change something by being asked again.
 const MAX_IDLE: u32 = 2;
+/// So begin the names of the figures that count tests, and this is the one of those that pass.
+const TESTS: &str = "tests-";
+const TESTS_PASSED: &str = "tests-passed";
 
 /// One measurement, as far as comparing needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,19 +74,48 @@ enum Compared {
     Worse,
 }
 
-/// Fewer failing required sensors is better; with as many, more figures that got better than got worse.
+/// Fewer failing required sensors is better. With as many: a sensor that got as far as counting tests where it did not before;
+/// then more figures that got better than got worse; then more tests that pass.
 fn compare(new: &Point, old: &Point) -> Compared {
-    match new.required_failing().cmp(&old.required_failing()) {
-        core::cmp::Ordering::Less => return Compared::Better,
-        core::cmp::Ordering::Greater => return Compared::Worse,
-        core::cmp::Ordering::Equal => {}
+    let ahead = old
+        .required_failing()
+        .cmp(&new.required_failing())
+        .then_with(|| got_further(new, old).cmp(&got_further(old, new)))
+        .then_with(|| {
+            let (better, worse) = moved_figures(new, old);
+            better.cmp(&worse)
+        })
+        .then_with(|| {
+            let (now, before) = passing_tests(new, old);
+            now.cmp(&before)
+        });
+    match ahead {
+        Ordering::Greater => Compared::Better,
+        Ordering::Equal => Compared::Same,
+        Ordering::Less => Compared::Worse,
     }
-    let (better, worse) = moved_figures(new, old);
-    match better.cmp(&worse) {
-        core::cmp::Ordering::Greater => Compared::Better,
-        core::cmp::Ordering::Less => Compared::Worse,
-        core::cmp::Ordering::Equal => Compared::Same,
-    }
+}
+
+/// How many sensors of one count tests and failed in the other before they came to that: code that no longer compiles prints
+/// no figure that could be held against the last ones.
+fn got_further(one: &Point, other: &Point) -> usize {
+    let stuck = |reading: &Reading| reading.status != ReadingStatus::Pass && !counts_tests(reading);
+    pairs(one, other).filter(|(reading, against)| counts_tests(reading) && stuck(against)).count()
+}
+
+fn counts_tests(reading: &Reading) -> bool {
+    let figure = |metric: &Metric| metric.name.starts_with(TESTS) && metric.billionths() > 0;
+    reading.tests.is_some_and(|tests| tests > 0) || reading.metrics.iter().any(figure)
+}
+
+/// How many tests pass now and passed before, of the sensors that say so both times.
+fn passing_tests(new: &Point, old: &Point) -> (i128, i128) {
+    let passing = |reading: &Reading| {
+        let figure = reading.metrics.iter().find(|metric| metric.name == TESTS_PASSED);
+        figure.map(Metric::billionths)
+    };
+    let both = pairs(new, old).filter_map(|(reading, before)| Some((passing(reading)?, passing(before)?)));
+    both.fold((0, 0), |(now, before), (new, old)| (now + new, before + old))
 }
 
 /// How many figures got better, and how many worse.
@@ -104,11 +137,19 @@ fn moved_figures(new: &Point, old: &Point) -> (usize, usize) {
 }
 
 /// Whether this content takes the place of the best one so far. Where nothing that was measured tells two contents apart, the
-/// newer one has more of the task in it.
-fn takes_over(point: &Point, best: Option<&Point>) -> bool {
-    let newer = |best: &Point| best.plant != point.plant && best.same_signature(point);
+/// later one has more of the task in it, unless it was there before or is worse than another one that was.
+fn takes_over(point: &Point, best: Option<&Point>, earlier: &[Point]) -> bool {
+    let later = |best: &Point| {
+        let mut sound = earlier.iter().filter(|one| one.standing == Standing::Sound);
+        best.plant != point.plant
+            && sound.all(|one| one.plant != point.plant && compare(point, one) != Compared::Worse)
+    };
     point.standing == Standing::Sound
-        && best.is_none_or(|best| compare(point, best) == Compared::Better || newer(best))
+        && best.is_none_or(|best| match compare(point, best) {
+            Compared::Better => true,
+            Compared::Same => later(best),
+            Compared::Worse => false,
+        })
 }
 
 fn pairs<'a>(new: &'a Point, old: &'a Point) -> impl Iterator<Item = (&'a Reading, &'a Reading)> {
@@ -229,13 +270,13 @@ impl Steadiness {
                 remarks.push(Remark::Worse { than: best.label.clone(), iterations: self.worse });
             }
         }
-        if takes_over(&point, self.best.as_ref()) {
+        if takes_over(&point, self.best.as_ref(), &self.points) {
             self.best = Some(point.clone());
         }
         self.points.push(point);
         if self.points.len() > REMEMBERED {
             let forgotten = self.points.remove(0);
-            if takes_over(&forgotten, self.best_forgotten.as_ref()) {
+            if takes_over(&forgotten, self.best_forgotten.as_ref(), &[]) {
                 self.best_forgotten = Some(forgotten);
             }
         }
@@ -278,8 +319,8 @@ impl Steadiness {
             return;
         }
         let mut best = self.best_forgotten.as_ref();
-        for point in &self.points {
-            if takes_over(point, best) {
+        for (at, point) in self.points.iter().enumerate() {
+            if takes_over(point, best, &self.points[..at]) {
                 best = Some(point);
             }
         }
