@@ -15,7 +15,7 @@ mod update;
 mod words;
 
 pub(crate) use kept_out::kept_out;
-pub(crate) use rounds::ROUND_TRAILER;
+pub(crate) use rounds::{ROUND_TRAILER, approved_by};
 pub(crate) use trouble::{Trouble, TroubleKind};
 pub(crate) use words::{form, round_stage_to_file, stage_to_file, trigger_to_file, update_status_to_file};
 
@@ -33,7 +33,7 @@ use windlass_artifact_formats::roadmap_loop::round::{self, sha256_hex};
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Commit, Part, Repository, TreeId};
 use windlass_protocols::protocol::roadmap_rounds::plane::Plane;
-use windlass_protocols::protocol::roadmap_rounds::spec::RoundLimits;
+use windlass_protocols::protocol::roadmap_rounds::spec::{RoundLimits, StatedLimits};
 use windlass_protocols::{CommitId, Digest};
 
 /// Everything that was read, for whoever needs more than the loop decides on.
@@ -106,7 +106,7 @@ pub(crate) struct Reading<'a> {
     texts: Bundle,
     roadmap: Roadmap,
     view: Option<RoadmapView>,
-    limits: RoundLimits,
+    stated: StatedLimits,
     oddities: Vec<String>,
     /// Paths of the plane's files on the base branch.
     files: Vec<String>,
@@ -231,8 +231,8 @@ impl<'a> Reading<'a> {
             },
         };
         let path = format!("{}/verification.md", bundle.dir);
-        let limits = match Verification::parse(&path, &texts.verification) {
-            Ok(verification) => limits(&verification),
+        let stated = match Verification::parse(&path, &texts.verification) {
+            Ok(verification) => stated(&verification),
             Err(problems) => return Ok(Err(invalid(problems.all()))),
         };
         let odd = state.problems().iter().filter(|problem| problem.severity != Severity::Fatal);
@@ -247,7 +247,7 @@ impl<'a> Reading<'a> {
             texts,
             roadmap,
             view,
-            limits,
+            stated,
             oddities,
             files,
         }))
@@ -289,7 +289,8 @@ impl<'a> Reading<'a> {
             next_number: archive::next_number(&self, &archive, &branches),
             merged_rounds: archive.rounds,
             merged_items: archive.items,
-            limits: self.limits,
+            limits: RoundLimits::default(),
+            stated: self.stated,
             oddities,
         };
         Ok(Ok(Looked {
@@ -420,12 +421,11 @@ fn goal(roadmap: &str) -> String {
     }
 }
 
-fn limits(verification: &Verification) -> RoundLimits {
-    let usual = RoundLimits::default();
+const fn stated(verification: &Verification) -> StatedLimits {
     let overrides = &verification.overrides;
-    RoundLimits {
-        same_mechanism: overrides.same_mechanism_retries.unwrap_or(usual.same_mechanism),
-        review_cycles: overrides.review_cycles.unwrap_or(usual.review_cycles),
-        update_rejections: overrides.update_rejections.unwrap_or(usual.update_rejections),
+    StatedLimits {
+        same_mechanism: overrides.same_mechanism_retries,
+        review_cycles: overrides.review_cycles,
+        update_rejections: overrides.update_rejections,
     }
 }

@@ -6,7 +6,7 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
     ParallelHint, PlanSeen, Plane, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateReview, UpdateSeen,
     UpdateStatus, UpdateTrigger, WorkerSeen, WorkerState,
 };
-use windlass_protocols::protocol::roadmap_rounds::spec::RoundLimits;
+use windlass_protocols::protocol::roadmap_rounds::spec::{RoundLimits, StatedLimits};
 use windlass_protocols::protocol::roadmap_rounds::steps::{StateEdit, UpdateOpened};
 use windlass_protocols::{CommitId, Digest};
 
@@ -37,6 +37,7 @@ pub(crate) fn plane() -> Plane {
         merged_items: Vec::new(),
         next_number: 1,
         limits: RoundLimits::default(),
+        stated: StatedLimits::default(),
         oddities: Vec::new(),
     }
 }
@@ -134,6 +135,7 @@ pub(crate) fn worker(id: &str) -> WorkerSeen {
         blocks_integration: true,
         head: None,
         state: WorkerState::Pending,
+        outdated: false,
         outside: false,
         lost: Vec::new(),
         faults: Vec::new(),
@@ -194,7 +196,11 @@ impl Desk {
         self.plane.update.as_mut().expect("an update is under way")
     }
 
-    pub(crate) fn set_review_aside(&mut self, branch: &str) {
+    pub(crate) fn set_aside(&mut self, branch: &str) {
+        let workers = self.plane.rounds.iter_mut().filter_map(|round| round.evidence.plan.as_mut());
+        for worker in workers.flat_map(|plan| &mut plan.workers).filter(|worker| worker.branch == branch) {
+            (worker.state, worker.outdated) = (WorkerState::Running, false);
+        }
         for round in self.plane.rounds.iter_mut().filter(|round| round.branch == branch) {
             round.evidence.review = None;
             round.evidence.review_faults.clear();

@@ -71,6 +71,47 @@ fn a_milestone_that_waits_for_a_live_one_is_not_begun_beside_it() {
     stays_alone(|plane| plane.milestones[1].depends_on = vec!["M1".to_owned()]);
 }
 
+fn in_group(group: &str, milestone: &str, direction: &str) -> PlanSeen {
+    PlanSeen { parallel_group: Some(group.to_owned()), ..plan(milestone, direction) }
+}
+
+/// Two directions of one lane; the first is planned for a parallel group.
+fn grouped_in_one_lane() -> Script {
+    let mut one_lane = parallel(2);
+    "a".clone_into(&mut one_lane.milestones[1].lane);
+    Script::on(one_lane).leaves(&planner("round-001"), |desk| {
+        desk.round("round-001").evidence.plan = Some(in_group("both", "M1", "D1"));
+    })
+}
+
+fn second_plans(script: Script, chosen: PlanSeen) -> Script {
+    script.leaves(&planner("round-002"), |desk| desk.round("round-002").evidence.plan = Some(chosen))
+}
+
+#[test]
+fn two_directions_of_one_lane_and_one_parallel_group_are_worked_on_side_by_side() {
+    let script = grouped_in_one_lane().asks(&[implementer("round-001"), planner("round-002")]);
+    second_plans(script, in_group("both", "M2", "D2"))
+        .asks(&[implementer("round-001"), implementer("round-002")]);
+}
+
+#[test]
+fn a_direction_of_the_same_lane_has_to_say_the_same_group() {
+    let script = second_plans(grouped_in_one_lane(), plan("M2", "D2"));
+    let told = script.told(&planner("round-002")).join("; ");
+    assert!(told.contains("D2 and D1 share the lane a"), "{told}");
+}
+
+#[test]
+fn parallel_groups_that_do_not_agree_are_not_worked_on_side_by_side() {
+    let script = Script::on(parallel(2)).leaves(&planner("round-001"), |desk| {
+        desk.round("round-001").evidence.plan = Some(in_group("both", "M1", "D1"));
+    });
+    let script = second_plans(script, in_group("other", "M2", "D2"));
+    let told = script.told(&planner("round-002")).join("; ");
+    assert!(told.contains("the parallel groups other and both do not agree"), "{told}");
+}
+
 fn clashes(chosen: PlanSeen, why: &str) {
     let script = Script::on(parallel(2)).plans("round-001", "D1");
     let script = script.leaves(&planner("round-002"), |desk| {

@@ -8,7 +8,7 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
     ParallelHint, PlanSeen, Plane, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateReview, UpdateSeen,
     UpdateStatus, UpdateTrigger, WorkerSeen, WorkerState,
 };
-use windlass_protocols::protocol::roadmap_rounds::spec::RoundLimits;
+use windlass_protocols::protocol::roadmap_rounds::spec::{RoundLimits, StatedLimits};
 
 /// With nothing that may be absent.
 pub(crate) fn bare_plane() -> Plane {
@@ -32,6 +32,7 @@ pub(crate) fn bare_plane() -> Plane {
         merged_items: Vec::new(),
         next_number: 1,
         limits: RoundLimits::default(),
+        stated: StatedLimits::default(),
         oddities: Vec::new(),
     }
 }
@@ -100,6 +101,7 @@ fn evidences() -> Vec<Evidence> {
         blocks_integration: true,
         head: Some(commit()),
         state,
+        outdated: false,
         outside: false,
         lost: Vec::new(),
         faults: Vec::new(),
@@ -150,6 +152,7 @@ pub(crate) fn plane_with_an_unfinished_share() -> Plane {
         blocks_integration: true,
         head: Some(commit()),
         state: WorkerState::Running,
+        outdated: false,
         outside: true,
         lost: Vec::new(),
         faults: lines(&["workers/w1/handoff.md: there is no line `Status:`"]),
@@ -167,8 +170,31 @@ pub(crate) fn plane_with_a_lost_share() -> Plane {
         blocks_integration: true,
         head: Some(commit()),
         state: WorkerState::Integrated,
+        outdated: false,
         outside: false,
         lost: lines(&["src/one.rs"]),
+        faults: Vec::new(),
+    })
+}
+
+/// Of a roadmap that states one limit of its own.
+pub(crate) fn plane_with_a_stated_limit() -> Plane {
+    Plane { stated: StatedLimits { review_cycles: Some(3), ..StatedLimits::default() }, ..bare_plane() }
+}
+
+/// With a share that was handed over for an earlier plan of its round.
+pub(crate) fn plane_with_an_outdated_share() -> Plane {
+    plane_with(WorkerSeen {
+        id: "w1".to_owned(),
+        branch: branch(),
+        worktree: worktree(),
+        depends_on: Vec::new(),
+        blocks_integration: true,
+        head: Some(commit()),
+        state: WorkerState::Complete,
+        outdated: true,
+        outside: false,
+        lost: Vec::new(),
         faults: Vec::new(),
     })
 }

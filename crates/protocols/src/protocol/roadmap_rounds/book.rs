@@ -14,6 +14,11 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// What a worker is told whose round was planned anew.
+const PLANNED_ANEW: &str = "the round was planned anew since you handed over, and your assignment may be another one; what you \
+     made is still here, your notes and your handoff are in the history of the branch: do what the plan asks for now, and \
+     hand over again";
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Book {
     pub rounds: BTreeMap<String, RoundBook>,
@@ -257,6 +262,13 @@ impl Work {
     pub(super) fn clear(&mut self, told: &str) {
         (self.cleared, self.shown) = (true, None);
         self.told.push(told.into());
+    }
+
+    /// The round was planned anew, and it is asked about that plan as if for the first time.
+    pub(super) fn is_planned_anew(&mut self) {
+        self.begin_anew();
+        self.shown = None;
+        self.told.push(PLANNED_ANEW.into());
     }
 
     /// What could not be taken down before is being taken down now.

@@ -3,9 +3,7 @@
 
 use super::asking;
 use super::next::{Next, control, state};
-use super::plane::{
-    PlanSeen, Plane, RoundSeen, RoundStage, UpdateReview, UpdateSeen, UpdateStatus, WorkerState,
-};
+use super::plane::{PlanSeen, Plane, RoundSeen, RoundStage, UpdateReview, UpdateSeen, UpdateStatus};
 use super::reconcile;
 use super::state::State;
 use super::steps::{PlaceLeft, PlaceTaken, PlaneStep, RoundWork, TakeUp, WorkKind};
@@ -53,8 +51,7 @@ fn place(plane: &Plane, round: &str, worker: Option<&String>) -> Option<PlaceLef
 
 /// Shares that are finished and not in the round, whatever its notes say.
 pub(super) fn missing_shares(plan: &PlanSeen) -> Option<String> {
-    let finished = |state: &WorkerState| matches!(state, WorkerState::Complete | WorkerState::Integrated);
-    let outside = plan.workers.iter().filter(|worker| worker.outside && finished(&worker.state));
+    let outside = plan.workers.iter().filter(|worker| worker.outside && worker.is_finished());
     let names: Vec<&str> = outside.map(|worker| worker.id.as_str()).collect();
     (!names.is_empty()).then(|| not_in_it(&names.join(", ")))
 }
