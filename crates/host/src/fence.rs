@@ -410,13 +410,13 @@ mod tests {
 
     #[test]
     fn a_room_in_tmp_is_made_and_a_link_of_its_name_is_none() {
-        let root = tempfile::tempdir().unwrap();
+        let tmp = tempfile::tempdir().unwrap();
         let user = rustix::process::getuid().as_raw();
-        let (room, link) = (root.path().join("room"), root.path().join("link"));
+        let (room, link) = (tmp.path().join("room"), tmp.path().join("link"));
         assert!(is_room_of(&room, user));
         assert_eq!(room.metadata().unwrap().mode() & 0o777, 0o700);
         assert!(!is_room_of(&room, user + 1), "it is somebody else's");
-        std::os::unix::fs::symlink(root.path(), &link).unwrap();
+        std::os::unix::fs::symlink(tmp.path(), &link).unwrap();
         assert!(!is_room_of(&link, user));
     }
 

@@ -162,10 +162,9 @@ impl Wanted<'_> {
             root: setup.root,
             cap_rule: if command.strict_original { CapRule::StrictOriginal } else { CapRule::JudgeTheLast },
             keep: match command.keep {
-                Some(KeepChoice::Best) => Keep::Best,
                 Some(KeepChoice::Last) => Keep::Last,
                 None if command.strict_original => Keep::Last,
-                None => Keep::Best,
+                Some(KeepChoice::Best) | None => Keep::Best,
             },
             steady_limit: match command.steady_limit {
                 Some(limit) => limit,

@@ -71,15 +71,15 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
 pub(super) fn plant_in(
     context: &RunContext,
     spec: &ControlSpec,
-    (content, before): (&windlass_git_workspaces::TreeId, &windlass_git_workspaces::TreeId),
+    (whole, previous): (&windlass_git_workspaces::TreeId, &windlass_git_workspaces::TreeId),
 ) -> Result<windlass_git_workspaces::TreeId, Fault> {
-    let (directory, named) = (shown::loop_directory(), agent_files(spec));
+    let (directory, of_nodes) = (shown::loop_directory(), agent_files(spec));
     let agents = format!("{AGENTS_DIRECTORY}/loop-");
     let mut replaced: Vec<(&str, Option<&windlass_git_workspaces::TreeId>)> =
-        vec![(&directory, None), (&agents, Some(before))];
-    replaced.extend(named.iter().map(|path| (path.as_str(), Some(before))));
+        vec![(&directory, None), (&agents, Some(previous))];
+    replaced.extend(of_nodes.iter().map(|path| (path.as_str(), Some(previous))));
     replaced.dedup();
-    let parts = Overlay { content, replaced: &replaced, removed: &[], files: &[] };
+    let parts = Overlay { content: whole, replaced: &replaced, removed: &[], files: &[] };
     context.repository.overlay(&parts).map_err(git_fault)
 }
 

@@ -47,10 +47,10 @@ struct Approved {
 pub(super) fn run(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane) -> Step<PlaneOutcome> {
     let (head, base) = (site.commit(&asked.head)?, site.commit(&asked.base)?);
     let fork = fork_of(site, &asked.branch, &head, &base)?;
-    let form = form(plane.generation);
+    let generation = form(plane.generation);
     let approves = |commit: &Commit| {
         let texts = texts_of(site, &asked.round, &commit.tree)?;
-        Ok(approved_by(&asked.round, form, &texts).is_some())
+        Ok(approved_by(&asked.round, generation, &texts).is_some())
     };
     let earlier = earlier(site, &plane.base_branch, (ROUND_TRAILER, &asked.round), &fork.id, approves)?;
     let ground = Ground { head, base, fork };

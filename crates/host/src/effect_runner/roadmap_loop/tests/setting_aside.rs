@@ -71,7 +71,7 @@ fn a_worker_of_a_round_that_is_planned_anew_gets_its_plan_and_keeps_what_it_made
         ("src/lexer.rs".to_owned(), "made\n"),
         ("src/shared.rs".to_owned(), "of the worker\n"),
     ] {
-        world.write(&format!("{worktree}/{path}"), &text);
+        world.write(&format!("{worktree}/{path}"), text);
     }
     commit(&worktree, "shared");
     let before = world.at(&branch);
