@@ -13,7 +13,7 @@ const SHOWN_BYTES: usize = 48 * 1024;
 
 pub(super) fn ready(directions: &[ReadyDirection<'_>]) -> String {
     if directions.is_empty() {
-        return "No direction is ready by its recorded preconditions; judge for yourself whether one is."
+        return "No direction is ready: each comes after milestones that are not done, and a plan for it would be sent back."
             .to_owned();
     }
     let mut text = String::new();
