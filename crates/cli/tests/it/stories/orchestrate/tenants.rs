@@ -55,7 +55,8 @@ fn killed_between_steps_that_need_a_capability_it_goes_on() {
         let again = stage.orchestrate(&[]);
         assert_eq!(again.code, Some(0), "killed at {place}: {}{}", again.stdout, again.stderr);
         assert_eq!(stage.landed(), ["1.1"], "at {place}");
-        let verified = &again.json_lines().last().unwrap()["verified"];
+        let lines = again.json_lines();
+        let verified = &lines.last().unwrap()["verified"];
         assert_eq!(
             verified[0]["number"], "1.1",
             "what landed is told also by the next process, at {place}: {verified}"
