@@ -4,6 +4,7 @@
 use crate::asked::Asked;
 use crate::envelope;
 use crate::handlers;
+use crate::once::{Once, replayed};
 use crate::operator::OperatorError;
 use crate::route::Server;
 use crate::service::{Proven, Service, millis};
@@ -11,8 +12,10 @@ use crate::views;
 use serde_json::{Value, json};
 use windlass_control_api::stories::Answer;
 use windlass_engine::Journal;
+use windlass_protocols::protocol::story_queue::answers;
 use windlass_protocols::protocol::story_queue::caller::Caller;
 use windlass_protocols::protocol::story_queue::custody::{self, ViolationStatus};
+use windlass_protocols::protocol::story_queue::decide::Draft;
 use windlass_protocols::protocol::story_queue::ledger::Ledger;
 use windlass_protocols::protocol::story_queue::refusal::Refusal;
 use windlass_protocols::protocol::story_queue::refusal_code::RefusalCode;
@@ -71,9 +74,7 @@ impl<J: Journal + Send + Sync> Service<J> {
             if !stream.look(&self.journal, millis(asked.at), known).await? {
                 continue;
             }
-            let settle = |draft: &mut windlass_protocols::protocol::story_queue::decide::Draft<'_>| {
-                custody::resolve_violation(draft, id, status, note)
-            };
+            let settle = |draft: &mut Draft<'_>| custody::resolve_violation(draft, id, status, note);
             self.inside_as(&caller, tenant.id, settle).await??;
             let shown = |ledger: &Ledger, _: &crate::feed::Feed| {
                 ledger.custody.violation(id).map(views::tenancy::violation)
@@ -85,7 +86,13 @@ impl<J: Journal + Send + Sync> Service<J> {
     }
 
     /// A user of the tenant itself; of another one nobody learns whether it is there.
-    pub(crate) async fn change_key(&self, what: Server, proven: Option<Proven>, asked: &Asked) -> Answer {
+    pub(crate) async fn change_key(
+        &self,
+        what: Server,
+        proven: Option<Proven>,
+        asked: &Asked,
+        once: Option<Once>,
+    ) -> Answer {
         let own = proven.and_then(|proven| Some((proven.caller, proven.tenant?.0)));
         let named = asked.parameter("id").parse::<TenantId>().ok();
         let Some((caller, tenant)) = own.filter(|(_, tenant)| named == Some(*tenant)) else {
@@ -95,8 +102,8 @@ impl<J: Journal + Send + Sync> Service<J> {
             let why = "the tenant has its audit key since its first day; rotate-audit-key makes another";
             return envelope::plain(409, Some(RefusalCode::AuditKeyExists), why);
         }
-        match self.change_key_of(tenant, &caller).await {
-            Ok(body) => Answer::json(200, &body),
+        match self.change_key_of(tenant, &caller, once).await {
+            Ok(answer) => answer,
             Err(OperatorError::Refused(refusal)) => {
                 Answer::json(envelope::status_of(refusal.kind), &envelope::refusal(&refusal))
             }
@@ -107,13 +114,38 @@ impl<J: Journal + Send + Sync> Service<J> {
         }
     }
 
-    /// The log first: a key that changed without a word would look like a forger's.
-    async fn change_key_of(&self, tenant: TenantId, caller: &Caller) -> Result<Value, OperatorError> {
+    /// The log first: a key that changed without a word would look like a forger's. The answer is kept with it, so whoever asks
+    /// again after a crash finds what was begun, and it is brought to its end.
+    async fn change_key_of(
+        &self,
+        tenant: TenantId,
+        caller: &Caller,
+        once: Option<Once>,
+    ) -> Result<Answer, OperatorError> {
         caller.require_at_least(KeyRole::User)?;
         let (was, now) = self.key_and_next(tenant).await?;
         let (old, new) = (was.to_pem(), now.to_pem());
-        self.inside_as(caller, tenant, |draft| tenancy::audit_key_rotated(draft, old, new)).await??;
-        let key = self.rotate_key(tenant).await?;
-        Ok(json!({ "tenant_id": tenant, "public_key": key.to_pem(), "former_public_key": was.to_pem() }))
+        let body = json!({ "tenant_id": tenant, "public_key": new, "former_public_key": old });
+        let log = |draft: &mut Draft<'_>| {
+            if let Some(once) = &once
+                && let Some(stored) = once.recall(&draft.ledger().answers, draft.caller(), draft.at())?
+            {
+                return Ok(Some(stored.clone()));
+            }
+            tenancy::audit_key_rotated(draft, old.clone(), new)?;
+            if let Some(Once { key, request, .. }) = once {
+                answers::keep(draft, key, request, 200, body.to_string());
+            }
+            Ok(None)
+        };
+        let Some(stored) = self.inside_as(caller, tenant, log).await?? else {
+            self.rotate_key(tenant).await?;
+            return Ok(Answer::json(200, &body));
+        };
+        let answer = replayed(&stored);
+        if answer.value()["former_public_key"] == old.as_str() {
+            self.rotate_key(tenant).await?;
+        }
+        Ok(answer)
     }
 }

@@ -14,6 +14,7 @@ mod heads;
 mod jobs;
 mod keys;
 mod limits;
+mod once;
 mod openapi;
 mod operator;
 mod outside;

@@ -224,7 +224,6 @@ impl<J: Journal + Send + Sync> Service<J> {
             | Server::VerifyChain
             | Server::ExportChain
             | Server::ShowHead => self.prove_to_others(what, proven, asked).await,
-            Server::RotateKey | Server::BootstrapKey => self.change_key(what, proven, asked).await,
             _ => {
                 let answered = match (what, proven) {
                     (Server::SystemArticles, _) => self.system_articles(asked).await,

@@ -7,6 +7,7 @@ use crate::envelope;
 use crate::feed::Feed;
 use crate::heads::Heads;
 use crate::limits::{Allowance, Limits};
+use crate::once::{Once, replayed};
 use crate::outside::Outside;
 use crate::proofs::Chains;
 use crate::ring::KeyRing;
@@ -14,7 +15,7 @@ use crate::route::{self, Handler, Place, Route, Who};
 use crate::seen::Seen;
 use crate::stream::{Fold, Stream, StreamError};
 use crate::streams::Streams;
-use crate::{handlers, keys, witness};
+use crate::{handlers, witness};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,8 +34,6 @@ use windlass_protocols::protocol::story_queue::vocabulary::{Micros, TenantId};
 use windlass_protocols::protocol::story_queue::webhooks;
 use windlass_protocols::{Millis, RunId};
 
-const LONGEST_IDEMPOTENCY_KEY: usize = 255;
-
 impl Fold for Ledger {
     fn evolve(&mut self, entry: &Entry) {
         Self::evolve(self, entry);
@@ -47,8 +46,10 @@ impl Fold for Ledger {
 
 impl Fold for registry::State {
     fn evolve(&mut self, entry: &Entry) {
-        if let Change::Registry(change) = &entry.change {
-            Self::evolve(self, entry, change);
+        match &entry.change {
+            Change::Registry(change) => Self::evolve(self, entry, change),
+            Change::Answers(change) => self.answers.evolve(entry, change),
+            _ => {}
         }
     }
 
@@ -75,6 +76,8 @@ pub struct Service<J> {
     pub(crate) writing_failed: AtomicBool,
     /// Something was put into an outbox.
     pub(crate) outbox_news: Notify,
+    /// Held by whoever does something for the operator under an idempotency key: who repeats it meanwhile waits for the answer.
+    pub(crate) operating: tokio::sync::Mutex<()>,
 }
 
 /// Who asks, proven.
@@ -107,6 +110,7 @@ impl<J: Journal + Send + Sync> Service<J> {
             webhook_reach: WebhookReach::PublicOnly,
             writing_failed: AtomicBool::new(false),
             outbox_news: Notify::new(),
+            operating: tokio::sync::Mutex::default(),
         }
     }
 
@@ -193,6 +197,10 @@ impl<J: Journal + Send + Sync> Service<J> {
             Ok(signers) => signers,
             Err(why) => return envelope::plain(503, Some(RefusalCode::AuditKeyStorageFailed), &why),
         };
+        let once = match Once::of(call, &body) {
+            Ok(once) => once.filter(|_| call.method != Method::Get),
+            Err(answer) => return answer,
+        };
         let mut random = [0; 32];
         self.outside.random(&mut random);
         let query = query_of(&call.query);
@@ -200,7 +208,7 @@ impl<J: Journal + Send + Sync> Service<J> {
         let headers = call.headers.clone();
         let asked = Asked { parameters, query, body, headers, at, random, signers, webhook_reach };
         match (route.handler, proven) {
-            (Handler::Server(what), proven) => self.serve(what, proven, &asked).await,
+            (Handler::Server(what), proven) => self.serve_once(what, proven, &asked, once).await,
             (Handler::Read(read), Some(Proven { caller, tenant: Some((_, stream)), .. })) => {
                 let look = |ledger: &Ledger, feed: &Feed| {
                     read(&Look { ledger, feed, caller: &caller, seen: &self.seen }, &asked)
@@ -209,7 +217,7 @@ impl<J: Journal + Send + Sync> Service<J> {
                 looked.map_or_else(|error| unavailable(&error), |decided| rendered(decided).0)
             }
             (Handler::Write(write), Some(Proven { caller, tenant: Some((_, stream)), .. })) => {
-                let written = self.write(call, &caller, &stream, |draft| write(draft, &asked), at).await;
+                let written = self.write(once, &caller, &stream, |draft| write(draft, &asked), at).await;
                 written.unwrap_or_else(|error| unavailable(&error))
             }
             _ => envelope::plain(
@@ -223,7 +231,7 @@ impl<J: Journal + Send + Sync> Service<J> {
     /// The effect, the answer that is remembered under an idempotency key, and nothing else, become durable together.
     async fn write(
         &self,
-        call: &Call,
+        once: Option<Once>,
         caller: &Caller,
         stream: &Stream<Ledger>,
         handler: impl FnOnce(
@@ -232,16 +240,11 @@ impl<J: Journal + Send + Sync> Service<J> {
             -> Result<Reply, windlass_protocols::protocol::story_queue::refusal::Refusal>,
         at: Micros,
     ) -> Result<Answer, StreamError> {
-        let idempotency = call.header("idempotency-key").filter(|key| !key.is_empty());
-        if idempotency.is_some_and(|key| key.len() > LONGEST_IDEMPOTENCY_KEY) {
-            return Ok(envelope::plain(422, None, "an idempotency key is at most 255 characters long"));
-        }
-        let request = idempotency.map(|_| digest_of(call)).unwrap_or_default();
         let ids = self.outside.ids();
         let mut queued = false;
         let decide = |ledger: &mut Ledger, _: &Feed| {
-            if let Some(key) = idempotency {
-                match ledger.answers.recall(caller, key, &request, at) {
+            if let Some(once) = &once {
+                match once.recall(&ledger.answers, caller, at) {
                     Ok(None) => {}
                     Ok(Some(stored)) => return (replayed(stored), Vec::new()),
                     Err(refusal) => return (rendered(Err(refusal)).0, Vec::new()),
@@ -250,8 +253,8 @@ impl<J: Journal + Send + Sync> Service<J> {
             let mut draft = Draft::new(ledger, caller, ids);
             let before = draft.ledger().version;
             let (answer, remembered) = rendered(handler(&mut draft));
-            if let Some(key) = idempotency.filter(|_| draft.ledger().version > before) {
-                answers::keep(&mut draft, key.to_owned(), request.clone(), answer.status, remembered);
+            if let Some(Once { key, request, .. }) = once.filter(|_| draft.ledger().version > before) {
+                answers::keep(&mut draft, key, request, answer.status, remembered);
             }
             let entries = draft.into_entries();
             queued = entries.iter().any(is_for_the_outbox);
@@ -333,17 +336,6 @@ fn rendered(
             (Answer::json(envelope::status_of(refusal.kind), &body), body.to_string())
         }
     }
-}
-
-fn replayed(stored: &answers::Stored) -> Answer {
-    let mut answer = Answer::json(stored.status, &Value::Null);
-    answer.body = stored.body.clone().into_bytes();
-    answer.with_header("idempotency-replayed", "true")
-}
-
-fn digest_of(call: &Call) -> String {
-    let body = keys::digest(&String::from_utf8_lossy(&call.body));
-    keys::digest(&format!("{} {}?{} {body}", call.method.name(), call.path, call.query))
 }
 
 fn with_allowance(answer: Answer, allowance: Allowance) -> Answer {

@@ -45,17 +45,31 @@ impl Desk {
         self.ask(with_query(Method::Delete, path, &[])).await
     }
 
+    /// A request about several things: also where every one of them was refused each has its answer.
+    pub(crate) async fn results(&self, path: &str, body: Value) -> Result<Value, Fault> {
+        let call = with_query(Method::Post, path, &[]).with_json(&without_nothing(body));
+        let answer = self.answer(call).await?;
+        if answer.is_success() || answer.value()["results"].is_array() {
+            return Ok(content(&answer));
+        }
+        Err(fault(&answer))
+    }
+
     pub(crate) async fn ask(&self, call: Call) -> Result<Value, Fault> {
+        let answer = self.answer(call).await?;
+        if answer.is_success() { Ok(content(&answer)) } else { Err(fault(&answer)) }
+    }
+
+    async fn answer(&self, call: Call) -> Result<Answer, Fault> {
         let call = match &self.key {
             Some(key) => call.with_key(key),
             None => call,
         };
-        let answer = self.api.call(call).await.map_err(|unreachable| {
+        self.api.call(call).await.map_err(|unreachable| {
             Fault::new(Code::StoryServer, unreachable.0)
                 .kept("what the queue acknowledged before")
                 .hint("is the server running, and is its address right? `windlass story config show`")
-        })?;
-        if answer.is_success() { Ok(content(&answer)) } else { Err(fault(&answer)) }
+        })
     }
 
     /// The project that was named; where none was, the only one there is.

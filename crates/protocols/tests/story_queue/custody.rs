@@ -60,6 +60,23 @@ fn whoever_once_started_a_story_stays_an_implementer_of_it() {
 }
 
 #[test]
+fn whoever_once_claimed_a_story_could_have_worked_on_it_started_or_not() {
+    let mut world = World::new();
+    let id = world.story("1.1");
+    let (ann, bob) = (world.ann.clone(), world.bob.clone());
+    world.contract(&ann, id);
+    world.must(&ann, |draft| work::claim(draft, id));
+    world.must(&ann, |draft| work::unclaim(draft, id));
+    world.start(&bob, id);
+    let reporter = world.reporter.clone();
+    world.must(&reporter, |draft| work::report(draft, id, ReportDone::default()));
+    let disguised = acting_as(&world.verifier, ann.agent);
+    let refusal = world.caught(&disguised, |draft| work::complete_review(draft, id, a_review()));
+    assert_eq!(refusal.code, Some("self_review_blocked"));
+    world.hold();
+}
+
+#[test]
 fn trap_3_bulk_cannot_do_what_a_single_call_cannot() {
     let mut world = World::new();
     let id = world.story("1.1");
@@ -319,6 +336,10 @@ fn trap_12_editing_criteria_voids_the_contract() {
     world.must(&orchestrator, |draft| plan::change_story(draft, id, edit, EditForce::Ordinary));
     assert_eq!(world.standing(id).0, AgentStatus::Pending);
     world.contract(&ann, id);
+    let described = StoryEdit { description: Some("by line".to_owned()), ..StoryEdit::default() };
+    world.must(&orchestrator, |draft| plan::change_story(draft, id, described, EditForce::Ordinary));
+    assert_eq!(world.standing(id).0, AgentStatus::Pending, "the description is of the contract too");
+    world.contract(&ann, id);
     world.must(&ann, |draft| work::claim(draft, id));
     world.must(&ann, |draft| work::start(draft, id, None));
     let force = EditForce::Forced;
@@ -359,7 +380,11 @@ fn a_review_and_a_verdict_are_of_the_words_they_looked_at() {
     world.review(id);
     let (orchestrator, user, verifier) = (world.reporter.clone(), world.user.clone(), world.verifier.clone());
     let described = |text: &str| StoryEdit { description: Some(text.to_owned()), ..StoryEdit::default() };
-    world.must(&orchestrator, |d| plan::change_story(d, id, described("more of it"), EditForce::Ordinary));
+    let refusal = world
+        .refused(&orchestrator, |d| plan::change_story(d, id, described("more of it"), EditForce::Ordinary));
+    assert_eq!(refusal.code, Some("contract_bound"), "the description is what was agreed to as well");
+    world.must(&user, |d| plan::change_story(d, id, described("more of it"), EditForce::Forced));
+    world.must(&verifier, |draft| custody::release(draft, id, "looked".to_owned()));
     let refusal = world.refused(&verifier, |draft| work::verify(draft, id, Judge::default()));
     assert_eq!(refusal.code, Some("review_outdated"));
     world.review(id);

@@ -1,6 +1,7 @@
 //! Section 6: edges, cycles, deadlocks across levels, and what is ready or blocked because of them.
 
 use crate::world::World;
+use proptest::prelude::*;
 use windlass_protocols::protocol::story_queue::plan::{self, Edge, StoryNumber};
 use windlass_protocols::protocol::story_queue::refusal::Kind;
 use windlass_protocols::protocol::story_queue::work::{self, AgentStatus, Reject};
@@ -113,6 +114,127 @@ fn the_two_levels_never_wait_for_each_other() {
     world.depend("3.1", "4.1").unwrap();
     world.depend_epics(5, 3).unwrap();
     assert_eq!(world.depend("4.1", "5.1").unwrap_err().code, Some("cross_level_deadlock"), "through epic 3");
+}
+
+#[test]
+fn nobody_waits_for_themselves_through_stories_and_epics_together() {
+    let mut world = World::new();
+    world.depend_epics(3, 1).unwrap();
+    world.story("3.1");
+    world.depend("1.1", "2.1").unwrap();
+    let refusal = world.depend("2.1", "3.1").unwrap_err();
+    assert_eq!(refusal.code, Some("cross_level_deadlock"));
+    let told = "story 2.1 → story 3.1 → epic 3 → all of epic 1 → story 1.1 → story 2.1";
+    assert!(refusal.message.contains(told), "{}", refusal.message);
+    // The other way round: the epic comes last, and has no story yet.
+    world.depend_epics(5, 4).unwrap();
+    world.depend("4.1", "6.1").unwrap();
+    assert_eq!(world.depend_epics(6, 5).unwrap_err().code, Some("cross_level_deadlock"));
+}
+
+/// From which to which, by place; and whether the ends are epics.
+type Edges = Vec<(usize, usize, bool)>;
+
+const EPICS: usize = 4;
+const STORIES: usize = 10;
+
+fn number(place: usize) -> String {
+    format!("{}.{}", place % EPICS + 1, place / EPICS + 1)
+}
+
+fn epic_number(place: usize) -> u32 {
+    u32::try_from(place % EPICS).expect("few epics") + 1
+}
+
+/// Whatever edges were taken, one ready story after the other closes, and none is left.
+fn all_can_close(world: &mut World) {
+    let by = world.reporter.clone();
+    while let Some(next) = world.ready().first() {
+        let id = world.story(next);
+        let (reason, pr_number) = ("before".to_owned(), Some(7));
+        let ask = work::BackfillStory { reason, pr_number, ..work::BackfillStory::default() };
+        world.must(&by, |draft| work::backfill(draft, id, ask));
+    }
+    assert!(world.blocked().is_empty(), "these wait for ever: {:?}", world.blocked());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_edges_are_taken_every_story_can_be_begun_one_day(
+        edges in proptest::collection::vec((0..STORIES, 0..STORIES, any::<bool>()), 0..24),
+        later in 0..STORIES,
+    ) {
+        let mut world = World::new();
+        for place in (0..STORIES).filter(|place| *place != later) {
+            world.story(&number(place));
+        }
+        one_by_one(&mut world, &edges);
+        world.story(&number(later));
+        all_can_close(&mut world);
+        at_once(&edges);
+    }
+}
+
+fn one_by_one(world: &mut World, edges: &Edges) {
+    for (from, on, epics) in edges {
+        let _maybe = if *epics {
+            world.depend_epics(epic_number(*from), epic_number(*on))
+        } else {
+            let there = |place: &usize| {
+                world
+                    .ledger
+                    .plan
+                    .story_by_number(world.project, number(*place).parse().expect("a number"))
+                    .is_some()
+            };
+            if !there(from) || !there(on) {
+                continue;
+            }
+            world.depend(&number(*from), &number(*on))
+        };
+    }
+}
+
+/// The same edges as a plan: it comes in whole and can be finished, or not at all.
+fn at_once(edges: &Edges) {
+    let mut world = World::new();
+    let story = |place: usize| plan::ImportStory {
+        number: number(place).parse().expect("a number"),
+        title: Some("S".to_owned()),
+        description: None,
+        criteria: None,
+        estimated_hours: None,
+        metadata: None,
+        initial: plan::InitialStatus::Pending,
+    };
+    let epic = |epic: usize| plan::ImportEpic {
+        number: epic_number(epic),
+        title: Some("E".to_owned()),
+        stories: (0..STORIES).filter(|place| place % EPICS == epic).map(story).collect(),
+        ..plan::ImportEpic::default()
+    };
+    let of = |epics: bool| edges.iter().filter(move |edge| edge.2 == epics);
+    let ask = plan::Import {
+        project: world.project,
+        mode: plan::ImportMode::Fresh,
+        epics: (0..EPICS).map(epic).collect(),
+        story_dependencies: of(false)
+            .map(|(from, on, _)| plan::ImportEdge {
+                from: number(*from).parse().expect("a number"),
+                on: number(*on).parse().expect("a number"),
+            })
+            .collect(),
+        epic_dependencies: of(true)
+            .map(|(from, on, _)| plan::ImportEdge { from: epic_number(*from), on: epic_number(*on) })
+            .collect(),
+        reason: None,
+    };
+    let user = world.user.clone();
+    if world.ask(&user, |draft| plan::import(draft, ask)).is_ok() {
+        all_can_close(&mut world);
+    }
 }
 
 #[test]

@@ -59,15 +59,15 @@ fn an_answer_is_repeated_for_a_day_to_the_same_request_of_the_same_key() {
     });
     let (kept, later) = (world.now, world.now.plus(answers::KEPT));
     let state = &world.ledger.answers;
-    assert_eq!(state.recall(&ann, "k", "digest", kept).unwrap().unwrap().status, 201);
-    assert_eq!(state.recall(&ann, "k", "other", kept).unwrap_err().code, Some("idempotency_conflict"));
-    assert_eq!(state.recall(&bob, "k", "other", kept), Ok(None));
-    assert_eq!(state.recall(&ann, "k", "other", later), Ok(None), "forgotten after a day");
+    assert_eq!(state.recall(&ann, "k", &["digest"], kept).unwrap().unwrap().status, 201);
+    assert_eq!(state.recall(&ann, "k", &["other"], kept).unwrap_err().code, Some("idempotency_conflict"));
+    assert_eq!(state.recall(&bob, "k", &["other"], kept), Ok(None));
+    assert_eq!(state.recall(&ann, "k", &["other"], later), Ok(None), "forgotten after a day");
     world.now = later.plus(Micros(1));
     world.must(&bob, |draft| {
         answers::keep(draft, "k".to_owned(), "new".to_owned(), 200, "{}".to_owned());
         Ok(())
     });
-    assert_eq!(world.ledger.answers.recall(&ann, "k", "digest", kept), Ok(None), "and no longer held");
+    assert_eq!(world.ledger.answers.recall(&ann, "k", &["digest"], kept), Ok(None), "and no longer held");
     world.hold();
 }

@@ -9,6 +9,8 @@ mod looking;
 mod money;
 mod plan;
 mod planning_files;
+mod removing;
+mod several;
 mod shown;
 mod skills;
 mod state;
@@ -67,7 +69,11 @@ pub(crate) enum StoryCommand {
     #[command(flatten)]
     Work(work::Work),
     #[command(flatten)]
+    Several(several::Several),
+    #[command(flatten)]
     Plan(plan::Plan),
+    #[command(flatten)]
+    Removing(removing::Removing),
     #[command(flatten)]
     Custody(custody::Custody),
     #[command(flatten)]
@@ -107,6 +113,7 @@ impl StoryCommand {
     fn usual(&self) -> Usual {
         match self {
             Self::Work(work) => work.usual(),
+            Self::Several(_) => several::Several::usual(),
             Self::State(_) => Usual::Orchestrator,
             _ => Usual::User,
         }
@@ -157,7 +164,9 @@ impl StoryCommand {
         match self {
             Self::Looking(verb) => verb.play(desk).await,
             Self::Work(verb) => verb.play(desk).await,
+            Self::Several(verb) => verb.play(desk).await,
             Self::Plan(verb) => verb.play(desk).await,
+            Self::Removing(verb) => verb.play(desk).await,
             Self::Custody(verb) => verb.play(desk).await,
             Self::Money(verb) => verb.play(desk).await,
             Self::Account(verb) => verb.play(desk).await,

@@ -18,7 +18,7 @@ pub(crate) enum Plan {
     /// Make, list, show or archive projects
     #[command(subcommand)]
     Project(Project),
-    /// Make or list epics
+    /// Make, list or delete epics
     #[command(subcommand)]
     Epic(Epic),
     Create(CreateArgs),
@@ -88,6 +88,13 @@ pub(crate) enum Epic {
         #[command(flatten)]
         page: PageArgs,
     },
+    /// Delete an epic with all its stories
+    Delete {
+        /// The epic: number or id
+        epic: String,
+        #[command(flatten)]
+        place: InProject,
+    },
 }
 
 /// Make an epic
@@ -156,15 +163,15 @@ pub(crate) struct EditArgs {
 #[derive(Args, Debug)]
 pub(crate) struct DependsArgs {
     /// What waits: number or id
-    what: String,
+    pub(super) what: String,
     /// What it waits for: number or id
     #[arg(long = "on", value_name = "OTHER")]
-    on: String,
+    pub(super) on: String,
     /// Both are epics
     #[arg(long)]
-    epic: bool,
+    pub(super) epic: bool,
     #[command(flatten)]
-    place: InProject,
+    pub(super) place: InProject,
 }
 
 /// Bring in a plan: a JSON file, or a directory of planning files (us_*.json)
@@ -259,6 +266,11 @@ impl Epic {
             Self::List { place, page } => {
                 let path = format!("/projects/{}/epics", desk.project(place.named()).await?);
                 Ok(Shown::rows(desk.get(&path, &page.query()).await?, EPICS))
+            }
+            Self::Delete { epic, place } => {
+                let id = desk.epic(&epic, place.named()).await?;
+                let answer = desk.delete(&format!("/epics/{id}")).await?;
+                Ok(Shown::said(answer, format!("epic {epic} is deleted, with its stories")))
             }
         }
     }

@@ -8,6 +8,7 @@ mod keys;
 mod people;
 mod reviews;
 pub(super) mod stage;
+mod tenants;
 mod told;
 
 use crate::keeping::leftovers::{assert_undone, worktrees_in};

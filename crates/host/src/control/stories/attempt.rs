@@ -69,13 +69,16 @@ impl Attempt<'_> {
         if let Some(ended) = self.is_alarming(None).await? {
             return Ok(ended);
         }
+        if let Some(verified) = self.verified_before(known.as_ref()).await? {
+            return Ok(Ended::Verified(verified));
+        }
         let ours = known.as_ref().map(|identity| identity.agent.as_str());
         if let Standing::LetGo(why) = standing(&self.story, &self.hand, ours) {
             self.abandon().await?;
             return Ok(Ended::LetGo(why));
         }
         let claim = self.claim();
-        if self.story.wording() != claim.wording
+        if !self.story.is_worded(&claim.wording)
             || known.is_some_and(|one| one.claim.as_ref() != Some(&claim))
         {
             return self.begin_anew().await;
@@ -219,7 +222,7 @@ impl Attempt<'_> {
             return Ok(ended);
         }
         let story = office.story(&self.story.id).await?;
-        if story.wording() != self.hand.wording {
+        if !story.is_worded(&self.hand.wording) {
             return Attempt { office, story, hand: self.hand.clone() }.begin_anew().await;
         }
         let base = made.base.clone();
@@ -336,6 +339,33 @@ impl Attempt<'_> {
         }))
     }
 
+    /// By our own verifier, in a process that did not live to note it. Where others said so, the story is let go.
+    async fn verified_before(&self, known: Option<&Identity>) -> Result<Option<VerifiedStory>, Fault> {
+        let office = self.office;
+        if !self.story.is_verified() {
+            return Ok(None);
+        }
+        let verifier = office.identities.of(&Part::Verifier).await?;
+        let path = story_path(&self.story.id, "/verifications");
+        let answer = office.queue.get(&verifier.key, &path, &[("page_size", "100")]).await?;
+        let all = inner(&answer, "verifications").as_array().into_iter().flatten();
+        let ours = all
+            .filter(|one| one["result"] == "pass" && one["orchestrator_agent_id"] == verifier.agent.as_str());
+        let last = ours.max_by_key(|one| one["iteration"].as_u64());
+        let Some(commit) = last.and_then(|one| one["commit_sha"].as_str()) else { return Ok(None) };
+        let run = match known {
+            Some(implementer) => self.run_of(implementer).await?,
+            None => None,
+        };
+        Ok(Some(VerifiedStory {
+            number: self.story.number.clone(),
+            title: self.story.title.clone(),
+            commit: commit.to_owned(),
+            run: run.unwrap_or_default(),
+            cycles: office.notes.read(|note| note.cycles(&self.story.id)) + 1,
+        }))
+    }
+
     fn by_engine(&self, found: &str) -> StoryReview {
         StoryReview::by_engine(&self.story.name(), self.hand.attempt, found)
     }
@@ -356,6 +386,12 @@ impl Attempt<'_> {
         let verifier = self.office.identities.of(&Part::Verifier).await?;
         let body = json!({ "reason": review.summary, "review_type": REVIEW_TYPE, "findings": review });
         let _rejected = granted!(self.step(&verifier, implementer, "reject", body).await?, self);
+        // A tenant that resets nothing by itself leaves the story with whoever made it, and they are done.
+        let story = self.office.story(&self.story.id).await?;
+        let ours = story.assigned_agent.as_deref() == Some(implementer.agent.as_str());
+        if ours && story.agent_status == "reported_done" {
+            let _given = granted!(self.step(implementer, implementer, "unclaim", json!({})).await?, self);
+        }
         Ok(Ended::Failed { why: review.summary.clone(), run: Some(run.to_owned()) })
     }
 

@@ -4,7 +4,7 @@ use super::office::Office;
 use super::plan::{Story, may_begin};
 use super::queue::inner;
 use super::rounds::ready;
-use super::waiting::{ways_on, ways_to_release};
+use super::waiting::{freed, ways_on, ways_to_release};
 use windlass_control_api::Fault;
 use windlass_control_api::orchestration::{Orchestrated, WaitingStory};
 use windlass_control_api::stories::escaped;
@@ -136,11 +136,11 @@ async fn waiting(office: &Office<'_>) -> Result<Vec<WaitingStory>, Fault> {
         });
         told.collect()
     });
-    let query = [("project_id", office.project.id.as_str()), ("limit", "500")];
-    let answer = office.queue.get(office.identities.user_key(), "/stories", &query).await?;
     let ready = ready(office).await?;
-    for story in inner(&answer, "stories").as_array().into_iter().flatten().map(Story::read) {
-        if story.is_verified() || all.iter().any(|known| known.number == story.number) {
+    let ours: Vec<String> =
+        office.identities.implementers().into_iter().map(|one| one.identity.agent).collect();
+    for story in office.stories_that(|story| !story.is_verified()).await? {
+        if all.iter().any(|known| known.number == story.number) {
             continue;
         }
         let name = story.name();
@@ -153,10 +153,16 @@ async fn waiting(office: &Office<'_>) -> Result<Vec<WaitingStory>, Fault> {
         } else if story.agent_status == "pending" {
             ("it waits for others".to_owned(), vec![format!("windlass story blocked --project {slug}")])
         } else {
-            (
-                format!("it is {}, by somebody else", story.agent_status),
-                vec![format!("windlass story history {name} --project {slug}")],
-            )
+            let history = format!("windlass story history {name} --project {slug}");
+            if story.assigned_agent.as_ref().is_some_and(|agent| ours.contains(agent)) {
+                let Story { agent_status, verified_status, .. } = &story;
+                let why = format!(
+                    "it is {agent_status} and {verified_status}, by an attempt of this orchestration that is over"
+                );
+                (why, vec![history, freed(&name, slug)])
+            } else {
+                (format!("it is {}, by somebody else", story.agent_status), vec![history])
+            }
         };
         all.push(WaitingStory { number: story.number, title: story.title, why, commands });
     }

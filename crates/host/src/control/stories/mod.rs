@@ -43,6 +43,8 @@ use windlass_protocols::Role;
 pub(crate) use waiting::inbox;
 
 const USUAL_PARALLEL: u64 = 2;
+/// Of projects, where the one that was named is none of them.
+const MOST_NAMED: usize = 20;
 const UNHELD_ROOT: &str = "agents run as root and no sandbox holds them: one of them could read the user's key out of this process and \
                            verify its own work; use another user, or `--sandbox required`";
 
@@ -151,15 +153,14 @@ async fn require_agents(
 
 /// The project that was named by id, slug or name.
 async fn project(queue: &Queue<'_>, command: &StartOrchestration) -> Result<Project, Fault> {
-    let answer = queue.get(&command.user_key, "/projects", &[("page_size", "100")]).await?;
-    let all: Vec<&Value> = inner(&answer, "projects").as_array().into_iter().flatten().collect();
-    let named = |one: &&&Value| {
+    let all = queue.all(&command.user_key, "/projects", &[]).await?;
+    let named = |one: &&Value| {
         ["id", "slug", "name"]
             .iter()
             .any(|key| one[*key].as_str().is_some_and(|text| text.eq_ignore_ascii_case(&command.project)))
     };
     let Some(found) = all.iter().find(named) else {
-        let slugs: Vec<String> = all.iter().map(|one| text_of(one, "slug")).collect();
+        let slugs: Vec<String> = all.iter().map(|one| text_of(one, "slug")).take(MOST_NAMED).collect();
         let message = format!("no project is called `{}`; there are: {}", command.project, slugs.join(", "));
         return Err(Fault::new(Code::StoryUnknown, message));
     };

@@ -58,11 +58,22 @@ impl Story {
         format!("US-{}", self.number)
     }
 
-    /// The words that are contracted, as the queue takes them: title and criteria.
+    /// The words that are contracted, as the queue takes them: title, criteria and description.
     pub(super) fn wording(&self) -> String {
-        let criteria = self.criteria.iter().map(|one| (&one.id, &one.text, &one.kind, &one.path));
-        let words = serde_json::json!([self.title, criteria.collect::<Vec<_>>()]).to_string();
-        crate::evidence::digest(words.as_bytes()).to_string()
+        let words = serde_json::json!([self.title, self.criteria_as_contracted(), self.description]);
+        crate::evidence::digest(words.to_string().as_bytes()).to_string()
+    }
+
+    /// Still says what was noted, also where an older version noted it, without the description.
+    pub(super) fn is_worded(&self, noted: &str) -> bool {
+        let before = serde_json::json!([self.title, self.criteria_as_contracted()]);
+        noted == self.wording() || noted == crate::evidence::digest(before.to_string().as_bytes()).as_str()
+    }
+
+    fn criteria_as_contracted(&self) -> Vec<(&str, &str, Option<&str>, Option<&str>)> {
+        let all = self.criteria.iter();
+        all.map(|one| (one.id.as_str(), one.text.as_str(), one.kind.as_deref(), one.path.as_deref()))
+            .collect()
     }
 
     pub(super) fn is_verified(&self) -> bool {
@@ -225,6 +236,16 @@ mod tests {
         let after: Vec<AfterFailure> = (1..=6).map(after_failure).collect();
         let (again, ask, stop) = (AfterFailure::Again, AfterFailure::AskAPerson, AfterFailure::Stop);
         assert_eq!(after, [again, again, ask, ask, stop, stop]);
+    }
+
+    #[test]
+    fn other_words_are_noticed_in_the_description_and_old_notes_still_hold() {
+        let story = Story { title: "Feed".into(), description: "by line".into(), ..Story::default() };
+        let edited = Story { description: "by page".into(), ..story.clone() };
+        assert!(story.is_worded(&story.wording()) && !edited.is_worded(&story.wording()));
+        let noted = crate::evidence::digest(br#"["Feed",[]]"#);
+        assert!(story.is_worded(noted.as_str()), "as a version noted it that left the description out");
+        assert!(!Story { title: "Fed".into(), ..story }.is_worded(noted.as_str()));
     }
 
     #[test]

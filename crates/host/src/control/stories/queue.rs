@@ -9,6 +9,7 @@ use windlass_control_api::{Code, Fault};
 /// How often a queue that has enough of us is asked again.
 const PATIENCE: u32 = 10;
 const LONGEST_WAIT: u64 = 60;
+const PAGE: &str = "500";
 
 pub(super) struct Queue<'a> {
     api: &'a dyn StoryApi,
@@ -47,6 +48,28 @@ impl<'a> Queue<'a> {
     pub(super) async fn get(&self, key: &str, path: &str, query: &[(&str, &str)]) -> Result<Value, Fault> {
         let said = self.look(key, path, query).await?;
         said.map_err(|refused| refused.fault("read the queue"))
+    }
+
+    /// A list, however many pages it has.
+    pub(super) async fn all(
+        &self,
+        key: &str,
+        path: &str,
+        query: &[(&str, &str)],
+    ) -> Result<Vec<Value>, Fault> {
+        let mut found = Vec::new();
+        loop {
+            let offset = found.len().to_string();
+            let page = [query, &[("limit", PAGE), ("offset", offset.as_str())]].concat();
+            let answer = self.get(key, path, &page).await?;
+            let rows = answer["data"].as_array().cloned().unwrap_or_default();
+            let last = rows.is_empty();
+            found.extend(rows);
+            let all = answer["meta"]["total_count"].as_u64();
+            if last || all.is_none_or(|all| all <= found.len() as u64) {
+                return Ok(found);
+            }
+        }
     }
 
     pub(super) async fn look(&self, key: &str, path: &str, query: &[(&str, &str)]) -> Result<Said, Fault> {

@@ -4,7 +4,6 @@
 use super::checkpoint::Escalation;
 use super::office::Office;
 use super::plan::Story;
-use super::queue::inner;
 use crate::clock::SystemClock;
 use crate::durable_file::ensure;
 use crate::host::Host;
@@ -18,7 +17,6 @@ use windlass_control_api::views::LoopKind;
 use windlass_engine::Clock;
 
 const FILE: &str = "waiting.json";
-const PAGE: &str = "500";
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -61,6 +59,11 @@ pub(super) fn ways_on(one: &Escalation, slug: &str, again: &str) -> Vec<String> 
 /// The command by which an orchestrator takes back what others called done.
 pub(super) fn taken_back(name: &str, slug: &str) -> String {
     format!("windlass story reject {name} --project {slug} --reason \"…\" --as orchestrator:NAME")
+}
+
+/// The command by which an orchestrator lets others begin what nobody works on any more.
+pub(super) fn freed(name: &str, slug: &str) -> String {
+    format!("windlass story force-unclaim {name} --project {slug} --as orchestrator:NAME")
 }
 
 /// What a person can type about a story that is held because somebody tried what custody forbids.
@@ -129,20 +132,9 @@ impl Office<'_> {
 
     /// However many stories there are: one on the last page counts too.
     pub(super) async fn stories_that(&self, is: impl Fn(&Story) -> bool) -> Result<Vec<Story>, Fault> {
-        let (mut found, mut seen) = (Vec::new(), 0);
-        loop {
-            let offset = seen.to_string();
-            let query =
-                [("project_id", self.project.id.as_str()), ("limit", PAGE), ("offset", offset.as_str())];
-            let answer = self.queue.get(self.identities.user_key(), "/stories", &query).await?;
-            let page = inner(&answer, "stories").as_array().map_or(&[][..], Vec::as_slice);
-            found.extend(page.iter().map(Story::read).filter(|story| is(story)));
-            seen += page.len();
-            if page.is_empty() || answer["meta"]["total_count"].as_u64().is_none_or(|all| all <= seen as u64)
-            {
-                return Ok(found);
-            }
-        }
+        let of = [("project_id", self.project.id.as_str())];
+        let all = self.queue.all(self.identities.user_key(), "/stories", &of).await?;
+        Ok(all.iter().map(Story::read).filter(is).collect())
     }
 
     /// A story that waited before waits since then.

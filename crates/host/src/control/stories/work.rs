@@ -100,6 +100,13 @@ impl Attempt<'_> {
         resume::stop(self.office.host, StopRun { run: head.run.to_string(), reason }).await.map(drop)
     }
 
+    /// The run in which this implementer worked, if there is one.
+    pub(super) async fn run_of(&self, implementer: &Identity) -> Result<Option<String>, Fault> {
+        let Ok(checkout) = Checkout::discover(&self.place(implementer)) else { return Ok(None) };
+        let common_dir = checkout.common_dir().to_string_lossy().into_owned();
+        Ok(run_in(self.office, &common_dir).await?.map(|head| head.run.to_string()))
+    }
+
     fn is_asked_again(&self) -> bool {
         let (id, name, number) = (&self.story.id, self.story.name(), &self.story.number);
         let named = |word: &&String| *word == id || **word == *number || word.eq_ignore_ascii_case(&name);

@@ -386,6 +386,7 @@ fn errors() -> Vec<Row> {
     let stranger = json!({ "project_id": "rows" });
     let unknown = json!({ "story_id": "77.7", "project_id": "rows" });
     let many: Vec<String> = (0..51).map(|number| format!("2.{number}")).collect();
+    let in_words = format!("bulk claim {}", many.join(" "));
     let many = json!({ "story_ids": many });
     vec![
         row(
@@ -416,7 +417,7 @@ fn errors() -> Vec<Row> {
             "13: too many at once",
             Ann,
             ("POST", "/stories/bulk/claim", many.clone()),
-            "",
+            &in_words,
             Some(("bulk_claim", many)),
             Refused(422, "batch_size"),
         ),
@@ -450,7 +451,7 @@ fn around_custody() -> Vec<Row> {
             "5: bulk holds custody: no verdict without a review",
             Verifier,
             ("POST", "/stories/bulk/verify", json!({ "stories": [{ "story_id": "2.1" }] })),
-            "",
+            "bulk verify 2.1",
             Some(("bulk_verify", json!({ "stories": [{ "story_id": "2.1" }] }))),
             Status(422),
         ),
@@ -462,7 +463,7 @@ fn around_custody() -> Vec<Row> {
                 "/stories/bulk/mark-complete",
                 json!({ "stories": [{ "story_id": "2.2", "summary": "s", "review_type": "r" }] }),
             ),
-            "",
+            "bulk mark-complete 2.2 --summary s --review-type r",
             Some((
                 "bulk_mark_complete",
                 json!({ "stories": [{ "story_id": "2.2", "summary": "s", "review_type": "r" }] }),

@@ -44,17 +44,18 @@ pub struct Stored {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum Change {
-    /// `request` is a digest of method, path and body.
+    /// `request` is a digest of method, path and body, without the capability that opened the call.
     Answered { key: String, request: String, status: u16, body: String },
 }
 
 impl State {
-    /// What this request was answered before, if it was; a different request under the same key is refused.
-    pub fn recall(&self, by: &Caller, key: &str, request: &str, at: Micros) -> Decided<Option<&Stored>> {
+    /// What this request was answered before, if it was; a different request under the same key is refused. A request has
+    /// several digests where versions before this one took it otherwise.
+    pub fn recall(&self, by: &Caller, key: &str, requests: &[&str], at: Micros) -> Decided<Option<&Stored>> {
         let asker = by.agent.map_or(Asker::Key(by.key), Asker::Agent);
         let known = self.answers.get(&(asker, key.to_string())).filter(|stored| at < stored.at.plus(KEPT));
         match known {
-            Some(stored) if stored.request != request => {
+            Some(stored) if !requests.contains(&stored.request.as_str()) => {
                 let why = "this idempotency key was used for a different request";
                 Err(Refusal::new(Kind::Conflict, why).with_code(RefusalCode::IdempotencyConflict))
             }

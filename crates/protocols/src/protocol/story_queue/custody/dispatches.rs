@@ -40,6 +40,11 @@ pub struct Opened {
 pub fn open(draft: &mut Draft, ask: OpenDispatch) -> Decided<Opened> {
     let caller = draft.caller();
     caller.require_at_least(KeyRole::Orchestrator)?;
+    // Whose hands a dispatch comes from must be known: it counts in everything that is done under it.
+    if caller.role == KeyRole::Orchestrator {
+        caller.require_agent()?;
+    }
+    super::require_going(draft)?;
     let seconds = ask.expires_in_seconds.unwrap_or(USUAL);
     if !(SHORTEST..=LONGEST).contains(&seconds) {
         return Err(Refusal::field("expires_in_seconds", &format!("must be {SHORTEST} to {LONGEST}")));
@@ -204,17 +209,30 @@ impl State {
     }
 }
 
-/// The verifier is the server's choice: among running dispatches that share no hand with anybody who implemented the story,
-/// the one `draw` falls on. `draw` is taken from the audit key and the story by the shell, so nobody can steer it.
+/// Whoever holds its key could give a verdict at this moment.
+pub(in crate::protocol::story_queue) fn could_verify(
+    ledger: &Ledger,
+    dispatch: &Dispatch,
+    at: Micros,
+) -> bool {
+    let has_key = ledger.tenancy.key(dispatch.key).is_some_and(|key| key.is_active(at));
+    dispatch.is_active(at) && has_key && dispatch.role == KeyRole::Orchestrator && dispatch.agent.is_some()
+}
+
+/// The verifier is the server's choice: among running dispatches that could verify, were sent to no other story, and share no
+/// hand with anybody who implemented this one, the one `draw` falls on. `draw` is taken from the audit key and the story by the shell, so nobody can steer it.
 pub(in crate::protocol::story_queue) fn choose_verifier(
     ledger: &Ledger,
-    track: &Track,
+    (story, track): (StoryId, &Track),
     at: Micros,
     draw: u64,
 ) -> Option<DispatchId> {
-    let outside = |dispatch: &&Dispatch| work::is_outside(ledger, track, &Principal::sent(dispatch));
-    let pool: Vec<DispatchId> =
-        ledger.custody.active(at).filter(outside).map(|dispatch| dispatch.id).collect();
+    let fits = |dispatch: &&Dispatch| {
+        could_verify(ledger, dispatch, at)
+            && dispatch.story.is_none_or(|sent_to| sent_to == story)
+            && work::may_verify(ledger, track, &Principal::sent(dispatch))
+    };
+    let pool: Vec<DispatchId> = ledger.custody.active(at).filter(fits).map(|dispatch| dispatch.id).collect();
     let size = u64::try_from(pool.len()).ok().filter(|size| *size > 0)?;
     pool.get(usize::try_from(draw % size).ok()?).copied()
 }

@@ -15,8 +15,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-pub(super) use dispatches::choose_verifier;
 pub use dispatches::{OpenDispatch, Opened, open, revoke, revoke_expired};
+pub(super) use dispatches::{choose_verifier, could_verify};
 pub use entities::{
     Dispatch, Halt, Holder, Holds, Presented, Signature, Token, TokenKind, Violation, ViolationKind,
     ViolationStatus,

@@ -150,7 +150,7 @@ pub fn recover(draft: &mut Draft, story: StoryId, kind: TokenKind) -> Decided<To
                 && work::may_review(draft.ledger(), &track, &me)
         }
         TokenKind::VerifyCap => {
-            let chosen = track.verifier_dispatch.is_none_or(|chosen| me.lineage.contains(&chosen));
+            let chosen = work::chosen_instead(draft.ledger(), &track, draft.at(), &me).is_none();
             track.standing.agent == AgentStatus::ReportedDone
                 && track.standing.verified != VerifiedStatus::Verified
                 && caller.role == KeyRole::Orchestrator

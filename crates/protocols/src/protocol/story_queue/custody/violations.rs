@@ -89,6 +89,7 @@ pub fn release(draft: &mut Draft, story: StoryId, note: String) -> Decided<()> {
     if draft.caller().role != KeyRole::User {
         draft.caller().require_agent()?;
     }
+    require_going(draft)?;
     if note.trim().is_empty() {
         return Err(Refusal::field("note", "must say why the story may go on"));
     }
@@ -109,6 +110,7 @@ pub fn resolve_violation(
     note: String,
 ) -> Decided<()> {
     draft.caller().require_at_least(KeyRole::User)?;
+    require_going(draft)?;
     let Some(known) = draft.ledger().custody.violation(violation) else {
         return Err(Refusal::not_found("violation"));
     };

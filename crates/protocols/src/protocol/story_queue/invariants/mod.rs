@@ -62,6 +62,8 @@ struct Seen {
     assigned: Option<Hands>,
     /// Who ever started it, also under the same number before it was deleted.
     implementers: Vec<Hands>,
+    /// Who ever had it in hand. Verdicts are not judged by it: a claim that was given back barred nobody once.
+    claimers: Vec<Hands>,
     worked: bool,
     backfilled: bool,
     reporter: Option<Hands>,
@@ -81,7 +83,8 @@ impl Seen {
     }
 
     fn has_part(&self, who: &Hands) -> bool {
-        self.implemented_by(who) || who.touch_any(self.reporter.iter().chain(&self.reviewers))
+        let others = self.claimers.iter().chain(&self.reporter).chain(&self.reviewers);
+        self.implemented_by(who) || who.touch_any(others)
     }
 }
 
@@ -98,7 +101,8 @@ struct History {
     /// The tenant lets one actor report, review and verify.
     parts_may_meet: bool,
     stories: BTreeMap<StoryId, Seen>,
-    deleted: BTreeMap<Number, Vec<Hands>>,
+    /// Who implemented what stood under the number, and who had it in hand.
+    deleted: BTreeMap<Number, (Vec<Hands>, Vec<Hands>)>,
     used: BTreeSet<TokenId>,
     violators: BTreeMap<ViolationId, Hands>,
 }
@@ -146,12 +150,9 @@ impl History {
             plan::Change::StoryAdded { story } => {
                 let number = (story.project, story.number);
                 let before = self.deleted.get(&number);
-                let seen = Seen {
-                    number: Some(number),
-                    worked: before.is_some(),
-                    implementers: before.cloned().unwrap_or_default(),
-                    ..Seen::default()
-                };
+                let worked = before.is_some();
+                let (implementers, claimers) = before.cloned().unwrap_or_default();
+                let seen = Seen { number: Some(number), worked, implementers, claimers, ..Seen::default() };
                 self.stories.insert(story.id, seen);
             }
             plan::Change::StoryChanged { story, was, now } => {
@@ -168,8 +169,8 @@ impl History {
             }
             plan::Change::StoryDeleted { story } => {
                 let gone = self.stories.remove(&story.id).filter(|seen| seen.worked);
-                if let Some(Seen { number: Some(number), implementers, .. }) = gone {
-                    self.deleted.insert(number, implementers);
+                if let Some(Seen { number: Some(number), implementers, claimers, .. }) = gone {
+                    self.deleted.insert(number, (implementers, claimers));
                 }
             }
             _ => {}
@@ -182,7 +183,7 @@ impl History {
         let mut living =
             self.stories.values().filter(|seen| seen.number.is_some_and(|(of, _)| of == project));
         let mut gone = self.deleted.iter().filter(|((of, _), _)| *of == project);
-        living.any(|seen| seen.implemented_by(who)) || gone.any(|(_, makers)| who.touch_any(makers))
+        living.any(|seen| seen.implemented_by(who)) || gone.any(|(_, (makers, _))| who.touch_any(makers))
     }
 
     fn kept(&mut self, entry: &Entry, change: &custody::Change) -> Result<(), Broken> {
@@ -292,6 +293,7 @@ impl Seen {
                 if self.assigned.is_some() {
                     return Err(Broken::ClaimedTwice(story));
                 }
+                self.claimers.push(by.hands.clone());
                 self.assigned = Some(by.hands);
             }
             How::Started => self.implementers.push(by.hands),

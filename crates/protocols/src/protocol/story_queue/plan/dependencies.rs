@@ -8,7 +8,7 @@ use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
 use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{DependencyId, EpicId, KeyRole, ProjectId, StoryId};
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -117,48 +117,9 @@ impl State {
     ) -> Vec<String> {
         path.filter_map(|id| name(self, &id)).collect()
     }
-
-    /// Epic A waits for B while a story of B waits for one of A: neither could ever start. Told both ways round, and
-    /// through any number of epics between.
-    fn require_no_deadlock(&self, edge: Edge) -> Decided<()> {
-        let refusal = |one: u32, other: u32| {
-            let why = format!(
-                "epic {one} waits for epic {other}, and a story of {other} would wait for one of {one}: neither could finish"
-            );
-            Refusal::new(Kind::Invalid, why).with_code(RefusalCode::CrossLevelDeadlock)
-        };
-        let number = |id: EpicId| self.epic(id).map_or(0, |epic| epic.number);
-        match edge {
-            Edge::Story { from, on } => {
-                let (Some(from), Some(on)) = (self.story(from), self.story(on)) else { return Ok(()) };
-                // The prerequisite's epic must not itself wait for this story's epic.
-                if from.epic != on.epic
-                    && path_between(on.epic, from.epic, |id| self.epic_needs(id)).is_some()
-                {
-                    return Err(refusal(number(on.epic), number(from.epic)));
-                }
-            }
-            Edge::Epic { from, on } => {
-                // Everything `on` needs, and everything that needs `from`, is drawn together by this edge.
-                let before = reach(on, |id| self.epic_needs(id));
-                let after = reach(from, |id| self.epic_serves(id));
-                for epic in &before {
-                    for story in self.stories_of(*epic) {
-                        for need in self.story_needs(story.id) {
-                            let of = self.story(need).map(|story| story.epic);
-                            if let Some(of) = of.filter(|of| after.contains(of)) {
-                                return Err(refusal(number(of), number(*epic)));
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
-/// From start to goal along the edges, both included; `None` where there is no way.
+/// The shortest way from start to goal along the edges, both included; `None` where there is none.
 pub(super) fn path_between<Id: Copy + Ord, I: Iterator<Item = Id>>(
     start: Id,
     goal: Id,
@@ -166,8 +127,8 @@ pub(super) fn path_between<Id: Copy + Ord, I: Iterator<Item = Id>>(
 ) -> Option<Vec<Id>> {
     let mut came_from: BTreeMap<Id, Id> = BTreeMap::new();
     let mut seen = BTreeSet::from([start]);
-    let mut next = Vec::from([start]);
-    while let Some(at) = next.pop() {
+    let mut next = VecDeque::from([start]);
+    while let Some(at) = next.pop_front() {
         if at == goal {
             let mut path = Vec::from([goal]);
             let mut step = goal;
@@ -181,27 +142,11 @@ pub(super) fn path_between<Id: Copy + Ord, I: Iterator<Item = Id>>(
         for need in needs(at) {
             if seen.insert(need) {
                 came_from.insert(need, at);
-                next.push(need);
+                next.push_back(need);
             }
         }
     }
     None
-}
-
-pub(super) fn reach<Id: Copy + Ord, I: Iterator<Item = Id>>(
-    start: Id,
-    step: impl Fn(Id) -> I,
-) -> BTreeSet<Id> {
-    let mut seen = BTreeSet::from([start]);
-    let mut next = Vec::from([start]);
-    while let Some(at) = next.pop() {
-        for other in step(at) {
-            if seen.insert(other) {
-                next.push(other);
-            }
-        }
-    }
-    seen
 }
 
 /// One cycle among the edges, if there is one; linear, for the import checks thousands at once.

@@ -7,6 +7,7 @@ use super::entities::{CentiHours, Criterion, Edge, StoryNumber};
 use super::epics::{AddEpic, keep_epic};
 use super::import_checks::{Checked, check};
 use super::stories::{AddStory, Rewording, keep_change, keep_story};
+use crate::protocol::story_queue::custody;
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
 use crate::protocol::story_queue::refusal::Refusal;
@@ -85,7 +86,17 @@ pub fn import(draft: &mut Draft, ask: Import) -> Decided<ImportReport> {
     if draft.ledger().plan.project(ask.project).is_none() {
         return Err(Refusal::not_found("project"));
     }
+    if ask.brings_standings() {
+        custody::require_going(draft)?;
+        // Whoever brings a story as done counts as its reporter.
+        if draft.caller().role == KeyRole::Orchestrator {
+            draft.caller().require_agent()?;
+        }
+    }
     let checked = check(draft, &ask)?;
+    if checked.rewordings.values().any(|rewording| *rewording != Rewording::Harmless) {
+        custody::require_going(draft)?;
+    }
     let orphans = orphans(draft, &ask);
     let (project, mode) = (ask.project, ask.mode);
     let counts = take_in(draft, ask, checked)?;
@@ -196,6 +207,14 @@ fn take_edges(
             counts.dependencies_created += 1;
             keep_edge(draft, project, edge);
         }
+    }
+}
+
+impl Import {
+    /// Some of its stories come as done; a merge moves nothing.
+    fn brings_standings(&self) -> bool {
+        let mut stories = self.epics.iter().flat_map(|epic| &epic.stories);
+        self.mode == ImportMode::Fresh && stories.any(|story| story.initial != InitialStatus::Pending)
     }
 }
 

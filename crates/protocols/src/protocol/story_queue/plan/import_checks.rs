@@ -1,6 +1,7 @@
 //! Everything that can be wrong with an import, found before anything is taken in.
 
 use super::changes::ImportMode;
+use super::circles;
 use super::dependencies::find_cycle;
 use super::entities::StoryNumber;
 use super::import::{Import, ImportEdge, ImportEpic, ImportStory, InitialStatus};
@@ -11,7 +12,7 @@ use crate::protocol::story_queue::refusal::{Kind, Refusal};
 use crate::protocol::story_queue::refusal_code::RefusalCode;
 use crate::protocol::story_queue::vocabulary::{KeyRole, ProjectId, StoryId};
 use crate::protocol::story_queue::work::require_no_maker;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -292,26 +293,11 @@ impl Graph {
         graph
     }
 
-    /// No story waits for one of an epic that waits for the story's own.
     fn require_no_deadlock(&self) -> Decided<()> {
-        let mut ancestors: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-        for (story, needs) in &self.stories {
-            let Some(own) = self.epic_of.get(story) else { continue };
-            for need in needs {
-                let Some(other) = self.epic_of.get(need).filter(|other| *other != own) else { continue };
-                let waits_for = ancestors.entry(*other).or_insert_with(|| {
-                    super::dependencies::reach(*other, |epic| {
-                        self.epics.get(&epic).into_iter().flatten().copied()
-                    })
-                });
-                if waits_for.contains(own) {
-                    let why = format!(
-                        "story {story} of epic {own} would wait for {need} of epic {other}, which waits for epic {own}: neither could finish"
-                    );
-                    return Err(Refusal::new(Kind::Invalid, why).with_code(RefusalCode::CrossLevelDeadlock));
-                }
-            }
+        let waits = circles::by_number(&self.stories, &self.epics, &self.epic_of);
+        match find_cycle(&waits) {
+            None => Ok(()),
+            Some(cycle) => Err(circles::deadlock(&circles::told_by_number(&cycle))),
         }
-        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 //! Where a story stands is the `work` area's.
 
 mod changes;
+mod circles;
 mod dependencies;
 mod entities;
 mod epics;

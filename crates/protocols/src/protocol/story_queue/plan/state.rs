@@ -281,8 +281,9 @@ impl Story {
         self.updated = at;
     }
 
-    /// The edit changes what an implementer acknowledged.
-    pub(super) fn rewords(&self, now: &StoryEdit) -> bool {
+    /// The edit makes another wording. The description is no part of the number, or contracts in journals of older versions would
+    /// be of no wording there is; an edit of it voids a contract by an entry of its own.
+    fn rewords(&self, now: &StoryEdit) -> bool {
         now.title.as_ref().is_some_and(|title| *title != self.title)
             || now.criteria.as_ref().is_some_and(|criteria| *criteria != self.criteria)
     }

@@ -86,6 +86,9 @@ pub fn change_story(draft: &mut Draft, id: StoryId, now: StoryEdit, force: EditF
         require_criteria(criteria)?;
     }
     let rewording = require_rewordable(draft, id, &now, force)?;
+    if rewording != Rewording::Harmless {
+        custody::require_going(draft)?;
+    }
     keep_change(draft, id, now, rewording);
     draft.ledger().plan.story(id).cloned().ok_or_else(|| Refusal::not_found("story"))
 }
@@ -101,7 +104,7 @@ pub(super) enum Rewording {
     Quarantines,
 }
 
-/// Title and criteria are what was acknowledged; a verdict is of the description as well: the implementer's ground does not move under their feet.
+/// Title, description and criteria are what was acknowledged: the implementer's ground does not move under their feet.
 pub(super) fn require_rewordable(
     draft: &Draft,
     id: StoryId,
@@ -112,8 +115,7 @@ pub(super) fn require_rewordable(
     let story = ledger.plan.story(id).ok_or_else(|| Refusal::not_found("story"))?;
     let standing = ledger.work.track(id).map(|track| track.standing).unwrap_or_default();
     let settled = standing.verified == VerifiedStatus::Verified;
-    let judged_by = settled && story.before(now).rewords(now);
-    if !story.rewords(now) && !judged_by {
+    if !story.before(now).rewords(now) {
         return Ok(Rewording::Harmless);
     }
     match standing.agent {

@@ -1,5 +1,6 @@
 //! The server's list of tenants and the keys that belong to none. A stream and a fold of its own, small.
 
+use super::answers;
 use super::caller::Actor;
 use super::decide::Decided;
 use super::facts::{self, Entry};
@@ -20,6 +21,8 @@ pub struct State {
     superadmins: BTreeMap<String, SuperadminKey>,
     /// Why the stream that this was read from cannot be believed; not kept, but found again at each reading.
     doubt: Option<String>,
+    /// What operators were answered under their idempotency keys.
+    pub answers: answers::State,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -54,7 +54,7 @@ pub enum How {
     Contracted {
         wording: u32,
     },
-    /// Title or criteria were edited after the contract.
+    /// Title, description or criteria were edited after the contract.
     ContractVoided,
     /// Other words were forced on it after the verdict, which was of the old ones.
     Reworded,

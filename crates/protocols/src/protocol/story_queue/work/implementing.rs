@@ -160,7 +160,7 @@ pub fn request_review(draft: &mut Draft, id: StoryId, ask: RequestReview) -> Dec
     custody::require_untainted(track)?;
     require_assigned(draft, track)?;
     let suspicious = ask.lazy_score.is_some_and(|score| score > LAZY);
-    let chosen = custody::choose_verifier(draft.ledger(), track, draft.at(), ask.draw);
+    let chosen = custody::choose_verifier(draft.ledger(), (id, track), draft.at(), ask.draw);
     let verifier = chosen.filter(|_| !suspicious);
     let change = Change::ReviewRequested { story: id, verifier, lazy_score: ask.lazy_score };
     record(draft, id, change);

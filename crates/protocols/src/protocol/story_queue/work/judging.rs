@@ -5,14 +5,17 @@ use super::guards::{
     Deed, may_verify, move_to, record, require_distinct, require_outside, reviews_of_report, track_of,
     wrong_standing,
 };
-use super::track::{AgentStatus, Outdated, Principal, Standing, Verdict, Verification, VerifiedStatus};
+use super::track::{
+    AgentStatus, Outdated, Principal, Standing, Track, Verdict, Verification, VerifiedStatus,
+};
 use super::{Change, How};
 use crate::protocol::story_queue::custody::{self, Dispatch, Presented, TokenKind};
 use crate::protocol::story_queue::decide::{Decided, Draft};
 use crate::protocol::story_queue::facts;
+use crate::protocol::story_queue::ledger::Ledger;
 use crate::protocol::story_queue::refusal::{Kind, Refusal};
 use crate::protocol::story_queue::refusal_code::RefusalCode;
-use crate::protocol::story_queue::vocabulary::{EpicId, JsonText, KeyRole, StoryId, VerificationId};
+use crate::protocol::story_queue::vocabulary::{EpicId, JsonText, KeyRole, Micros, StoryId, VerificationId};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 
@@ -115,24 +118,29 @@ pub(super) fn require_judge(draft: &Draft, id: StoryId) -> Decided<()> {
     track_of(draft, id).map(|_| ())
 }
 
-/// Where the server chose a verifier whose dispatch still runs and who may verify, another one's verdict does not count.
+/// Where the server chose a verifier who can still come, the verdict of another dispatch does not count.
 pub(super) fn require_chosen(draft: &Draft, id: StoryId) -> Decided<()> {
     let track = track_of(draft, id)?;
-    let ledger = draft.ledger();
-    let binding = |dispatch: &&Dispatch| {
-        dispatch.is_active(draft.at())
-            && dispatch.role == KeyRole::Orchestrator
-            && may_verify(ledger, track, &Principal::sent(dispatch))
-    };
-    let chosen = track.verifier_dispatch.and_then(|chosen| ledger.custody.dispatch(chosen)).filter(binding);
-    match chosen {
-        Some(chosen) if !draft.caller().lineage.contains(&chosen.id) => {
-            Err(Refusal::new(Kind::NotAllowed, "another dispatch was chosen to verify this story")
-                .with_code(RefusalCode::NotChosenVerifier)
-                .with_context("verifier_dispatch_id", chosen.id.to_string()))
-        }
-        _ => Ok(()),
-    }
+    let me = Principal::asking(draft.caller());
+    let Some(chosen) = chosen_instead(draft.ledger(), track, draft.at(), &me) else { return Ok(()) };
+    Err(Refusal::new(Kind::NotAllowed, "another dispatch was chosen to verify this story")
+        .with_code(RefusalCode::NotChosenVerifier)
+        .with_context("verifier_dispatch_id", chosen.id.to_string()))
+}
+
+/// The dispatch whose verdict is waited for instead of theirs. The draw is among those who were sent, and binds those alone: a key
+/// of no dispatch was made by a person for this agent, and that is a choice already. It lapses with whoever was drawn, for
+/// a story that only somebody could verify who cannot come any more would be stuck.
+pub(in crate::protocol::story_queue) fn chosen_instead<'a>(
+    ledger: &'a Ledger,
+    track: &Track,
+    at: Micros,
+    who: &Principal,
+) -> Option<&'a Dispatch> {
+    let chosen = ledger.custody.dispatch(track.verifier_dispatch?)?;
+    let can_come =
+        custody::could_verify(ledger, chosen, at) && may_verify(ledger, track, &Principal::sent(chosen));
+    (can_come && !who.lineage.is_empty() && !who.lineage.contains(&chosen.id)).then_some(chosen)
 }
 
 /// A story is verified on a review of what was reported, by its text newer than the report.
@@ -155,7 +163,7 @@ fn require_reviewed(draft: &Draft, id: StoryId) -> Decided<()> {
 }
 
 fn verification(draft: &mut Draft, story: StoryId, result: Verdict, ask: Judge) -> Verification {
-    let iteration = draft.ledger().work.track(story).map_or(1, super::Track::iteration);
+    let iteration = draft.ledger().work.track(story).map_or(1, Track::iteration);
     Verification {
         id: VerificationId(draft.ids().fresh()),
         story,

@@ -47,6 +47,7 @@ use places::Places;
 
 pub(super) use backfill::{import_standing, require_no_maker};
 pub(super) use guards::{has_part, is_outside, may_review, may_verify, track_of};
+pub(super) use judging::chosen_instead;
 pub(super) use releasing::{void_contract, void_verdict};
 
 /// How stories are listed: by project, then number.

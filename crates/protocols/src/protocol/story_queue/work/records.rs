@@ -73,6 +73,8 @@ impl ReportArtifact {
 
 pub fn report_artifact(draft: &mut Draft, id: StoryId, ask: ReportArtifact) -> Decided<Artifact> {
     draft.caller().require_exactly(&[KeyRole::Agent, KeyRole::Orchestrator])?;
+    draft.caller().require_agent()?;
+    custody::require_going(draft)?;
     track_of(draft, id)?;
     ask.require_complete()?;
     Ok(keep_artifact(draft, id, ask))

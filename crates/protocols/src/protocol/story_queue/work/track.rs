@@ -182,14 +182,11 @@ impl Track {
             How::ContractVoided | How::AutoReset | How::Unclaimed | How::ForceUnclaimed => self.reset(),
             How::Claimed => {
                 self.implementer_dispatch = by.lineage.last().copied();
-                self.assigned = Some(by);
+                self.assigned = Some(by.clone());
                 self.assigned_at = Some(entry.at);
+                self.has_hands_in_it(by);
             }
-            How::Started => {
-                if !self.implementers.contains(&by) {
-                    self.implementers.push(by);
-                }
-            }
+            How::Started => self.has_hands_in_it(by),
             How::Reported => {
                 self.criteria.clear();
                 self.reported_by = Some(by);
@@ -229,6 +226,13 @@ impl Track {
                     self.verified_at = Some(entry.at);
                 }
             }
+        }
+    }
+
+    /// Whoever had it in hand could have worked on it, started or not.
+    fn has_hands_in_it(&mut self, by: Principal) {
+        if !self.implementers.contains(&by) {
+            self.implementers.push(by);
         }
     }
 
