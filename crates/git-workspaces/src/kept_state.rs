@@ -256,7 +256,7 @@ impl Repository {
         let read = self.in_one_part(worktree, &copy);
         // Only copies; one that stays is litter.
         let _ = fs::remove_file(&copy);
-        let (content, listed) = read?.unwrap_or_else(|| (content, Vec::new()));
+        let OnePart { content, listed } = read?.unwrap_or_else(|| OnePart { content, listed: Vec::new() });
         let known: std::collections::BTreeSet<Vec<u8>> =
             self.listing(kept)?.entries.iter().map(|entry| format!("{:?}", entry.oid).into_bytes()).collect();
         let mut only_there: Vec<&[u8]> = listed
@@ -273,7 +273,7 @@ impl Repository {
 
     /// The index as one file, and what it lists; `None` where git cannot read it. With `core.splitIndex` most of it lies in
     /// another file beside it, which git looks for in its own directory.
-    fn in_one_part(&self, worktree: &Worktree, copy: &Path) -> Result<Option<(Vec<u8>, Vec<u8>)>, GitError> {
+    fn in_one_part(&self, worktree: &Worktree, copy: &Path) -> Result<Option<OnePart>, GitError> {
         let shared = shared_parts(&worktree.git_dir());
         let copies: Vec<PathBuf> = shared
             .iter()
@@ -298,7 +298,7 @@ impl Repository {
             return Ok(None);
         }
         let content = read_plain(copy).map_err(GitError::io("read", copy))?;
-        Ok(Some((content, listed.stdout)))
+        Ok(Some(OnePart { content, listed: listed.stdout }))
     }
 
     /// Whether what a tree cannot say is in a directory as it was when the worktree was kept.
@@ -397,6 +397,12 @@ pub(crate) fn trailer_in(commit: &str, key: &str) -> Option<String> {
     let (_, message) = commit.split_once("\n\n")?;
     let mut lines = message.lines().rev();
     lines.find_map(|line| Some(line.strip_prefix(key)?.strip_prefix(": ")?.to_owned()))
+}
+
+/// An index as one file, and what git lists of it.
+struct OnePart {
+    content: Vec<u8>,
+    listed: Vec<u8>,
 }
 
 struct Beside {

@@ -17,7 +17,7 @@ fn checks_that_end_as_they_did_hold_and_others_are_named() {
     let weather = played.world.shared("weather");
     std::fs::write(&weather, "3").unwrap();
     let fair = format!(
-        "test -f done.txt && echo \"test result: ok. $(cat {}) passed; 0 failed; 0 ignored\"",
+        "test -f done.txt && {{ grep -qs silent {0} || echo \"test result: ok. $(cat {0}) passed; 0 failed; 0 ignored\"; }}",
         weather.display()
     );
     let _ = played.run(&["--check", &fair, "--check", "git diff --quiet HEAD; test $? = 1"]).exits_with(0);
@@ -32,7 +32,7 @@ fn checks_that_end_as_they_did_hold_and_others_are_named() {
     std::fs::write(&weather, "2").unwrap();
     let found = played.about("verify", &["--rerun", "--json"]).exits_with(15).json();
     assert!(found.to_string().contains("2 of 2 tests pass now, 3 of 3 did"), "{found:#}");
-    std::fs::write(&weather, "no").unwrap();
+    std::fs::write(&weather, "silent").unwrap();
     let found = played.about("verify", &["--rerun", "--json"]).exits_with(15).json();
     assert!(found.to_string().contains("it tells of no tests now, and 3 of 3 passed"), "{found:#}");
     std::fs::remove_file(&weather).unwrap();
