@@ -126,7 +126,7 @@ fn sharing(world: &World, megabytes: u32, children: u32, seconds: u32) -> ChildS
          for _ in range({children}):\n  if os.fork() == 0:\n    sum(m[at] for at in range(0, len(m), 4096))\n    break\n\
          time.sleep({seconds})\n"
     );
-    std::fs::write(world.file("sharing.py"), program).unwrap();
+    std::fs::write(world.file("sharing.py"), program).expect("the world can be written");
     world.script("exec python3 $T/sharing.py")
 }
 
