@@ -9,6 +9,7 @@ pub mod commands;
 pub mod console;
 pub mod drawn_cases;
 pub mod no_std_proof;
+mod overlays;
 mod power_cuts;
 pub mod rest_fuzzer;
 pub mod set_up;

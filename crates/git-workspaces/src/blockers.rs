@@ -75,7 +75,13 @@ pub(crate) fn entries_of(root: &ConfinedDir, directory: &[u8]) -> Result<Vec<(Ve
         Err(errno) => return Err(errno),
     };
     let mut entries = Vec::new();
-    for entry in Dir::read_from(&opened)? {
+    let listed = match Dir::read_from(&opened) {
+        Ok(listed) => listed,
+        // It can be read and not be searched.
+        Err(Errno::ACCESS) => return Ok(Vec::new()),
+        Err(errno) => return Err(errno),
+    };
+    for entry in listed {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         if name == b"." || name == b".." {

@@ -38,6 +38,16 @@ impl ConfinedDir {
         }
     }
 
+    /// The same for one of ours that somebody may have closed; it is opened for good.
+    pub(crate) fn open_even_if_closed(path: &Path) -> Result<Self, GitError> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Self::open(path) };
+        let parent =
+            open_dir_at(CWD, parent.as_os_str()).map_err(GitError::errno("open directory", parent))?;
+        // One that is open, or cannot be opened, is told of by the next step.
+        let _ = open_and_make_usable(&parent, name);
+        Self::open(path)
+    }
+
     pub(crate) fn descriptor(&self) -> &OwnedFd {
         &self.descriptor
     }
@@ -150,6 +160,50 @@ impl ConfinedDir {
         }
     }
 
+    /// A directory below, however long its path is; nothing is followed on the way there.
+    pub(crate) fn open_below(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
+        let whole: &[u8] = if path.is_empty() { b"." } else { path };
+        match open_dir_at(&self.descriptor, OsStr::from_bytes(whole)) {
+            Err(Errno::NAMETOOLONG) => {
+                let mut directory = open_dir_at(&self.descriptor, OsStr::new("."))?;
+                for component in path.split(|byte| *byte == b'/') {
+                    directory = open_dir_at(&directory, OsStr::from_bytes(component))?;
+                }
+                Ok(directory)
+            }
+            other => other,
+        }
+    }
+
+    /// As [`Self::open_below`]; a directory that its owner closed is opened for it, and stays open.
+    pub(crate) fn open_below_even_if_closed(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
+        let (above, name) = match path.iter().rposition(|byte| *byte == b'/') {
+            Some(slash) => (&path[..slash], &path[slash + 1..]),
+            None => (&b""[..], path),
+        };
+        if name.is_empty() {
+            return self.open_below(path);
+        }
+        open_and_make_usable(&self.open_below(above)?, OsStr::from_bytes(name))
+    }
+
+    /// A short path to what stands at `path`, for calls that take no descriptor; it holds as long as the descriptor is open.
+    pub(crate) fn short_path(&self, path: &RepoPath) -> Result<(OwnedFd, PathBuf), GitError> {
+        let complain = || GitError::errno("find", self.path.join(path.as_path()))(Errno::NOENT);
+        let (parent, name) = self.parent_of(path)?.ok_or_else(complain)?;
+        let short = through(&parent).join(name);
+        Ok((parent, short))
+    }
+
+    /// Sets the permissions of a file or directory; a link is refused.
+    pub(crate) fn set_mode(&self, path: &RepoPath, mode: u32) -> Result<(), GitError> {
+        let complain = |errno| GitError::errno("set the mode of", self.path.join(path.as_path()))(errno);
+        let (parent, name) = self.parent_of(path)?.ok_or_else(|| complain(Errno::NOENT))?;
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let pinned = rustix::fs::openat(&parent, name, flags, Mode::empty()).map_err(complain)?;
+        rustix::fs::chmod(through(&pinned), Mode::from_raw_mode(mode)).map_err(complain)
+    }
+
     /// The directory that holds the last component, or `None` if the way there does not exist or leaves it.
     fn parent_of<'p>(&self, path: &'p RepoPath) -> Result<Option<(OwnedFd, &'p OsStr)>, GitError> {
         let complain = |errno| GitError::errno("open directory of", self.path.join(path.as_path()))(errno);
@@ -222,7 +276,7 @@ fn remove_entry(parent: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
         }
         Err(errno) => return Err(errno),
     }
-    let directory = open_for_removal(parent, name)?;
+    let directory = open_and_make_usable(parent, name)?;
     let mut moved_up = 0;
     // Directories that lie too deep are moved to the top; each pass brings the next levels within reach.
     loop {
@@ -246,7 +300,7 @@ fn empty(top: &OwnedFd, directory: &OwnedFd, depth: usize, moved_up: &mut u32) -
             move_to_top(top, directory, &name, moved_up)?;
             continue;
         }
-        let child = open_for_removal(directory, &name)?;
+        let child = open_and_make_usable(directory, &name)?;
         empty(top, &child, depth + 1, moved_up)?;
         rustix::fs::unlinkat(directory, &name, AtFlags::REMOVEDIR)?;
     }
@@ -265,20 +319,24 @@ fn move_to_top(top: &OwnedFd, directory: &OwnedFd, name: &OsStr, moved_up: &mut 
 }
 
 /// Opens a directory whose mode bits may have been stripped.
-fn open_for_removal(parent: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
+fn open_and_make_usable(parent: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     let opened = match open_dir_at(parent, name) {
         Err(Errno::ACCESS) => {
             // The path descriptor pins the directory itself, so that no link can take its place before the chmod.
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let pinned = rustix::fs::openat(parent, name, flags, Mode::empty())?;
-            let through = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&pinned));
-            rustix::fs::chmod(through, Mode::RWXU)?;
+            rustix::fs::chmod(through(&pinned), Mode::RWXU)?;
             open_dir_at(parent, name)?
         }
         other => other?,
     };
     make_listable(&opened);
     Ok(opened)
+}
+
+/// The kernel's own name for what a descriptor has open.
+fn through(descriptor: &OwnedFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(descriptor)))
 }
 
 /// Gives the owner back read, write and search. A failure shows in the operation that needed it.

@@ -50,6 +50,8 @@ pub enum GitError {
     UnusableWorkspace { path: PathBuf, what: &'static str },
     #[error("{} could not be made to hold tree {tree}, first wrong path {wrong}", path.display())]
     NotMaterialised { path: PathBuf, tree: String, wrong: String },
+    #[error("the layers in {} cannot be made a worktree of: {first} in them cannot be taken along", path.display())]
+    NotUnfolded { path: PathBuf, first: String },
     #[error("{} already belongs to something else: {what}", path.display())]
     NotOurs { path: PathBuf, what: String },
     #[error("branch {branch} already exists at {found}")]

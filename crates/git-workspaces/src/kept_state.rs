@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType};
 
@@ -30,8 +30,10 @@ pub(crate) const BRANCH: &str = "Windlass-Branch";
 /// Files of the tree that says what the other tree cannot.
 pub(crate) const ABOUT: &str = "about";
 pub(crate) const INDEX: &str = "index";
-/// An index beyond this is not one of a workspace.
+/// A worktree whose index is larger stays.
 const LARGEST_INDEX: u64 = 256 * 1024 * 1024;
+/// Git removes those that nobody needs after two weeks.
+const MOST_SHARED_PARTS: usize = 64;
 const USUAL_FILE: u32 = 0o644;
 const USUAL_EXECUTABLE: u32 = 0o755;
 
@@ -241,31 +243,23 @@ impl Repository {
         Ok(tree)
     }
 
-    /// The index as the file it is, and the content that only it names: staged, and then changed again or deleted. `None`
-    /// where git cannot read it: then there is nothing in it to lose.
+    /// The index as the file it is, and the content that only it names: staged, and then changed again or deleted. One of two
+    /// parts becomes one. Of an index that git cannot read the bytes are kept, which name nothing. `None` where there is none.
     fn index_and_staged(
         &self,
         worktree: &Worktree,
         kept: &TreeId,
     ) -> Result<Option<(NewObject, Vec<NewObject>)>, GitError> {
-        let path = worktree.git_dir().join("index");
-        if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() < LARGEST_INDEX) {
-            return Ok(None);
-        }
-        let content = read_plain(&path).map_err(GitError::io("read", &path))?;
+        let Some(content) = index_of(worktree)? else { return Ok(None) };
         let copy = crate::repository::fresh_index_path(&self.control.indexes().join("kept.index"));
         fs::write(&copy, &content).map_err(GitError::io("write", &copy))?;
-        let listed = self.internal_call().index_file(&copy).args(["ls-files", "-s", "-z"]).run_any();
-        // Only a copy; one that stays is litter.
+        let read = self.in_one_part(worktree, &copy);
+        // Only copies; one that stays is litter.
         let _ = fs::remove_file(&copy);
-        let listed = listed?;
-        if !listed.status.success() {
-            return Ok(None);
-        }
+        let OnePart { content, listed } = read?.unwrap_or_else(|| OnePart { content, listed: Vec::new() });
         let known: std::collections::BTreeSet<Vec<u8>> =
             self.listing(kept)?.entries.iter().map(|entry| format!("{:?}", entry.oid).into_bytes()).collect();
         let mut only_there: Vec<&[u8]> = listed
-            .stdout
             .split(|byte| *byte == 0)
             .filter(|line| !line.starts_with(b"160000 "))
             .filter_map(|line| line.split(|byte| *byte == b' ').nth(1))
@@ -275,6 +269,56 @@ impl Repository {
         only_there.dedup();
         let staged = self.read_users(&only_there)?;
         Ok(Some((NewObject::new(Kind::Blob, &content, self.format)?, staged)))
+    }
+
+    /// The index as one file, and what it lists; `None` where git cannot read it. With `core.splitIndex` most of it lies in
+    /// another file beside it, which git looks for in its own directory.
+    fn in_one_part(&self, worktree: &Worktree, copy: &Path) -> Result<Option<OnePart>, GitError> {
+        let shared = shared_parts(&worktree.git_dir());
+        let copies: Vec<PathBuf> = shared
+            .iter()
+            .filter_map(|part| {
+                let place = self.control.git_dir().join(part.file_name()?);
+                let content = read_plain(part).ok()?;
+                fs::write(&place, content).ok().map(|()| place)
+            })
+            .collect();
+        let call = || self.internal_call().index_file(copy);
+        let joined = if copies.is_empty() {
+            Ok(())
+        } else {
+            call().args(["update-index", "--no-split-index"]).run_any().map(drop)
+        };
+        let listed = joined.and_then(|()| call().args(["ls-files", "-s", "-z"]).run_any());
+        for place in copies {
+            let _ = fs::remove_file(place);
+        }
+        let listed = listed?;
+        if !listed.status.success() {
+            return Ok(None);
+        }
+        let content = read_plain(copy).map_err(GitError::io("read", copy))?;
+        Ok(Some(OnePart { content, listed: listed.stdout }))
+    }
+
+    /// Whether what a tree cannot say is in a directory as it was when the worktree was kept.
+    pub(crate) fn says_the_same(
+        &self,
+        worktree: &Worktree,
+        directory: &Path,
+        kept: &CommitId,
+    ) -> Result<bool, GitError> {
+        let state = self.trailer(kept, STATE)?.and_then(|id| TreeId::parse(&id).ok());
+        let Some(state) = state else { return Ok(false) };
+        let Some(about) = self.about(&state)? else { return Ok(false) };
+        let Beside { empty, modes } = beside_the_files(&ConfinedDir::open(directory)?)?;
+        let index = match index_of(worktree)? {
+            // In one part it is another file than it was; what it names was kept if nobody wrote it since.
+            Some(index) if shared_parts(&worktree.git_dir()).is_empty() => Some(index),
+            Some(_) => return Ok(about.empty == empty && about.modes == modes),
+            None => None,
+        };
+        Ok(about.empty == empty && about.modes == modes && self.state_file(&state, INDEX)? == index)
     }
 
     /// Files of the user's object store. One that is not there, or is not what its name says, is no content of anybody's.
@@ -322,10 +366,43 @@ impl Repository {
     }
 }
 
+/// Whether so much was staged that it is not kept.
+pub(crate) fn is_index_too_large(worktree: &Worktree) -> bool {
+    let git_dir = worktree.git_dir();
+    let parts = shared_parts(&git_dir).into_iter().chain([git_dir.join("index")]);
+    parts.filter_map(|part| fs::symlink_metadata(part).ok()).any(|found| found.len() >= LARGEST_INDEX)
+}
+
+fn index_of(worktree: &Worktree) -> Result<Option<Vec<u8>>, GitError> {
+    let path = worktree.git_dir().join("index");
+    if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() < LARGEST_INDEX) {
+        return Ok(None);
+    }
+    read_plain(&path).map(Some).map_err(GitError::io("read", &path))
+}
+
+/// What git calls the larger part of a split index, by the hash of its content. A few that are no longer needed may be among them.
+fn shared_parts(git_dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(git_dir).into_iter().flatten().flatten();
+    let is_part = |entry: &fs::DirEntry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let id = name.strip_prefix("sharedindex.").unwrap_or_default();
+        let is_id = matches!(id.len(), 40 | 64) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_id && entry.metadata().is_ok_and(|found| found.is_file() && found.len() < LARGEST_INDEX)
+    };
+    entries.filter(is_part).take(MOST_SHARED_PARTS).map(|entry| entry.path()).collect()
+}
+
 pub(crate) fn trailer_in(commit: &str, key: &str) -> Option<String> {
     let (_, message) = commit.split_once("\n\n")?;
     let mut lines = message.lines().rev();
     lines.find_map(|line| Some(line.strip_prefix(key)?.strip_prefix(": ")?.to_owned()))
+}
+
+/// An index as one file, and what git lists of it.
+struct OnePart {
+    content: Vec<u8>,
+    listed: Vec<u8>,
 }
 
 struct Beside {

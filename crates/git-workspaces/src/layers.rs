@@ -25,7 +25,7 @@ use crate::repo_path::RepoPath;
 use crate::repository::Repository;
 use crate::selection::FileId;
 use crate::snapshot::{Change, ChangeKind, Snapshot};
-use crate::upper_layer::{Leaf, UpperLayer};
+use crate::upper_layer::{Closed, Leaf, UpperLayer};
 
 const UPPER: &str = "upper";
 const WORK: &str = "work";
@@ -188,8 +188,10 @@ impl Repository {
         }
         let whole = layers.directory.join(UNFOLDED);
         let key = format!("{key}-{UNFOLDED}");
-        self.unfold_into(&whole, &key, layers, tree)?;
-        let snapshot = self.record(&whole, &key, tree, limits, IgnoredFiles::LeftOut)?;
+        let unread = self.unfold_into(&whole, &key, layers, tree)?;
+        let mut snapshot = self.record(&whole, &key, tree, limits, IgnoredFiles::LeftOut)?;
+        let refused = |path: &RepoPath| Hazard::Refused { detail: format!("{path} cannot be opened") };
+        snapshot.hazards.extend(unread.iter().map(refused));
         self.forget_index(&key);
         remove_tree(&whole)?;
         Ok(snapshot)
@@ -204,7 +206,7 @@ impl Repository {
         limits: SnapshotLimits,
     ) -> Result<Option<Snapshot>, GitError> {
         let root = ConfinedDir::open(&layers.upper())?;
-        let upper = UpperLayer::read(&root)?;
+        let upper = UpperLayer::read(&root, Closed::PassedOver)?;
         let bytes = upper.leaves.iter().fold(0_u64, |all, leaf| all.saturating_add(size(leaf)));
         if let Some(beyond) = self.beyond_in_upper((&root, &upper), (layers, pristine), view, limits)? {
             return Ok(Some(Snapshot { tree: tree.clone(), ..beyond }));

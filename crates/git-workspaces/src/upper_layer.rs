@@ -1,13 +1,14 @@
 //! What an upper layer of a workspace says was changed: files and links that stand there, what was removed, directories that
 //! hide all of what lies below them. A plain walk over what was changed, and nothing else. Decides nothing.
 
+use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, FileType, Stat};
 use rustix::io::Errno;
 
-use crate::confined_dir::{ConfinedDir, names_in, open_dir_at};
+use crate::confined_dir::{ConfinedDir, names_in};
 use crate::error::GitError;
 use crate::hazard::DEEPEST_PATH;
 use crate::repo_path::RepoPath;
@@ -29,6 +30,17 @@ pub(crate) struct UpperLayer {
     pub(crate) leaves: Vec<Leaf>,
     /// Something stands there that only git's own walk over a whole directory judges rightly.
     pub(crate) is_odd: bool,
+    /// Directories into which nobody could look: what lies in them is not in these lists.
+    pub(crate) unread: Vec<RepoPath>,
+}
+
+/// What becomes of directories that their owner closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closed {
+    /// They are closed to git as well.
+    PassedOver,
+    /// For whoever has to have all of it. [`UpperLayer::close_again`] makes them what they were.
+    Opened,
 }
 
 #[derive(Debug)]
@@ -47,25 +59,47 @@ pub(crate) struct Leaf {
 }
 
 impl UpperLayer {
-    pub(crate) fn read(root: &ConfinedDir) -> Result<Self, GitError> {
+    pub(crate) fn read(root: &ConfinedDir, closed: Closed) -> Result<Self, GitError> {
         let mut layer = Self::default();
         let mut open = vec![Vec::new()];
+        let mut opaque = BTreeSet::new();
         while let Some(path) = open.pop() {
-            let directory = match opened(root, &path) {
-                Ok(directory) => directory,
-                // Closed to us, and so to git.
-                Err(Errno::ACCESS | Errno::NAMETOOLONG) => {
+            let opened = match closed {
+                Closed::PassedOver => root.open_below(&path),
+                Closed::Opened => root.open_below_even_if_closed(&path),
+            };
+            let looked = opened.and_then(|directory| {
+                if is_opaque(&directory) {
+                    opaque.insert(RepoPath::new(path.clone()));
+                }
+                layer.directory(&directory, &path, &mut open)
+            });
+            match looked {
+                Ok(()) => {}
+                Err(Errno::ACCESS | Errno::PERM | Errno::NAMETOOLONG) => {
                     layer.is_odd = true;
-                    continue;
+                    layer.unread.push(RepoPath::new(path));
                 }
                 Err(errno) => return Err(GitError::errno("walk", root.path())(errno)),
-            };
-            layer.directory(&directory, &path, &mut open).map_err(GitError::errno("walk", root.path()))?;
+            }
+        }
+        for directory in &mut layer.directories {
+            directory.is_opaque = opaque.contains(&directory.path);
         }
         layer.removed.sort();
         layer.directories.sort_by(|one, other| one.path.cmp(&other.path));
         layer.leaves.sort_by(|one, other| one.path.cmp(&other.path));
+        layer.unread.sort();
         Ok(layer)
+    }
+
+    /// From the inside out: behind a closed one nobody gets.
+    pub(crate) fn close_again(&self, root: &ConfinedDir) -> Result<(), GitError> {
+        let closed = self.directories.iter().rev().filter(|directory| directory.mode & 0o700 != 0o700);
+        for directory in closed.filter(|directory| !self.unread.contains(&directory.path)) {
+            root.set_mode(&directory.path, directory.mode)?;
+        }
+        Ok(())
     }
 
     fn directory(&mut self, directory: &OwnedFd, path: &[u8], open: &mut Vec<Vec<u8>>) -> Result<(), Errno> {
@@ -87,8 +121,8 @@ impl UpperLayer {
             let path = RepoPath::new(below.clone());
             match kind {
                 FileType::Directory => {
-                    let is_opaque = is_opaque(directory, name);
-                    self.directories.push(Directory { path, is_opaque, mode: stat.st_mode & 0o7777 });
+                    // Whether it is opaque shows once it is open.
+                    self.directories.push(Directory { path, is_opaque: false, mode: stat.st_mode & 0o7777 });
                     open.push(below);
                 }
                 _ if is_whiteout(&stat) => self.removed.push(path),
@@ -103,19 +137,13 @@ impl UpperLayer {
     }
 }
 
-fn opened(root: &ConfinedDir, path: &[u8]) -> Result<OwnedFd, Errno> {
-    let path: &[u8] = if path.is_empty() { b"." } else { path };
-    open_dir_at(root.descriptor(), std::ffi::OsStr::from_bytes(path))
-}
-
 pub(crate) fn is_whiteout(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
 }
 
-fn is_opaque(parent: &OwnedFd, name: &[u8]) -> bool {
-    let Ok(directory) = open_dir_at(parent, std::ffi::OsStr::from_bytes(name)) else { return false };
+fn is_opaque(directory: &OwnedFd) -> bool {
     let mut mark = [0_u8; 1];
-    rustix::fs::fgetxattr(&directory, OPAQUE, &mut mark) == Ok(1) && mark == *b"y"
+    rustix::fs::fgetxattr(directory, OPAQUE, &mut mark) == Ok(1) && mark == *b"y"
 }
 
 /// Whether git could take it for its own directory on some file system, or refuses it.

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{CWD, RenameFlags};
+
 use crate::commit::Moment;
 use crate::confined_dir::remove_tree;
 use crate::durable_file::rename;
@@ -10,9 +12,13 @@ use crate::error::GitError;
 use crate::hazard::{Hazard, SnapshotLimits};
 use crate::ids::{Commit, CommitId};
 use crate::ignored_files::{IgnoredFiles, LeftOut};
+use crate::repo_path::RepoPath;
 use crate::repository::Repository;
 use crate::snapshot::Snapshot;
 use crate::worktree::{Head, Worktree};
+
+/// So often a worktree is kept anew in which somebody writes.
+const TRIES: u32 = 3;
 
 /// How the content of a workspace is to be kept.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +49,10 @@ pub enum Removal {
     },
     /// Part of the content could not be kept, so everything still stands.
     NotEverythingCouldBeKept {
+        kept: Kept,
+    },
+    /// Whenever it was kept, somebody wrote in it before it was gone; everything still stands.
+    WrittenInMeanwhile {
         kept: Kept,
     },
     /// The user locked the worktree (`git worktree lock`).
@@ -76,7 +86,8 @@ impl Repository {
         self.refuse_to_remove_what_is_not_ours(worktree)?;
         self.finish_giving_back(worktree)?;
         let snapshot = self.look_at_all(worktree, key, base, ignored)?;
-        let lost: Vec<_> = snapshot.hazards.into_iter().filter(loses_content).collect();
+        let also = beside_the_tree(worktree);
+        let lost: Vec<_> = snapshot.hazards.into_iter().filter(loses_content).chain(also).collect();
         Ok((!lost.is_empty()).then_some(Obstacle::CannotBeKept(lost)))
     }
 
@@ -122,14 +133,10 @@ impl Repository {
         let mut kept = None;
         if fs::symlink_metadata(worktree.path()).is_ok() {
             self.refuse_to_remove_what_is_not_ours(worktree)?;
-            let now = self.keep(worktree, key, base, keeping)?;
-            if !now.hazards.is_empty() {
-                return Ok(Removal::NotEverythingCouldBeKept { kept: now });
+            match self.keep_and_move_aside(worktree, key, base, keeping)? {
+                Removal::Removed { kept: now } => kept = now,
+                stays => return Ok(stays),
             }
-            kept = Some(now);
-            // Out of the way in one step: a crash while deleting must not look like work that lost files.
-            remove_tree(&doomed)?;
-            rename(worktree.path(), &doomed).map_err(GitError::io("move aside", worktree.path()))?;
         }
         remove_tree(&doomed)?;
         if registered {
@@ -142,6 +149,52 @@ impl Repository {
         // Last: until everything else is gone, the removal may have to be completed.
         self.forget_index(key);
         Ok(Removal::Removed { kept })
+    }
+
+    /// Until what stands aside is what was kept: somebody may write in it between the look and the move. After the move only
+    /// those can who had it open already.
+    fn keep_and_move_aside(
+        &self,
+        worktree: &Worktree,
+        key: &str,
+        base: &Commit,
+        keeping: &Keeping<'_>,
+    ) -> Result<Removal, GitError> {
+        let (path, doomed) = (worktree.path(), doomed_path(worktree.path()));
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let mut kept = self.keep(worktree, key, base, keeping)?;
+            kept.hazards.extend(beside_the_tree(worktree));
+            if !kept.hazards.is_empty() {
+                return Ok(Removal::NotEverythingCouldBeKept { kept });
+            }
+            // Out of the way in one step: a crash while deleting must not look like work that lost files.
+            remove_tree(&doomed)?;
+            rename(path, &doomed).map_err(GitError::io("move aside", path))?;
+            if self.is_as_kept((worktree, &doomed), key, base, (keeping, &kept))? {
+                return Ok(Removal::Removed { kept: Some(kept) });
+            }
+            // Where somebody put something in its place just now, this fails, and what stands aside stays there.
+            rustix::fs::renameat_with(CWD, &doomed, CWD, path, RenameFlags::NOREPLACE)
+                .map_err(GitError::errno("move back", path))?;
+            if tries == TRIES {
+                return Ok(Removal::WrittenInMeanwhile { kept });
+            }
+        }
+    }
+
+    fn is_as_kept(
+        &self,
+        (worktree, doomed): (&Worktree, &Path),
+        key: &str,
+        base: &Commit,
+        (keeping, kept): (&Keeping<'_>, &Kept),
+    ) -> Result<bool, GitError> {
+        let now = self.record(doomed, key, &base.tree, SnapshotLimits::NONE, keeping.ignored)?;
+        Ok(!now.hazards.iter().any(loses_content)
+            && now.tree == self.resolve_commit(kept.commit.as_str())?.tree
+            && self.says_the_same(worktree, doomed, &kept.commit)?)
     }
 
     /// Removes a worktree whose content nobody worked on: a copy that was only measured.
@@ -169,6 +222,16 @@ impl Repository {
 
 fn is_locked(worktree: &Worktree) -> bool {
     worktree.admin_dir().join("locked").exists()
+}
+
+/// What is in no snapshot and is not kept beside it either.
+fn beside_the_tree(worktree: &Worktree) -> Vec<Hazard> {
+    let dot_git = worktree.path().join(".git");
+    let own = fs::symlink_metadata(&dot_git).is_ok_and(|found| found.is_dir());
+    let own = own.then(|| Hazard::EmbeddedRepository { path: RepoPath::new(".git") });
+    let index = crate::kept_state::is_index_too_large(worktree);
+    let index = index.then(|| Hazard::Refused { detail: "its index is too large to be kept".to_owned() });
+    own.into_iter().chain(index).collect()
 }
 
 /// Links and sizes are dangerous to accept but are kept in full; the rest means that something is not in the tree.

@@ -219,6 +219,79 @@ fn caches_are_kept_while_they_are_small_and_left_out_by_name_when_they_are_not()
     assert!(kept.hazards.is_empty() && kept.left_out.unwrap().files == 4);
 }
 
+/// A git that does this once everything was kept, when it is asked to read that back.
+fn with_git_that_also(world: &World, script: &str) -> (Repository, Commit) {
+    let (repository, git) = world.with_removable_git();
+    let real = git.read_link().unwrap();
+    fs::remove_file(&git).unwrap();
+    let lines =
+        format!("case \"$*\" in *verify-objects*) {script} ;; esac\nexec {} \"$@\"\n", real.display());
+    write(&git, format!("#!/bin/sh\n{lines}"));
+    chmod(&git, 0o755);
+    let base = repository.head().unwrap();
+    repository.import(&base).unwrap();
+    repository.add_worktree(&world.path("doer"), "work", "doer", &base).unwrap();
+    (repository, base)
+}
+
+#[test]
+fn what_is_written_after_the_last_look_is_kept_before_it_goes() {
+    for (late, content) in [("late.txt", "late\n"), ("readme.txt", "late\n"), ("a.ignored", "late\n")] {
+        let world = World::new();
+        let doer = world.path("doer");
+        let file = doer.join(late);
+        let (repository, base) = with_git_that_also(&world, &format!("echo late > {}", file.display()));
+        removed(&repository, &repository.worktree_at(&doer).unwrap(), &base);
+        assert!(!doer.exists());
+        assert!(matches!(repository.give_back(&only_kept(&repository)).unwrap(), GivenBack::Done));
+        assert_eq!(fs::read_to_string(&file).unwrap(), content);
+    }
+}
+
+#[test]
+fn a_worktree_in_which_somebody_never_stops_writing_stays() {
+    let world = World::new();
+    let doer = world.path("doer");
+    let script = format!("echo more >> {}", doer.join("late.txt").display());
+    let (repository, base) = with_git_that_also(&world, &script);
+    let worktree = repository.worktree_at(&doer).unwrap();
+    let removal = repository.remove_worktree(&worktree, "doer", &base, &keeping("run/doer")).unwrap();
+    assert!(matches!(removal, Removal::WrittenInMeanwhile { .. }), "{removal:?}");
+    assert_eq!(fs::read_to_string(doer.join("late.txt")).unwrap().lines().count(), 3);
+    assert!(repository.stands(&worktree));
+}
+
+#[test]
+fn what_was_only_staged_is_kept_of_an_index_in_two_parts_too() {
+    let world = World::new();
+    world.git(&world.repo, &["config", "core.splitIndex", "true"]);
+    let (repository, base, doer) = world.with_doer();
+    leave_everything(&world, &doer);
+    let admin = world.git(&doer, &["rev-parse", "--absolute-git-dir"]);
+    let shared = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with("sharedindex.");
+    assert!(fs::read_dir(&admin).unwrap().flatten().any(|entry| shared(&entry)), "it is split");
+    let (before, said) = (contents(&doer), told(&world, &doer));
+    removed(&repository, &repository.worktree_at(&doer).unwrap(), &base);
+    world.git(&world.repo, &["prune", "--expire=now"]);
+    assert!(matches!(repository.give_back(&only_kept(&repository)).unwrap(), GivenBack::Done));
+    assert_eq!(contents(&doer), before);
+    assert_eq!(told(&world, &doer), said);
+    assert_eq!(world.git(&doer, &["show", ":staged"]), "as it was staged");
+}
+
+#[test]
+fn a_repository_in_the_place_of_git_keeps_a_worktree_from_going() {
+    let world = World::new();
+    let (repository, base, doer) = world.with_doer();
+    fs::remove_file(doer.join(".git")).unwrap();
+    world.git(&doer, &["init", "-q"]);
+    world.git(&doer, &["commit", "-q", "--allow-empty", "-m", "only here"]);
+    let worktree = repository.worktree_at(&doer).unwrap();
+    let removal = repository.remove_worktree(&worktree, "doer", &base, &keeping("run/doer")).unwrap();
+    assert!(matches!(removal, Removal::NotEverythingCouldBeKept { .. }), "{removal:?}");
+    assert_eq!(world.git(&doer, &["log", "--format=%s"]), "only here");
+}
+
 /// Where the child finds its world.
 const WORLD_VARIABLE: &str = "WINDLASS_TEST_WORLD";
 

@@ -258,6 +258,101 @@ fn unfolded_it_is_a_worktree_with_every_byte() {
     }
 }
 
+/// Where the child finds its world.
+const WORLD_VARIABLE: &str = "WINDLASS_TEST_WORLD";
+
+/// As deep as no path is long enough for, by steps.
+fn make_deep(directory: &Path) {
+    let open = |at: std::os::fd::BorrowedFd<'_>, name: &str| {
+        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY;
+        rustix::fs::openat(at, name, flags, rustix::fs::Mode::empty()).unwrap()
+    };
+    let name = "n".repeat(250);
+    let mut at = open(rustix::fs::CWD, directory.to_str().unwrap());
+    for _ in 0..20 {
+        rustix::fs::mkdirat(&at, &name, rustix::fs::Mode::RWXU).unwrap();
+        at = open(std::os::fd::AsFd::as_fd(&at), &name);
+    }
+    let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::CREATE;
+    drop(rustix::fs::openat(&at, "leaf", flags, rustix::fs::Mode::RUSR).unwrap());
+}
+
+/// What lies in them is taken along, and the worktree then stays, as any with something that git cannot keep.
+fn unfolds_closed_directories(root: &Path, mode: u32, is_deep: bool) {
+    let checkout = windlass_git_workspaces::Checkout::discover(&root.join("repo")).unwrap();
+    let repository = Repository::open(support::locate_git(), checkout, &root.join("control")).unwrap();
+    let base = repository.head().unwrap();
+    repository.import(&base).unwrap();
+    let layers = Layers::at(&root.join("layers"));
+    layers.make().unwrap();
+    let (place, folder) = (root.join("place"), root.join("apart"));
+    for directory in [&place, &folder] {
+        fs::create_dir_all(directory).unwrap();
+    }
+    let closed = layers.upper().join("d");
+    support::write(&closed.join("deep/f"), "x");
+    if is_deep {
+        make_deep(&closed);
+    }
+    support::chmod(&closed.join("deep"), mode);
+    support::chmod(&closed, mode);
+    let unfolded = Unfolded { layers: &layers, base: &base, branch: "doer", key: "doer", apart: &folder };
+    let worktree = repository.unfold(&place, &[], &unfolded).unwrap();
+    let keeping = support::keeping("run/doer");
+    let removal = repository.remove_worktree(&worktree, "doer", &base, &keeping).unwrap();
+    let stays = matches!(removal, windlass_git_workspaces::Removal::NotEverythingCouldBeKept { .. });
+    assert!(stays, "{removal:?}");
+    for directory in [place.join("d"), closed] {
+        let found = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&directory).unwrap().permissions());
+        assert_eq!(found & 0o777, mode, "{}", directory.display());
+        support::chmod(&directory, 0o700);
+        support::chmod(&directory.join("deep"), 0o700);
+        assert_eq!(fs::read_to_string(directory.join("deep/f")).unwrap(), "x");
+        let names = fs::read_dir(&directory).unwrap().count();
+        assert_eq!(names, 1 + usize::from(is_deep));
+    }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the parent test hands the world over in the environment")]
+fn closed_directories_are_unfolded_by_whom_they_are_closed_to() {
+    if let Some(root) = std::env::var_os(WORLD_VARIABLE) {
+        assert!(!rustix::process::geteuid().is_root());
+        let mode = std::env::var("WINDLASS_TEST_MODE").unwrap().parse().unwrap();
+        unfolds_closed_directories(Path::new(&root), mode, false);
+        return;
+    }
+    for mode in [0o000_u32, 0o100, 0o400, 0o444] {
+        let world = World::new();
+        world.git(&world.repo, &["branch", "doer"]);
+        if !rustix::process::geteuid().is_root() {
+            unfolds_closed_directories(&world.path(""), mode, false);
+            continue;
+        }
+        world.shell(&world.path(""), "chown -R 65534:65534 .");
+        let this = std::env::current_exe().unwrap();
+        let test = "closed_directories_are_unfolded_by_whom_they_are_closed_to";
+        let user = ["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--"];
+        let output = QuickCommand::new("/usr/bin/setpriv", world.path(""))
+            .args(user)
+            .arg(&this)
+            .args(["--exact", test])
+            .env(WORLD_VARIABLE, world.path(""))
+            .env("WINDLASS_TEST_MODE", mode.to_string())
+            .env("PATH", support::SEARCH_PATH)
+            .run()
+            .unwrap();
+        assert!(output.status.success(), "{mode:o}: {}", String::from_utf8_lossy(&output.stdout));
+    }
+}
+
+#[test]
+fn what_no_path_is_long_enough_for_is_unfolded_and_stays() {
+    let world = World::new();
+    world.git(&world.repo, &["branch", "doer"]);
+    unfolds_closed_directories(&world.path(""), 0o755, true);
+}
+
 #[test]
 fn one_checkout_serves_everybody_and_can_be_made_again() {
     let place = Place::new();

@@ -185,10 +185,21 @@ impl Layered {
         self.put_sign(context)
     }
 
+    /// A repository that somebody made in the place of the file that names the git directory: it is in no tree.
+    fn shelve_own_repository(&self, context: &RunContext) -> Result<(), Fault> {
+        let dot_git = self.layers.upper().join(".git");
+        if !crate::foreign::is_real_directory(&dot_git) {
+            return Ok(());
+        }
+        let place = Path::new("worktrees").join(self.place.file_name().unwrap_or_default());
+        crate::foreign::ForeignShelf::of(context).take(&dot_git, &place.join(".git")).map(drop)
+    }
+
     /// For a maker, who goes on with what was left. Comes back with what git writes.
     pub(crate) fn go_on(&self, context: &RunContext) -> Result<Vec<PathBuf>, Fault> {
         self.stand_ready(context)?;
         self.layers.make().map_err(git_fault)?;
+        self.shelve_own_repository(context)?;
         let branch = &context.spec.place().doer_branch;
         let standing = Standing::AsLeft { branch, pristine: &self.pristine };
         let place = (self.apart.as_path(), &self.layers);
@@ -226,9 +237,11 @@ impl Layered {
 }
 
 /// Makes an ordinary worktree of the maker's layers and takes the layers away: from now on the run works in worktrees. What the
-/// checkers saw can be shown again and goes. Nothing where the run has no layers.
-pub(crate) fn unfold(context: &RunContext) -> Result<(), Fault> {
-    let Some(maker) = context.layered(Role::Doer)? else { return remove_rest(context) };
+/// checkers saw can be shown again and goes. Nothing where the run has no layers; refused, with the layers untouched, where
+/// something in them cannot be taken along.
+pub(crate) fn unfold(context: &RunContext) -> Result<Result<(), GitError>, Fault> {
+    let Some(maker) = context.layered(Role::Doer)? else { return remove_rest(context).map(Ok) };
+    maker.shelve_own_repository(context)?;
     let base = Commit { id: git_commit(&context.spec.place().base)?, tree: maker.pristine.tree().clone() };
     let unfolded = Unfolded {
         layers: &maker.layers,
@@ -237,7 +250,11 @@ pub(crate) fn unfold(context: &RunContext) -> Result<(), Fault> {
         key: &context.index_key(Role::Doer),
         apart: &maker.apart,
     };
-    context.repository.unfold(&maker.place, &[SIGN], &unfolded).map_err(git_fault)?;
+    match context.repository.unfold(&maker.place, &[SIGN], &unfolded) {
+        Ok(_) => {}
+        Err(error @ GitError::NotUnfolded { .. }) => return Ok(Err(error)),
+        Err(error) => return Err(git_fault(error)),
+    }
     if let Some(checkers) = context.layered(Role::Judge)? {
         let sign = checkers.place.join(SIGN);
         let _ = std::fs::remove_file(sign);
@@ -246,7 +263,7 @@ pub(crate) fn unfold(context: &RunContext) -> Result<(), Fault> {
     }
     let mark = context.overlay_dir().join(MARK);
     std::fs::remove_file(&mark).map_err(|error| file_fault("remove", &mark, &error))?;
-    remove_rest(context)
+    remove_rest(context).map(Ok)
 }
 
 /// What an unfolding that was cut off left.

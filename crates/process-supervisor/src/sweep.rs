@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use crate::bounded_log::{LogFiles, Written};
 use crate::cgroup::Cgroup;
@@ -155,7 +156,7 @@ pub(crate) fn freeze_and_kill(
         for entry in &found {
             if frozen.insert((entry.pid, entry.start_ticks)) {
                 fresh = true;
-                send(entry.pid, Signal::STOP);
+                send(entry, Signal::STOP);
             }
             if !entry.is_zombie() {
                 met.insert((entry.pid, entry.start_ticks));
@@ -163,18 +164,32 @@ pub(crate) fn freeze_and_kill(
         }
         if !fresh || passes == FREEZE_PASSES {
             for entry in &found {
-                send(entry.pid, Signal::KILL);
+                send(entry, Signal::KILL);
             }
             return Ok(found);
         }
     }
 }
 
-/// A process that is gone by now, or is not ours to signal, shows in the next look.
-pub(crate) fn send(pid: u32, signal: Signal) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        let _ = kill_process(pid, signal);
+/// To this process and to no later one that was given its number: the kernel's handle holds on to whoever has the number, and
+/// only then it is looked whether that is still the one that was found. A process that is gone by now, or is not ours to
+/// signal, shows in the next look.
+pub(crate) fn send(entry: &ProcessEntry, signal: Signal) {
+    let Some(pid) = i32::try_from(entry.pid).ok().and_then(Pid::from_raw) else { return };
+    let handle = pidfd_open(pid, PidfdFlags::empty());
+    let is_still_the_one =
+        process_table::read(entry.pid).is_some_and(|now| now.start_ticks == entry.start_ticks);
+    if !is_still_the_one {
+        return;
     }
+    let _ = match handle {
+        Ok(handle) => pidfd_send_signal(handle, signal),
+        // Too many files are open, or the kernel has no handles.
+        Err(Errno::NOSYS | Errno::MFILE | Errno::NFILE | Errno::INVAL | Errno::PERM) => {
+            kill_process(pid, signal)
+        }
+        Err(_) => return,
+    };
 }
 
 /// Returns when one of them has ended, or after a moment.
@@ -186,4 +201,17 @@ fn wait_for_one(found: &[ProcessEntry]) {
     let timeout = Timespec::try_from(BETWEEN_LOOKS).expect("a few milliseconds fit");
     // Interrupted or not, the caller looks again.
     let _ = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_process_with_the_same_number_is_sent_nothing() {
+        let mut me = process_table::read(std::process::id()).unwrap();
+        me.start_ticks += 1;
+        // It would end this test.
+        send(&me, Signal::KILL);
+    }
 }

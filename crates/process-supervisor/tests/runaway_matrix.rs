@@ -117,6 +117,34 @@ fn more_memory_than_allowed_ends_it_however_it_is_spread() {
     }
 }
 
+/// A mapping that a process shares with so many children of its own.
+fn sharing(world: &World, megabytes: u32, children: u32, seconds: u32) -> ChildSpec {
+    let program = format!(
+        "import mmap, os, time\n\
+         m = mmap.mmap(-1, {megabytes} << 20)\n\
+         m.write(b'x' * ({megabytes} << 20))\n\
+         for _ in range({children}):\n  if os.fork() == 0:\n    sum(m[at] for at in range(0, len(m), 4096))\n    break\n\
+         time.sleep({seconds})\n"
+    );
+    std::fs::write(world.file("sharing.py"), program).expect("the world can be written");
+    world.script("exec python3 $T/sharing.py")
+}
+
+#[test]
+fn memory_that_is_shared_counts_as_well() {
+    let world = World::new();
+    let mut spec = sharing(&world, 150, 0, 600);
+    spec.limits.memory_bytes = Some(100_000_000);
+    // Where the kernel keeps the limit, the process may be gone before anybody looks, but never within it.
+    let end = world.run(&spec);
+    assert_eq!(end.ended_by, Some(EndedBy::MemoryLimit), "{end:?}");
+    let world = World::new();
+    let mut spec = sharing(&world, 60, 4, 1);
+    spec.limits.memory_bytes = Some(150_000_000);
+    let end = world.run(&spec);
+    assert_eq!((end.how, end.ended_by), (HowEnded::Exited { code: 0 }, None), "it counts once");
+}
+
 #[test]
 fn within_its_limits_it_ends_as_ever_and_leaves_no_group() {
     let world = World::new();

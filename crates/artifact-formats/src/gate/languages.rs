@@ -7,8 +7,8 @@ pub(super) struct Language {
     pub(super) tests: Tests,
     pub(super) skips: &'static [&'static str],
     pub(super) assertions: &'static [&'static str],
-    /// Where the tests of a file that is no test file begin.
-    pub(super) inner_tests: Option<&'static str>,
+    /// Where the tests of a file that is no test file begin: at the first of these.
+    pub(super) inner_tests: &'static [&'static str],
 }
 
 pub(super) enum Tests {
@@ -46,7 +46,7 @@ const RUST: Language = Language {
         "assert_debug_snapshot!",
         "should_panic",
     ],
-    inner_tests: Some("#[cfg(test)]"),
+    inner_tests: &["#[cfg(test)]", "#[cfg(all(test", "#[cfg(any(test", "#[test]", "::test]", "::test("],
 };
 
 const PYTHON: Language = Language {
@@ -73,7 +73,7 @@ const PYTHON: Language = Language {
         "pytest.fail(",
         "pytest.warns(",
     ],
-    inner_tests: None,
+    inner_tests: &[],
 };
 
 const SCRIPT: Language = Language {
@@ -118,7 +118,7 @@ const SCRIPT: Language = Language {
         "t.throws(",
         "should.",
     ],
-    inner_tests: None,
+    inner_tests: &[],
 };
 
 const GO: Language = Language {
@@ -126,7 +126,7 @@ const GO: Language = Language {
     tests: Tests::Named(&["func Test", "func Fuzz", "func Example", "func Benchmark"]),
     skips: &["t.Skip", "b.Skip", "f.Skip", "go:build ignore"],
     assertions: &["t.Error", "t.Fatal", "t.Fail", "assert.", "require.", "b.Fatal", "is."],
-    inner_tests: None,
+    inner_tests: &[],
 };
 
 const JAVA: Language = Language {
@@ -137,7 +137,7 @@ const JAVA: Language = Language {
     ),
     skips: &["@Disabled", "@Ignore", "@EnabledIf", "assumeTrue(", "assumeFalse(", "enabled = false"],
     assertions: &["assert", "verify(", "fail("],
-    inner_tests: None,
+    inner_tests: &[],
 };
 
 const CSHARP: Language = Language {
@@ -145,7 +145,7 @@ const CSHARP: Language = Language {
     tests: Tests::Marked(&["[Fact", "[Theory", "[Test]", "[TestCase", "[TestMethod]"], &["void ", "Task "]),
     skips: &["[Ignore", "Skip =", "Skip=", "Assert.Ignore(", "Assert.Inconclusive("],
     assertions: &["Assert.", ".Should()"],
-    inner_tests: None,
+    inner_tests: &[],
 };
 
 const RUBY: Language = Language {
@@ -153,7 +153,7 @@ const RUBY: Language = Language {
     tests: Tests::Quoted(&["it ", "test ", "specify ", "xit ", "it(", "test("]),
     skips: &["skip", "xit ", "xdescribe ", "xcontext ", "pending", "fit "],
     assertions: &["expect(", "expect {", "assert", "refute", "should "],
-    inner_tests: None,
+    inner_tests: &[],
 };
 
 const PHP: Language = Language {
@@ -161,7 +161,7 @@ const PHP: Language = Language {
     tests: Tests::Named(&["function test"]),
     skips: &["markTestSkipped(", "markTestIncomplete("],
     assertions: &["$this->assert", "self::assert", "expect("],
-    inner_tests: None,
+    inner_tests: &[],
 };
 
 const SHELL: Language = Language {
@@ -169,7 +169,7 @@ const SHELL: Language = Language {
     tests: Tests::Quoted(&["@test "]),
     skips: &["skip", "# SKIP", "# TODO"],
     assertions: &["[ ", "[[ ", "test ", "grep ", "diff ", "cmp ", "assert", "exit 1", "false", "return 1"],
-    inner_tests: None,
+    inner_tests: &[],
 };
 
 /// Whatever else a test may be written in.
@@ -178,7 +178,7 @@ const OTHER: Language = Language {
     tests: Tests::None,
     skips: &[],
     assertions: &["assert", "expect", "ASSERT", "EXPECT", "CHECK(", "REQUIRE("],
-    inner_tests: None,
+    inner_tests: &[],
 };
 
 impl Language {

@@ -5,6 +5,7 @@ mod assertions;
 mod command_words;
 mod commands;
 mod evidence;
+mod hampered;
 mod languages;
 mod module_names;
 mod paths;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::assertions::{assertions, stands_alone};
+use super::hampered::Hampered;
 use super::languages::{Language, Tests};
 use crate::goal_loop::is_test_path;
 use crate::one_line::one_line;
@@ -18,6 +19,8 @@ pub struct TestTexts {
     tests: Tally,
     assertions: Tally,
     skips: BTreeMap<String, (u32, u32)>,
+    /// What was done to a test that is still there, in sentences.
+    hampered: Hampered,
     /// Files of tests that are not there any more and in which no test has a name, and the texts of new files.
     gone: Vec<(String, String)>,
     arrived: Vec<String>,
@@ -57,12 +60,20 @@ impl Tally {
 impl TestTexts {
     /// Whether a file can hold tests at all; others need not be read.
     pub fn can_hold(path: &str) -> bool {
-        is_test_path(path) || Language::of(path).inner_tests.is_some()
+        is_test_path(path) || !Language::of(path).inner_tests.is_empty()
+    }
+
+    /// Whether a text holds what begins the tests in a file of the code.
+    pub fn holds_some(path: &str, text: &str) -> bool {
+        Language::of(path).inner_tests.iter().any(|mark| text.contains(mark))
     }
 
     /// One changed file; absent where it was not there or is not there any more.
     pub fn add(&mut self, path: &str, before: Option<&str>, after: Option<&str>) {
         let language = Language::of(path);
+        if let (Some(before), Some(after)) = (before, after) {
+            self.hampered.compare(language, path, (before, after));
+        }
         let (before, after) =
             (before.map(|text| part(language, path, text)), after.map(|text| part(language, path, text)));
         let had = before.as_deref().map(|text| tests(language, text)).unwrap_or_default();
@@ -103,14 +114,16 @@ impl TestTexts {
         let more = |(path, (before, after)): (&String, &(u32, u32))| {
             (after > before).then(|| format!("{path}: {} more", after - before))
         };
-        let skipped = if after > before { self.skips.iter().filter_map(more).collect() } else { Vec::new() };
+        let mut skipped: Vec<String> =
+            if after > before { self.skips.iter().filter_map(more).collect() } else { Vec::new() };
+        skipped.extend(self.hampered.left_out.iter().cloned());
         let weakened =
             self.assertions.lost().map(|(words, path)| format!("{path}: {}", one_line(words, MOST_CHARS)));
         let gone = self.gone.iter().filter(|(_, text)| !self.arrived.contains(text));
         Losses {
             deleted: bounded(gone.map(|(path, _)| path.clone()).chain(deleted).collect()),
             skipped: bounded(skipped),
-            weakened: bounded(weakened.collect()),
+            weakened: bounded(weakened.chain(self.hampered.cut_short.iter().cloned()).collect()),
         }
     }
 }
@@ -126,9 +139,11 @@ fn bounded(mut lines: Vec<String>) -> Vec<String> {
 
 /// What counts of a file: not its comments, and of a file of the code only its tests.
 fn part(language: &Language, path: &str, text: &str) -> String {
-    let text = match language.inner_tests.filter(|_| !is_test_path(path)) {
-        Some(mark) => text.find(mark).map_or("", |at| &text[at..]),
-        None => text,
+    let begins = language.inner_tests.iter().filter_map(|mark| text.find(mark)).min();
+    let text = match begins {
+        _ if is_test_path(path) || language.inner_tests.is_empty() => text,
+        Some(at) => &text[at..],
+        None => "",
     };
     let mut kept = String::with_capacity(text.len());
     let mut in_comment = false;
@@ -266,6 +281,32 @@ mod tests {
         assert_eq!(losses("test_a.py", python.0, python.1).weakened, ["test_a.py: assertf(1)==2"]);
         let shell = ("[ \"$(./sum 2 2)\" = 4 ]\n", "true\n");
         assert_eq!(losses("tests/sum.sh", shell.0, shell.1).weakened.len(), 1);
+    }
+
+    #[test]
+    fn a_test_of_the_code_that_no_longer_runs_or_ends_sooner_is_seen() {
+        let before = "fn f() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() {\n        assert!(f());\n    }\n}\n";
+        for condition in ["#[cfg(feature = \"x\")]", "#[cfg(all(test, feature = \"x\"))]"] {
+            let narrowed = before.replace("#[cfg(test)]", condition);
+            assert_eq!(
+                losses("src/lib.rs", before, &narrowed).skipped,
+                [format!("src/lib.rs: a is under {condition}")]
+            );
+        }
+        let apart = "#[cfg(test)]\nmod tests;\n";
+        let narrowed = apart.replace("test)", "feature = \"x\")");
+        assert_eq!(losses("src/lib.rs", apart, &narrowed).skipped.len(), 1);
+        let one = before.replace("    #[test]", "    #[cfg(feature = \"x\")]\n    #[test]");
+        assert_eq!(
+            losses("src/lib.rs", before, &one).skipped,
+            ["src/lib.rs: a is under #[cfg(feature = \"x\")]"]
+        );
+        let sooner = before
+            .replace("        assert!", "        if true {\n            return;\n        }\n        assert!");
+        assert_eq!(losses("src/lib.rs", before, &sooner).weakened, ["src/lib.rs: a returns before its end"]);
+        assert_eq!(losses("src/lib.rs", &sooner, before), Losses::default());
+        let nul = before.replace("assert!(f());", "// \0\n        assert!(true);");
+        assert_eq!(losses("src/lib.rs", before, &nul).weakened, ["src/lib.rs: assert!(f())"]);
     }
 
     #[test]

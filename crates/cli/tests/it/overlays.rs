@@ -8,21 +8,23 @@ mod people;
 mod users;
 
 use crate::scene::Scene;
-use windlass_test_support::{Script, When};
+use windlass_test_support::{Script, When, overlays_can_be_tried};
 
 pub(crate) const KIND: &str = "WINDLASS_WORKSPACES";
 
-/// `None` where this machine has no overlays.
+/// `None` where this machine has no overlays, and xtask said so.
+#[track_caller]
 fn scene() -> Option<Scene> {
     let mut scene = Scene::new();
     scene.world.set(KIND, "overlay");
     can_be_had(&scene).then_some(scene)
 }
 
+#[track_caller]
 fn can_be_had(scene: &Scene) -> bool {
-    let report = scene.world.windlass(&["doctor", "--json"]).json();
-    let text = report.to_string();
-    text.contains("workspaces can be layers over one checkout")
+    let report = scene.world.windlass(&["doctor", "--json"]).json().to_string();
+    let said = report.contains("workspaces can be layers over one checkout");
+    overlays_can_be_tried((!said).then(|| format!("`windlass doctor` has found no overlays: {report}")))
 }
 
 /// A doer that does this, a judge that first turns it down, and an auditor.

@@ -161,7 +161,13 @@ fn sweep(
     if context.is_layered() {
         match mode {
             // As a worktree it is kept and given back like any other.
-            CleanMode::Remove => crate::workspaces::unfold(context)?,
+            CleanMode::Remove => {
+                if let Err(why) = crate::workspaces::unfold(context)? {
+                    let shown = context.worktree(Role::Doer).display().to_string();
+                    report.kept.push(item(head, "worktree", &shown, why.to_string()));
+                    return Ok(());
+                }
+            }
             CleanMode::DryRun => return told_of_layers(context, head, report),
         }
     }

@@ -7,17 +7,23 @@ use crate::context::{RunContext, git_commit, git_tree};
 use crate::effect_runner::{checks_on, printed_by};
 use crate::fault::{file_fault, git_fault, journal_fault};
 use crate::host::Host;
+use crate::state_dir::make_private;
 use std::collections::BTreeMap;
+use std::fs::TryLockError;
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 use windlass_artifact_formats::goal_loop::{TestsExit, TestsRun};
-use windlass_control_api::Fault;
 use windlass_control_api::views::VerificationCheck;
+use windlass_control_api::{Code, Fault};
 use windlass_engine::Stored;
-use windlass_protocols::effect::{Purpose, RunChecks, StepLimits};
+use windlass_protocols::effect::{Purpose, RunChecks, StepLimits, SuitePurpose};
 use windlass_protocols::outcome::{ReadingStatus, StepEnd};
 use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, OnNeedsHuman, TaskSpec};
 use windlass_protocols::protocol::{Protocol, Spec};
 use windlass_protocols::{ArtifactRef, Effect, EffectId, Fact, Millis, Outcome, Role, RunId, TaskId, TreeId};
+
+/// In the private directory of the clean place; the one file that stays there.
+const LOCK: &str = "lock";
 
 /// Commands that the engine ran on one tree, with what came of each.
 struct Recorded {
@@ -83,6 +89,8 @@ pub(crate) async fn rerun(host: &Host, name: &str) -> Result<Vec<VerificationChe
         }]);
     }
     let context = Arc::new(clean_place(host, &head.run, protocol)?);
+    let _alone = alone(host, &context)?;
+    clear(host, &context)?;
     let mut checks = Vec::new();
     let mut number = 0;
     let mut done = Ok(());
@@ -93,14 +101,47 @@ pub(crate) async fn rerun(host: &Host, name: &str) -> Result<Vec<VerificationChe
             break;
         }
     }
-    let path = context.worktree(Role::Judge);
-    let worktree = context.repository.worktree_at(&path).map_err(git_fault)?;
-    context.repository.drop_copy(&worktree).map_err(git_fault)?;
-    let scratch = host.state.run(&context.run);
-    if scratch.exists() {
-        std::fs::remove_dir_all(&scratch).map_err(|error| file_fault("remove", &scratch, &error))?;
-    }
+    clear(host, &context)?;
+    let directory = host.state.run(&context.run);
+    std::fs::remove_dir_all(&directory).map_err(|error| file_fault("remove", &directory, &error))?;
     done.map(|()| checks)
+}
+
+/// Two at once would work in one place. The lock goes with its process, however that ends.
+fn alone(host: &Host, context: &RunContext) -> Result<std::fs::File, Fault> {
+    let directory = host.state.run(&context.run);
+    make_private(&directory)?;
+    let path = directory.join(LOCK);
+    let opened = std::fs::File::create(&path).map_err(|error| file_fault("open", &path, &error))?;
+    // One who ends takes the file away: whoever opened it before has a lock on nothing.
+    let is_there = |opened: &std::fs::File| {
+        let (here, there) = (opened.metadata(), path.metadata());
+        here.is_ok_and(|here| there.is_ok_and(|there| here.ino() == there.ino()))
+    };
+    match opened.try_lock() {
+        Ok(()) if is_there(&opened) => Ok(opened),
+        Ok(()) | Err(TryLockError::WouldBlock) => {
+            let message = "another process runs the checks of this run again just now".to_owned();
+            Err(Fault::new(Code::NotAllowedNow, message)
+                .kept("nothing was started")
+                .hint("ask again when it has ended"))
+        }
+        Err(TryLockError::Error(error)) => Err(file_fault("lock", &path, &error)),
+    }
+}
+
+/// The place with all that was made in it, also by one who was killed: what it recorded must not be taken for an answer.
+fn clear(host: &Host, context: &RunContext) -> Result<(), Fault> {
+    let worktree = context.repository.worktree_at(&context.worktree(Role::Judge)).map_err(git_fault)?;
+    context.repository.drop_copy(&worktree).map_err(git_fault)?;
+    let directory = host.state.run(&context.run);
+    let entries = std::fs::read_dir(&directory).map_err(|error| file_fault("list", &directory, &error))?;
+    for path in entries.flatten().map(|entry| entry.path()).filter(|path| !path.ends_with(LOCK)) {
+        let removed =
+            if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+        removed.map_err(|error| file_fault("remove", &path, &error))?;
+    }
+    Ok(())
 }
 
 async fn run_again(
@@ -133,10 +174,15 @@ async fn run_again(
             wrong.push(format!("it ended with {now} now, and with {before} when it was recorded"));
         }
         let now = tests_in(&printed_by(context, effect, part), &result.end);
-        if let (Some(before), Some(now)) = (command.tests, now)
-            && before != now
-        {
-            wrong.push(format!("{} of {} tests pass now, {} of {} did", now.0, now.1, before.0, before.1));
+        match (command.tests, now) {
+            (Some(before), Some(now)) if before != now => {
+                wrong
+                    .push(format!("{} of {} tests pass now, {} of {} did", now.0, now.1, before.0, before.1));
+            }
+            (Some(before), None) => {
+                wrong.push(format!("it tells of no tests now, and {} of {} passed", before.0, before.1));
+            }
+            _ => {}
         }
         let counted = now.map(|(green, all)| format!(", {green} of {all} tests")).unwrap_or_default();
         let short = crate::narrate::short(tree.as_str()).to_owned();
@@ -151,12 +197,14 @@ fn tests_in(printed: &[u8], end: &StepEnd) -> Option<(u32, u32)> {
     TestsRun::read(&String::from_utf8_lossy(printed), exit).tally()
 }
 
-/// The last of each kind. Of a task only what was run on the tree that counts: what was said of another one proves nothing.
+/// The last of each kind, of what was run on the tree that counts: what was said of another one proves nothing.
 fn recorded(host: &Host, id: &RunId, stored: &[Stored], protocol: &Protocol) -> Result<Vec<Recorded>, Fault> {
     let counts = match protocol {
         Protocol::JudgedTask(state) => state.change.as_ref().map(|change| change.tree.clone()),
         Protocol::FeedbackControl(state) => state.plant.clone(),
-        Protocol::GoalContract(_) | Protocol::RoadmapRounds(_) => None,
+        // The newest commit's, whatever was tried after it.
+        Protocol::GoalContract(state) => state.head.as_ref().map(|(_, tree)| tree.clone()),
+        Protocol::RoadmapRounds(_) => None,
     };
     let mut asked: BTreeMap<EffectId, Effect> = BTreeMap::new();
     let mut found: BTreeMap<String, Recorded> = BTreeMap::new();
@@ -197,7 +245,9 @@ fn of_pair(host: &Host, request: Effect, outcome: Outcome) -> Option<(String, Re
             let recorded = Recorded { tree: asked.tree, limits: asked.limits, commands };
             (!recorded.commands.is_empty()).then(|| (format!("checks {:?}", asked.purpose), recorded))
         }
-        (Effect::RunSuite(asked), Outcome::SuiteRan(report)) => {
+        (Effect::RunSuite(asked), Outcome::SuiteRan(report))
+            if !matches!(asked.purpose, SuitePurpose::Baseline | SuitePurpose::BaselineAgain) =>
+        {
             let tests = (report.total > 0).then_some((report.passed, report.total));
             let command = Command { text: asked.command, ended: Ended::As(report.end), tests };
             Some((

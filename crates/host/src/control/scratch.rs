@@ -5,6 +5,7 @@ use crate::effect_runner::TOOLS;
 use crate::evidence::{EvidenceStore, file_digest};
 use crate::fault::{file_fault, journal_fault};
 use crate::fence::SET_APART;
+use crate::workspaces::OVERLAY;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use windlass_control_api::Fault;
@@ -51,6 +52,9 @@ impl Scratch {
                 for folder in entries(&path)? {
                     scratch.sort_git_directories(folder, &in_use)?;
                 }
+            } else if path.ends_with(OVERLAY) {
+                let why = "the layers of its workspaces are not a worktree yet, and nothing of them is kept elsewhere";
+                scratch.kept_nowhere_else.push((path, why));
             } else {
                 let why = "Windlass did not write it; it was moved here to be kept";
                 scratch.kept_nowhere_else.push((path, why));

@@ -55,7 +55,7 @@ async fn take(host: &Host, head: &RunHead, context: &RunContext, past: Past) -> 
         record(host, &head.run, "windlass take-over", (past, person(host), said(branch))).await?
     };
     let place = place_of(context, &run)?;
-    crate::workspaces::unfold(context)?;
+    crate::workspaces::unfold(context)?.map_err(git_fault)?;
     restore_worktrees(context, find::protocol(&run)?)?;
     // A moment of the run, not of this command: made again after a crash it must be the same commit.
     let seconds = i64::try_from(head.started_at.0 / 1000).unwrap_or(i64::MAX);

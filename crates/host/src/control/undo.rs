@@ -12,6 +12,7 @@ use windlass_control_api::keeping::{KeptView, Undo, UndoItem, UndoReport, Undone
 use windlass_control_api::{Code, Fault};
 use windlass_engine::Clock;
 use windlass_git_workspaces::{Checkout, GitError, GivenBack, KeptThing, KeptWhat, Repository};
+use windlass_protocols::Role;
 
 /// Less would not be what the manual says, whatever a setting says.
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -106,7 +107,19 @@ fn give_back(repository: &Repository, mut things: Vec<KeptThing>) -> Result<Undo
     Ok(UndoReport { items })
 }
 
-/// What somebody means: a run, one kept thing, or the run that something was last kept of.
+/// Whether it was kept because it was taken away. What a roadmap put back while it ran is kept as a branch of ours, and what a
+/// maker left before a person took over still stands.
+fn was_cleaned(thing: &KeptThing) -> bool {
+    match &thing.what {
+        KeptWhat::Branch { name, .. } => !name.starts_with("windlass/kept/"),
+        KeptWhat::Worktree { .. } => {
+            let last = thing.name.rsplit('/').next().unwrap_or_default();
+            ![Role::Doer, Role::Builder].iter().any(|role| last.starts_with(&format!("{role}-before-")))
+        }
+    }
+}
+
+/// What somebody means: a run, one kept thing, or the run that was cleaned last.
 async fn meant(host: &Host, command: &Undo) -> Result<(Repository, Vec<KeptThing>), Fault> {
     let nothing = |what: &str| {
         Fault::new(Code::NotAllowedNow, format!("nothing is kept of {what}"))
@@ -116,9 +129,11 @@ async fn meant(host: &Host, command: &Undo) -> Result<(Repository, Vec<KeptThing
     let Some(what) = &command.what else {
         let repository = here(host, command)?;
         let things = repository.kept_things("").map_err(git_fault)?;
-        let newest = things.iter().max_by_key(|thing| thing.at).map(|thing| run_of(thing).to_owned());
+        let cleaned = things.iter().filter(|thing| was_cleaned(thing)).max_by_key(|thing| thing.at);
+        let newest = cleaned.map(|thing| run_of(thing).to_owned());
         let newest = newest.ok_or_else(|| nothing("this repository"))?;
-        let of_run = things.into_iter().filter(|thing| run_of(thing) == newest).collect();
+        let is_meant = |thing: &KeptThing| run_of(thing) == newest && was_cleaned(thing);
+        let of_run = things.into_iter().filter(is_meant).collect();
         return Ok((repository, of_run));
     };
     let (name, whole) = match what.split_once('/') {
@@ -150,4 +165,23 @@ async fn meant(host: &Host, command: &Undo) -> Result<(Repository, Vec<KeptThing
 fn here(host: &Host, command: &Undo) -> Result<Repository, Fault> {
     let path = command.repository.as_deref().unwrap_or(Path::new("."));
     host.repository(Checkout::discover(path).map_err(git_fault)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_git_workspaces::CommitId;
+
+    #[test]
+    fn only_what_was_taken_away_counts_as_cleaned() {
+        let commit = CommitId::parse(&"a".repeat(40)).unwrap();
+        let kept =
+            |name: &str, what| KeptThing { name: name.to_owned(), commit: commit.clone(), at: 0, what };
+        let branch = |name: &str| KeptWhat::Branch { name: name.to_owned(), tip: commit.clone() };
+        let worktree = || KeptWhat::Worktree { path: "/w".into() };
+        assert!(was_cleaned(&kept("r/doer", worktree())));
+        assert!(was_cleaned(&kept("r/doer-branch", branch("codex/x"))));
+        assert!(!was_cleaned(&kept("r/round-1-abc", branch("windlass/kept/round-1-abc"))));
+        assert!(!was_cleaned(&kept("r/doer-before-1", worktree())));
+    }
 }

@@ -27,7 +27,7 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
     };
     let (patch, too_large) = patch(context, &base, &taken.snapshot.tree)?;
     let looked = if taken.hazards.is_empty() {
-        look_at_gate(context, (&base, &taken.snapshot.tree), &patch)?
+        look_at_gate(context, (&base, &taken.snapshot.tree))?
     } else {
         Looked::default()
     };
@@ -50,12 +50,11 @@ pub(super) fn run(context: &RunContext, round: u32, run: &Run) -> Result<Outcome
 pub(super) fn look_at_gate(
     context: &RunContext,
     trees: (&windlass_git_workspaces::TreeId, &windlass_git_workspaces::TreeId),
-    patch: &ArtifactRef,
 ) -> Result<Looked, Fault> {
     if context.spec.place().gate.is_off() {
         return Ok(Looked::default());
     }
-    touched::look(context, trees, &context.evidence.read(patch)?)
+    touched::look(context, trees)
 }
 
 pub(super) struct Taken {

@@ -97,7 +97,9 @@ fn freeze_direct_children() {
         for pid in children {
             if frozen.insert(pid) {
                 fresh = true;
-                send(pid, Signal::STOP);
+                if let Some(child) = process_table::read(pid) {
+                    send(&child, Signal::STOP);
+                }
             }
         }
         if !fresh {

@@ -134,3 +134,26 @@ fn a_test_of_a_cargo_project_that_is_ignored() {
     assert_eq!(found(&played), names(&["fewer-tests", "passes-only-with-its-own-tests", "test-skipped"]));
     scene.assert_nothing_landed();
 }
+
+/// The lines that differ say nothing of a test: an assertion that goes on over several lines, a condition, a file that renders as binary.
+#[test]
+fn inner_tests_that_are_weakened_in_lines_that_say_nothing_of_tests() {
+    let lib = "pub fn sum(a: u8, b: u8) -> u8 { a + b }\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn sums() {\n        assert_eq!(\n            \
+               sum(2, 2),\n            4,\n        );\n    }\n}\n";
+    let with_lib = || {
+        let scene = scene();
+        scene.repository.write("src/lib.rs", lib).commit("a library");
+        scene
+    };
+    let weaker = lib.replace("            sum(2, 2),\n", "            4,\n");
+    let binary = weaker.replace("pub fn", "// \\u0000\npub fn");
+    let left_out = lib.replace("#[cfg(test)]", "#[cfg(feature = \"x\")]");
+    for (text, name) in
+        [(weaker, "weakened-assertions"), (binary, "weakened-assertions"), (left_out, "test-skipped")]
+    {
+        let work = format!("{{ write = 'src/lib.rs', text = \"\"\"{text}\"\"\" }}");
+        let played = with_lib()
+            .play(&doer(&[&work]).judge(When::Always, &["{ verdict = 'pass' }"]), &["--rounds", "1"]);
+        assert_eq!(found(&played), names(&[name]), "{text}");
+    }
+}

@@ -24,14 +24,12 @@ const FLAGS: [&str; 4] = ["--rounds", "1", "--check", "verify-sum"];
 
 #[test]
 fn a_program_of_the_users_that_the_maker_overwrites() {
-    let (scene, program) = with_program("");
+    let (mut scene, program) = with_program("");
+    scene.world.without_sandbox("the maker must be able to overwrite the program of the user's");
     let attack = format!("{{ run = ['cp', '/bin/true', '{}'], may_fail = true }}", program.display());
     let played = scene.play(&waiving(doer(&[BROKEN, &attack]), &[]), &FLAGS).exits_with(10);
     scene.assert_nothing_landed();
-    // Where a sandbox keeps the maker from it, the honest program says no by itself.
-    if std::fs::read_to_string(&program).is_ok_and(|text| text == HONEST) {
-        return;
-    }
+    assert_ne!(std::fs::read(&program).unwrap(), HONEST.as_bytes(), "it was overwritten");
     assert_eq!(found(&played), names(&["check-replaced-on-path"]));
     assert!(played.explained().contains("[gate] check-replaced-on-path: "), "{}", played.explained());
 }

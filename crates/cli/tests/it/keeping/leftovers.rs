@@ -55,8 +55,8 @@ fn a_control_loop_s_worktrees_come_back_and_every_iteration_can_be_stood_in() {
     let ended = outcome(&plant.count_to(2, &[]).exits_with(0));
     let run = ended["run"].as_str().unwrap().to_owned();
     let run_dir = PathBuf::from(ended["run_dir"].as_str().unwrap());
-    for (label, value) in [("0", "0\n"), ("1", "0\n"), ("2", "1\n")] {
-        assert_eq!(stands(&plant.world, &format!("{run}:{label}"), "value").len(), value.len());
+    for (label, value) in [("0", "0\n"), ("1", "1\n"), ("2", "2\n")] {
+        assert_eq!(stands(&plant.world, &format!("{run}:{label}"), "value"), value, "{label}");
     }
     assert_eq!(stands(&plant.world, &run, "value"), "2\n");
     let _ = plant.world.windlass(&["clean", &run]).exits_with(0);

@@ -101,6 +101,9 @@ pub(super) fn worktree_of(
         Ok(Removal::Removed { kept: None }) => Ok(Ok("nothing in it was not kept already".to_owned())),
         // Somebody was faster between the look and the removal.
         Ok(Removal::NotEverythingCouldBeKept { kept }) => Ok(Err(unkept(&kept.hazards))),
+        Ok(Removal::WrittenInMeanwhile { .. }) => Ok(Err(
+            "somebody writes in it all the time; `windlass clean` again when that has ended".to_owned(),
+        )),
         Ok(Removal::Locked) => Ok(Err(locked())),
         Err(error @ (GitError::NotReadBack { .. } | GitError::ForgedObject { .. })) => {
             Ok(Err(error.to_string()))

@@ -47,11 +47,8 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
     let (patch, mut hazards) = super::super::capture::patch(context, &was, &plant)?;
     hazards.splice(0..0, taken.hazards);
     let text = context.evidence.read(&patch)?;
-    let looked = if hazards.is_empty() {
-        look_at_gate(context, state, &plant, (&changed, &text))?
-    } else {
-        Looked::default()
-    };
+    let looked =
+        if hazards.is_empty() { look_at_gate(context, state, &plant, &changed)? } else { Looked::default() };
     Ok(Outcome::ChangeCaptured(CapturedChange {
         round,
         tree: TreeId::new(plant.as_str()),
@@ -88,12 +85,12 @@ fn look_at_gate(
     context: &RunContext,
     state: &State,
     plant: &windlass_git_workspaces::TreeId,
-    (paths, patch): (&[String], &[u8]),
+    paths: &[String],
 ) -> Result<Looked, Fault> {
     let Some((_, base)) = state.base.as_ref().filter(|_| !context.spec.place().gate.is_off()) else {
         return Ok(Looked::default());
     };
-    let step = Step { paths, patch, touched_before: state.integrity.touches() };
+    let step = Step { paths, touched_before: state.integrity.touches() };
     look_after_step(context, (&git_tree(base)?, plant), &step)
 }
 

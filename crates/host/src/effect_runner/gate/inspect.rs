@@ -152,7 +152,8 @@ fn steadied(
     flaky: &[String],
 ) -> Vec<CheckResult> {
     let steady = |(number, mut result): (usize, CheckResult)| {
-        if !flaky.is_empty() && !result.passed() {
+        // One that was cut off may have failed in what it had not come to yet.
+        if !flaky.is_empty() && !result.passed() && came_to_its_end(&result) {
             let directory = context.state.effect_part(&context.run, effect, first + number);
             let printed = step::printed(&directory);
             let failed = TestsRun::read(&String::from_utf8_lossy(&printed), TestsExit::Failure).failed;
@@ -163,6 +164,11 @@ fn steadied(
         result
     };
     results.into_iter().enumerate().map(steady).collect()
+}
+
+/// Whether what it said is its word: it was not ended by a limit or a signal, and was started at all.
+const fn came_to_its_end(result: &CheckResult) -> bool {
+    matches!(result.end, StepEnd::Exited { .. })
 }
 
 /// The trees to run the checks on.
@@ -236,8 +242,12 @@ fn report(
         (true, false) => NewTestsSay::PassesWithoutTheChange,
         (false, false) => NewTestsSay::WouldHaveFailedBefore,
     };
-    let new_tests: Vec<NewTests> =
-        on_base.iter().map(|result| NewTests { command: result.command.clone(), say: say(result) }).collect();
+    // One that did not come to its end says nothing of the new tests; it is in the evidence.
+    let new_tests: Vec<NewTests> = on_base
+        .iter()
+        .filter(|result| came_to_its_end(result))
+        .map(|result| NewTests { command: result.command.clone(), say: say(result) })
+        .collect();
     let sealed = Sealed {
         touched: &plan.touched,
         with_protected_files_of_the_base: Section { tree: Some(&plan.with_base), results: with_base },
@@ -274,7 +284,13 @@ fn only_with_its_own(
         .map(|result| {
             let known =
                 if asked.red_at_base.contains(&result.command) { ", as it was at the base" } else { "" };
-            format!("`{}` is red with them as they were{known}", result.command)
+            if came_to_its_end(result) {
+                format!("`{}` is red with them as they were{known}", result.command)
+            } else {
+                let how =
+                    "came to no end of its own with them as they were, so it is not known whether it passes";
+                format!("`{}` {how}{known}", result.command)
+            }
         })
         .collect();
     let mut named: Vec<&TouchedPath> = touched.iter().collect();

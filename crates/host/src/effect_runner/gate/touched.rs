@@ -73,7 +73,6 @@ impl Guard {
 /// One step of a change that was looked at before: what is to be known to tell whether it has to be looked at again.
 pub(in super::super) struct Step<'a> {
     pub(in super::super) paths: &'a [String],
-    pub(in super::super) patch: &'a [u8],
     /// Whether something was found or touched before it.
     pub(in super::super) touched_before: bool,
 }
@@ -88,38 +87,34 @@ pub(in super::super) fn look_after_step(
         return Ok(Looked::default());
     }
     let guard = Guard::of(context, base);
-    let inner = touches_inner_tests(step.patch);
-    let touches =
-        |path: &String| guard.kind(path, true).is_some() || tools::shadows(context, &guard.instruments, path);
-    if !step.touched_before && !inner && !step.paths.iter().any(touches) {
+    let touches = |path: &String| {
+        guard.kind(path, true).is_some()
+            || tools::shadows(context, &guard.instruments, path)
+            || (!guard.paths.spares(path) && holds_inner_tests(context, base, path))
+    };
+    if !step.touched_before && !step.paths.iter().any(touches) {
         return Ok(Looked::default());
     }
-    look_with(context, &guard, (base, tree), inner || step.touched_before)
+    look_with(context, &guard, (base, tree))
 }
 
-/// Looks at a change from one tree to another. `patch` is its rendering, which tells whether code files have to be read at all.
+/// Looks at a change from one tree to another.
 pub(in super::super) fn look(
     context: &RunContext,
     (base, tree): (&TreeId, &TreeId),
-    patch: &[u8],
 ) -> Result<Looked, Fault> {
     if context.spec.place().gate.is_off() || base == tree {
         return Ok(Looked::default());
     }
-    look_with(context, &Guard::of(context, base), (base, tree), touches_inner_tests(patch))
+    look_with(context, &Guard::of(context, base), (base, tree))
 }
 
-fn look_with(
-    context: &RunContext,
-    guard: &Guard,
-    (base, tree): (&TreeId, &TreeId),
-    code_counts: bool,
-) -> Result<Looked, Fault> {
+fn look_with(context: &RunContext, guard: &Guard, (base, tree): (&TreeId, &TreeId)) -> Result<Looked, Fault> {
     let differences = context.repository.differences(base, tree).map_err(git_fault)?;
     let mut touched = touched(guard, &differences);
     let mut findings = by_kind(guard, &touched);
     findings.extend(package_scripts(context, guard, (base, tree), &touched));
-    findings.extend(losses(context, guard, (base, tree), &differences, code_counts)?);
+    findings.extend(losses(context, guard, (base, tree), &differences)?);
     findings.extend(tools::in_the_tree(context, &guard.instruments, &differences));
     touched.sort_by_key(TouchedPath::only_adds_a_test);
     touched.truncate(MOST_PATHS);
@@ -228,11 +223,10 @@ fn losses(
     guard: &Guard,
     (base, tree): (&TreeId, &TreeId),
     differences: &[Difference],
-    code_counts: bool,
 ) -> Result<Vec<GateFinding>, Fault> {
     let wanted = |path: &str| {
-        let test = guard.paths.kind(path) == Some(Protected::Test);
-        TestTexts::can_hold(path) && (test || (code_counts && !guard.paths.spares(path)))
+        TestTexts::can_hold(path)
+            && (guard.paths.kind(path) == Some(Protected::Test) || !guard.paths.spares(path))
     };
     let paths: BTreeMap<String, &Difference> =
         differences.iter().map(|one| (one.path.to_string(), one)).filter(|(path, _)| wanted(path)).collect();
@@ -260,16 +254,11 @@ fn losses(
     Ok(findings.map(|(kind, about)| GateFinding { kind, about }).collect())
 }
 
-/// Whether lines of a patch could be about tests inside the code: only then is the code read.
-fn touches_inner_tests(patch: &[u8]) -> bool {
-    patch.split(|byte| *byte == b'\n').any(|line| {
-        let holds = |words: &[u8]| line.windows(words.len()).any(|part| part == words);
-        match line.first() {
-            Some(b'-') => holds(b"assert") || holds(b"test]") || holds(b"test(") || holds(b"should_panic"),
-            Some(b'+') => holds(b"ignore") || holds(b"cfg(any())"),
-            _ => false,
-        }
-    })
+/// Whether a file of the code had tests in it at the base: by its text, for what a step did to it can stand in lines that say
+/// nothing of tests, or in a file that no longer renders as text.
+fn holds_inner_tests(context: &RunContext, base: &TreeId, path: &str) -> bool {
+    TestTexts::can_hold(path)
+        && text_at(context, base, path).is_some_and(|text| TestTexts::holds_some(path, &text))
 }
 
 fn text_at(context: &RunContext, tree: &TreeId, path: &str) -> Option<String> {

@@ -55,7 +55,7 @@ pub(in super::super) fn run(context: &RunContext, round: u32, run: &Run) -> Resu
     }
     let hazards: Vec<String> = taken.hazards.into_iter().chain(too_large).collect();
     let looked = if hazards.is_empty() {
-        super::super::capture::look_at_gate(context, (&head_plant, &plant), &patch)?
+        super::super::capture::look_at_gate(context, (&head_plant, &plant))?
     } else {
         Looked::default()
     };

@@ -9,8 +9,7 @@ use windlass_protocols::protocol::roadmap_rounds::steps::{GateLooked, LookAtGate
 
 pub(super) fn look(context: &RunContext, site: &Site<'_>, asked: &LookAtGate) -> Step<PlaneOutcome> {
     let (fork, head) = (site.commit(&asked.fork)?, site.commit(&asked.head)?);
-    let (patch, _) = super::super::capture::patch(context, &fork.tree, &head.tree)?;
-    let looked = look_at_gate(context, (&fork.tree, &head.tree), &patch)?;
+    let looked = look_at_gate(context, (&fork.tree, &head.tree))?;
     let mut findings = looked.findings;
     // A program of the checks may be another one by now, whoever replaced it.
     findings.extend(tools::replaced(context));
