@@ -34,7 +34,7 @@ fn survives(answer: Answer, shape: Shape) -> bool {
     attacked.instead(answer, &actions);
     let means: &[&str] = if shape == Shape::UnreadableMode { &WITHOUT_PRIVILEGES } else { &[] };
     let ended = attacked.run_under(means);
-    let is_json = attacked.sound().name().ends_with(".json");
+    let is_json = attacked.sound().is_json();
     match shape.expected(answer, is_json) {
         Expected::Read => assert_eq!(ended.code, 0, "{:#}", ended.outcome),
         Expected::Either => {}

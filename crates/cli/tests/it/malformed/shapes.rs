@@ -125,7 +125,7 @@ impl Shape {
     /// Other bytes than the sound ones.
     fn bytes(self, sound: &Given) -> Option<Vec<u8>> {
         let text = sound.text.as_str();
-        let is_json = sound.name().ends_with(".json");
+        let is_json = sound.is_json();
         let bytes = match self {
             Self::Empty => String::new(),
             Self::Truncated => text[..text.len() / if is_json { 2 } else { 3 }].to_owned(),
@@ -158,9 +158,8 @@ impl Shape {
             return self.expected_in_a_worktree(answer);
         }
         match (self, answer, is_json) {
-            (Self::UnreadableMode | Self::ChangedWhileRead, ..) => Either,
+            (Self::UnreadableMode | Self::ChangedWhileRead | Self::Device, ..) => Either,
             (Self::Nothing, ..) if answer.of() == Loop::Task => Refused("was not left"),
-            (Self::Nothing, ..) => Refused(""),
             (Self::Empty, _, true) => Refused("the file is empty"),
             (Self::Truncated | Self::NoStructure, _, true) => Refused("not valid JSON"),
             (Self::Fenced, ..) => Refused("Markdown fence"),
@@ -171,13 +170,12 @@ impl Shape {
             (Self::InvalidUtf8, _, true) => Refused("not UTF-8"),
             (Self::ByteOrderMark, _, true) => Refused("byte order mark"),
             (Self::TwoMegabytes | Self::OneGigabyte, ..) => Refused("larger than"),
-            (Self::WrongCaseOfItsName, ..) => Refused(""),
+            (Self::Nothing | Self::WrongCaseOfItsName, ..) => Refused(""),
             (Self::SymbolicLinkToASoundOne | Self::LinkToAnEndlessDevice, ..) => Refused("symbolic link"),
             (Self::HardLinkToASoundOne, ..) => Refused("hard link"),
             (Self::Pipe, ..) => Refused("a pipe"),
             (Self::Directory, ..) => Refused("a directory"),
             (Self::Socket, ..) => Refused("cannot be opened"),
-            (Self::Device, ..) => Either,
             (Self::ByteOrderMark, ..) => Read,
             _ => Refused(""),
         }

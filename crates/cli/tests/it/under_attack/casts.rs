@@ -73,6 +73,10 @@ impl Given {
         self.place.rsplit('/').next().unwrap_or(&self.place)
     }
 
+    pub(crate) fn is_json(&self) -> bool {
+        std::path::Path::new(self.name()).extension().is_some_and(|form| form == "json")
+    }
+
     pub(crate) fn is_in_outbox(&self) -> bool {
         self.place.starts_with("{outbox}")
     }

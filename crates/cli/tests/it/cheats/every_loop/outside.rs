@@ -34,7 +34,8 @@ fn attempts() -> String {
 }
 
 fn all(word: &str) -> String {
-    ATTACKS.iter().map(|(name, _)| format!("{word}: {}\n", name.replace('\'', ""))).collect()
+    let line = |(name, _): &(&str, &str)| format!("{word}: {}\n", name.replace('\'', ""));
+    ATTACKS.iter().map(line).collect::<Vec<_>>().concat()
 }
 
 fn is_refused(one: Loop) {
