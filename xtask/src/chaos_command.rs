@@ -48,7 +48,7 @@ pub struct ChaosArgs {
     fuzz_seeds: u32,
 }
 
-/// Tests that belong together, by package and by the beginning of their names.
+/// Tests that belong together, by package, target and the beginning of their names: each one word or several.
 struct Campaign {
     name: &'static str,
     what: &'static str,
@@ -86,6 +86,25 @@ const CAMPAIGNS: &[Campaign] = &[
         "no space at 64 sizes, places that cannot be written, no git, a clock that is set, no home, limits on files",
         "machine_faults::",
     ),
+    in_program("malformed", "every answer of every loop in every shape that is none", "malformed::"),
+    in_program("cheats", "makers and checkers that cheat, in all five loops", "cheats::"),
+    in_program("layers", "tasks in layers over one checkout: changes, cheats, kills, people", "overlays::"),
+    Campaign {
+        name: "runaway",
+        what: "children of every kind that will not die, with every end",
+        package: "windlass-process-supervisor",
+        target: "runaway_matrix runaway_children",
+        tests: "",
+        drawn: None,
+    },
+    Campaign {
+        name: "old-journals",
+        what: "every stored form of a fact, an entry and a journal that was ever released",
+        package: "windlass-protocols windlass-journal",
+        target: "task_loop story_queue journal",
+        tests: "facts:: stored_entries:: record::",
+        drawn: None,
+    },
     drawn(
         RANDOM_KILLS,
         "engine, keeper, group or everything killed at random moments, in all five loops",
@@ -182,11 +201,17 @@ impl Campaign {
     /// Cargo's own runner: a share at every place takes longer than nextest lets a test take. From the whole workspace where
     /// the target's name is enough: `--package` would build the dependencies again with fewer features.
     fn arguments(&self) -> Vec<&'static str> {
-        let package = if self.target == "it" { vec!["--workspace"] } else { vec!["--package", self.package] };
-        [&["test"], &package[..], &["--test", self.target, "--no-fail-fast", "--"]]
-            .concat()
-            .into_iter()
-            .chain((!self.tests.is_empty()).then_some(self.tests))
+        let packages = if self.target == "it" {
+            vec!["--workspace"]
+        } else {
+            self.package.split(' ').flat_map(|package| ["--package", package]).collect()
+        };
+        let targets = self.target.split(' ').flat_map(|target| ["--test", target]);
+        std::iter::once("test")
+            .chain(packages)
+            .chain(targets)
+            .chain(["--no-fail-fast", "--"])
+            .chain(self.tests.split_whitespace())
             .collect()
     }
 }
@@ -217,32 +242,53 @@ mod tests {
             ("windlass", "crates/cli/tests/it"),
             ("windlass-git-workspaces", "crates/git-workspaces/tests"),
             ("windlass-simulator", "crates/simulator/tests"),
+            ("windlass-process-supervisor", "crates/process-supervisor/tests"),
+            ("windlass-protocols", "crates/protocols/tests"),
+            ("windlass-journal", "crates/journal/tests"),
         ];
         for campaign in CAMPAIGNS {
-            let (_, tests) = packages.iter().find(|(package, _)| *package == campaign.package).unwrap();
-            let places: &[&str] = match campaign.name {
-                "task-loop" => &["crash_points.rs"],
-                name if name.starts_with("control-loop") => &["control_loop/crashes.rs"],
-                name if name.starts_with("goal-loop") => &["goal_loop/crashes.rs"],
-                "machine-faults" => &["machine_faults.rs"],
-                RANDOM_KILLS => &["random_kills.rs"],
-                "power-cuts" => &["power_cuts.rs"],
-                "two-orchestrators" => &["two_orchestrators.rs"],
-                "story-fuzz" => &["story_fuzz.rs"],
-                name if name.starts_with("roadmap-loop") => &["roadmap_loop/crashes.rs"],
-                "roadmap-setup" => &["roadmap_setup/crashes.rs"],
-                _ => &[],
-            };
-            for place in places {
-                let text = std::fs::read_to_string(root.join(tests).join(place)).unwrap();
+            let of = |package| &packages.iter().find(|(known, _)| *known == package).unwrap().1;
+            let folders: Vec<_> = campaign.package.split(' ').map(|package| root.join(of(package))).collect();
+            for place in places_of(campaign.name) {
+                let text = std::fs::read_to_string(folders[0].join(place)).unwrap();
                 let module = campaign.tests.trim_end_matches("::");
                 assert!(
                     place.starts_with(&module.replace("::", "/")) || text.contains(module),
                     "{module} in {place}"
                 );
             }
-            let target = root.join(tests).join(format!("{}.rs", campaign.target));
-            assert!(campaign.target == "it" || target.is_file(), "{}", target.display());
+            let is_there = |target: &str| {
+                let [file, folder] = [format!("{target}.rs"), format!("{target}/main.rs")];
+                folders.iter().any(|tests| tests.join(&file).is_file() || tests.join(&folder).is_file())
+            };
+            let there = campaign.target.split(' ').all(|target| target == "it" || is_there(target));
+            assert!(there, "{} of {}", campaign.target, campaign.name);
+        }
+        let stored = ["task_loop/stored_facts.rs", "story_queue/stored_entries.rs"];
+        let stored = stored.map(|file| root.join("crates/protocols/tests").join(file));
+        assert!(
+            stored.iter().all(|file| file.is_file())
+                && root.join("crates/journal/tests/journal/record.rs").is_file()
+        );
+    }
+
+    /// Where the tests of a campaign stand.
+    fn places_of(name: &str) -> &'static [&'static str] {
+        match name {
+            "task-loop" => &["crash_points.rs"],
+            name if name.starts_with("control-loop") => &["control_loop/crashes.rs"],
+            name if name.starts_with("goal-loop") => &["goal_loop/crashes.rs"],
+            "machine-faults" => &["machine_faults.rs"],
+            "malformed" => &["malformed.rs", "malformed/shapes.rs"],
+            "cheats" => &["cheats.rs", "cheats/every_loop.rs"],
+            "layers" => &["overlays.rs"],
+            RANDOM_KILLS => &["random_kills.rs"],
+            "power-cuts" => &["power_cuts.rs"],
+            "two-orchestrators" => &["two_orchestrators.rs"],
+            "story-fuzz" => &["story_fuzz.rs"],
+            name if name.starts_with("roadmap-loop") => &["roadmap_loop/crashes.rs"],
+            "roadmap-setup" => &["roadmap_setup/crashes.rs"],
+            _ => &[],
         }
     }
 

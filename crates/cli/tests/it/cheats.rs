@@ -4,6 +4,7 @@ mod doer_forges;
 mod doer_plants;
 mod doer_uses_git;
 mod escapes;
+mod every_loop;
 mod fenced;
 mod readers;
 

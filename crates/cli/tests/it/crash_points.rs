@@ -59,8 +59,8 @@ impl Case {
     }
 
     fn end(&self) -> End {
-        let ending = Ending::of(&self.stage);
-        End { ending, left: self.watched.end(&self.stage.world, &self.stage.repository, &[]) }
+        let left = self.watched.end(&self.stage.world, &self.stage.repository, &[]);
+        End { ending: Ending::found(&self.stage), left }
     }
 
     fn differences(&self, expected: &End) -> Vec<String> {

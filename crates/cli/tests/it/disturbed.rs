@@ -6,9 +6,11 @@ mod escaping;
 mod remains;
 
 use crate::invariants::{Left, Watched};
+use crate::seeded::Cases;
 pub(crate) use books::Books;
 pub(crate) use escaping::count as count_agents;
 pub(crate) use remains::Remains;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 use windlass_test_support::{Background, Output, PowerDisk, Repository, Tails, World, wait_until};
@@ -71,6 +73,44 @@ pub(crate) const LOOPS: [Loop; 5] = [
         set_up: || Box::new(crate::stories::orchestrate::crashes::SideBySide::set_up()),
     },
 ];
+
+/// The first of them where its agents work in layers over one checkout.
+const IN_LAYERS: Loop = Loop {
+    name: "task-loop-in-layers",
+    set_up: || Box::new(crate::crash_points::Stage::with_variable(crate::overlays::KIND, "overlay")),
+};
+/// Of so many cases of a task one is played in layers, where the machine has them.
+const BETWEEN_LAYERS: usize = 3;
+
+/// The loop of this number as one case of a campaign plays it: drawn apart from everything else, so that a machine without
+/// layers draws the same kills and cuts.
+pub(crate) fn drawn(number: usize, cases: Cases, case: usize) -> &'static Loop {
+    let layered =
+        number == 0 && cases.dice_apart(case).one_in(BETWEEN_LAYERS) && crate::overlays::are_there();
+    if layered { &IN_LAYERS } else { &LOOPS[number] }
+}
+
+/// What undisturbed runs came to, by the name of the loop. Each is measured again after some cases: how busy the machine is
+/// changes.
+pub(crate) struct Measurements<T> {
+    again_after: usize,
+    known: BTreeMap<&'static str, (usize, T)>,
+}
+
+impl<T> Measurements<T> {
+    pub(crate) const fn every(again_after: usize) -> Self {
+        Self { again_after, known: BTreeMap::new() }
+    }
+
+    pub(crate) fn of(&mut self, one: &Loop, measure: impl Fn(&Loop) -> T) -> &T {
+        let (used, _) = self.known.entry(one.name).or_insert_with(|| (0, measure(one)));
+        *used += 1;
+        if *used > self.again_after {
+            self.known.insert(one.name, (1, measure(one)));
+        }
+        &self.known[one.name].1
+    }
+}
 
 /// What an undisturbed run comes to.
 pub(crate) struct Expected {

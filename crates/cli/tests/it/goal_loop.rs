@@ -11,7 +11,7 @@ mod edited;
 mod evaluators;
 mod gate;
 mod interference;
-mod planners;
+pub(crate) mod planners;
 pub(crate) mod scene;
 mod stage;
 mod told;

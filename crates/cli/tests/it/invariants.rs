@@ -23,6 +23,12 @@ impl Watched {
         Self { before: repository.record(), books: Books::default() }
     }
 
+    /// Everything of the user's is as it was.
+    #[track_caller]
+    pub(crate) fn assert_untouched(&self, repository: &Repository) {
+        self.before.assert_holds(repository);
+    }
+
     /// A command has ended, and nobody writes: what is on record may only have grown.
     pub(crate) fn look(&mut self, world: &World, command: &str) {
         let now = Books::read(world);

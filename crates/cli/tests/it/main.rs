@@ -49,6 +49,7 @@ mod stop_and_resume;
 mod stories;
 mod story_fuzz;
 mod two_orchestrators;
+mod under_attack;
 mod usage;
 mod verify;
 mod weaknesses;

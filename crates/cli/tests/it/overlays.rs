@@ -20,6 +20,11 @@ fn scene() -> Option<Scene> {
     can_be_had(&scene).then_some(scene)
 }
 
+/// Whether this machine has them.
+pub(crate) fn are_there() -> bool {
+    scene().is_some()
+}
+
 #[track_caller]
 fn can_be_had(scene: &Scene) -> bool {
     let report = scene.world.windlass(&["doctor", "--json"]).json().to_string();

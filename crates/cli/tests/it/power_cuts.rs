@@ -2,7 +2,7 @@
 //! was not flushed is lost. Then a person goes on, and all must be as if nothing had been.
 
 use crate::crash_points::places;
-use crate::disturbed::{Expected, LOOPS, Loop, Steps, Told, brief};
+use crate::disturbed::{Expected, LOOPS, Loop, Measurements, Steps, Told, brief, drawn};
 use crate::machine_faults::with_own_disks;
 use crate::seeded::{self, Cases, Dice};
 use windlass_test_support::{Output, Tails, let_pass};
@@ -119,19 +119,16 @@ fn play(one: &Loop, cuts: &[Cut], measured: &Measured, dice: &mut Dice, tried: &
 
 /// The share of one loop: so many cuts as are its own, or one case alone.
 fn survives(number: usize) {
-    let one = &LOOPS[number];
     let cases = Cases::asked(EVERYDAY);
     let wanted = cases.wanted.div_ceil(LOOPS.len());
-    let mut measured = None;
+    let mut measured = Measurements::every(MEASURED_AGAIN);
     let (mut made, mut lost, mut failures) = (0, 0, Vec::new());
-    for (played, case) in cases.of_share(number, LOOPS.len()).enumerate() {
+    for case in cases.of_share(number, LOOPS.len()) {
         if made >= wanted && cases.only.is_none() {
             break;
         }
-        if played % MEASURED_AGAIN == 0 {
-            measured = Some(Measured::of(one));
-        }
-        let measured = measured.as_ref().expect("measured before the first case");
+        let one = drawn(number, cases, case);
+        let measured = measured.of(one, Measured::of);
         let mut dice = cases.dice(case);
         let mut cuts = Cut::draw_some(&mut dice);
         if cases.wanted == EVERYDAY && cases.only.is_none() {

@@ -3,7 +3,7 @@
 
 mod aim;
 
-use crate::disturbed::{Expected, LOOPS, Loop, Steps, brief};
+use crate::disturbed::{Expected, LOOPS, Loop, Measurements, Steps, brief, drawn};
 use crate::seeded::{self, Cases};
 use aim::Kill;
 
@@ -34,19 +34,16 @@ fn play(one: &Loop, kills: &[Kill], expected: &Expected, tried: &mut Vec<bool>) 
 
 /// The share of one loop: so many kills as are its own, or one case alone.
 fn survives(number: usize) {
-    let one = &LOOPS[number];
     let cases = Cases::asked(EVERYDAY);
     let wanted = cases.wanted.div_ceil(LOOPS.len());
-    let mut expected = None;
+    let mut expected = Measurements::every(MEASURED_AGAIN);
     let (mut made, mut failures) = (0, Vec::new());
-    for (played, case) in cases.of_share(number, LOOPS.len()).enumerate() {
+    for case in cases.of_share(number, LOOPS.len()) {
         if made >= wanted && cases.only.is_none() {
             break;
         }
-        if played % MEASURED_AGAIN == 0 {
-            expected = Some(one.undisturbed());
-        }
-        let expected = expected.as_ref().expect("measured before the first case");
+        let one = drawn(number, cases, case);
+        let expected = expected.of(one, Loop::undisturbed);
         let kills = Kill::draw_some(&mut cases.dice(case));
         let mut tried = Vec::new();
         let survived = seeded::survived(|| play(one, &kills, expected, &mut tried));

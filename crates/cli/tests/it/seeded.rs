@@ -6,6 +6,8 @@ use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const EVERYDAY_SEED: u64 = 1;
+/// Makes another seed of one.
+const APART: u64 = 0x5EED_0000_0000_0000;
 
 /// What was asked for.
 #[derive(Clone, Copy)]
@@ -34,6 +36,11 @@ impl Cases {
 
     pub(crate) fn dice(self, case: usize) -> Dice {
         Dice::of(self.seed, case)
+    }
+
+    /// For what of a case is drawn apart from everything else.
+    pub(crate) fn dice_apart(self, case: usize) -> Dice {
+        Dice::of(self.seed ^ APART, case)
     }
 
     /// How a failed case is played again.

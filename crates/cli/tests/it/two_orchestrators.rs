@@ -1,7 +1,7 @@
 //! Two programs, one repository, one journal, in all five loops: begun at the same instant, gone on with at the same instant,
 //! one killed beside the other, one stopped while the other asks, and one that wakes up when another has taken its place.
 
-use crate::disturbed::{Expected, LOOPS, Loop, Steps, Told, brief};
+use crate::disturbed::{Expected, LOOPS, Loop, Measurements, Steps, Told, brief, drawn};
 use crate::seeded::{self, Cases, Dice};
 use rusqlite::{Connection, OpenFlags};
 use std::time::Duration;
@@ -221,17 +221,14 @@ fn play(one: &Loop, meeting: Meeting, mut dice: Dice, expected: &Expected, met: 
 
 /// The share of one loop, or one case alone.
 fn survives(number: usize) {
-    let one = &LOOPS[number];
     let cases = Cases::asked(EVERYDAY);
     let wanted = cases.wanted.div_ceil(LOOPS.len());
-    let mut expected = None;
+    let mut expected = Measurements::every(MEASURED_AGAIN);
     let mut failures = Vec::new();
     let asked = cases.of_share(number, LOOPS.len()).take(if cases.only.is_some() { 1 } else { wanted });
-    for (played, case) in asked.enumerate() {
-        if played % MEASURED_AGAIN == 0 {
-            expected = Some(one.undisturbed());
-        }
-        let expected = expected.as_ref().expect("measured before the first case");
+    for case in asked {
+        let one = drawn(number, cases, case);
+        let expected = expected.of(one, Loop::undisturbed);
         let mut dice = cases.dice(case);
         let meeting = Meeting::ALL[dice.below(Meeting::ALL.len())];
         let mut met = false;

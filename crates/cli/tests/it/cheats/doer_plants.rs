@@ -2,6 +2,7 @@
 //! outlive it, links out of the tree, repositories inside it.
 
 use super::{both_ways, doer_also, judged_as_if_it_had_not, passing_doer_also, unfenced};
+use crate::invariants::Watched;
 use crate::scene::Scene;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -187,11 +188,13 @@ fn a_process_that_goes_on_writing_changes_nothing_that_is_judged() {
 fn is_a_hazard(actions: &[&str], said: &str) {
     for scene in both_ways() {
         let script: Script = passing_doer_also(actions);
+        let watched = Watched::begin(&scene.repository);
         let played = scene.play(&script, &["--rounds", "1"]).exits_with(10);
         assert_eq!(played.words(), "reject not-run not-run 1");
         assert!(played.explained().contains(said), "{said} is not in {}", played.explained());
         assert_eq!(scene.world.steps(), ["doer 1 1"]);
         scene.assert_nothing_landed();
+        let _ = watched.end(&scene.world, &scene.repository, &[]);
     }
 }
 

@@ -1,6 +1,7 @@
 //! A doer that uses git to hide, move or destroy what it did: it is judged by what lies in its worktree.
 
 use super::{both_ways, judged_as_if_it_had_not, passing_doer_also, unfenced};
+use crate::invariants::Watched;
 use crate::scene::Scene;
 
 const COMMIT: &str =
@@ -12,10 +13,10 @@ const ADD: &str = "{ run = ['git', 'add', '-A'] }";
 #[track_caller]
 fn makes_no_difference(actions: &[&str]) {
     for scene in both_ways() {
-        let before = scene.repository.record();
+        let watched = Watched::begin(&scene.repository);
         let played = scene.play(&passing_doer_also(actions), &["--check", "test -f done.txt"]);
         judged_as_if_it_had_not(&scene, played);
-        before.assert_holds(&scene.repository);
+        let _ = watched.end(&scene.world, &scene.repository, &[]);
     }
 }
 

@@ -2,6 +2,7 @@
 //! files of this folder are about.
 
 use super::{doer_also, judged_as_if_it_had_not, passing_doer_also};
+use crate::invariants::Watched;
 use crate::scene::{Played, Scene};
 use serde_json::Value;
 use windlass_test_support::{Script, When};
@@ -31,11 +32,11 @@ fn was_refused(scene: &Scene, attack: &str) {
 #[track_caller]
 fn doer_cannot(attack: &str) {
     let scene = Scene::new();
-    let before = scene.repository.record();
+    let watched = Watched::begin(&scene.repository);
     let played = scene.play(&passing_doer_also(&[&attempt(attack)]), &["--check", "test -f done.txt"]);
     let played = judged_as_if_it_had_not(&scene, played);
     was_refused(&scene, attack);
-    before.assert_holds(&scene.repository);
+    let _ = watched.end(&scene.world, &scene.repository, &[]);
     let held = held_by(&scene, &played);
     assert!(
         held.len() >= 4 && held.iter().all(|kind| kind == "landlock"),
@@ -46,14 +47,14 @@ fn doer_cannot(attack: &str) {
 #[track_caller]
 fn readers_cannot(attack: &str) {
     let scene = Scene::new();
-    let before = scene.repository.record();
+    let watched = Watched::begin(&scene.repository);
     let tried = attempt(attack);
     let script = Script::that_passes()
         .judge(When::Round(1), &[&tried, "{ verdict = 'pass' }"])
         .auditor(When::Round(1), &[&tried, "{ audit = 'pass' }"]);
     let played = judged_as_if_it_had_not(&scene, scene.play(&script, &[]));
     was_refused(&scene, attack);
-    before.assert_holds(&scene.repository);
+    let _ = watched.end(&scene.world, &scene.repository, &[]);
     assert_eq!(held_by(&scene, &played), ["landlock"; 3]);
 }
 

@@ -1,6 +1,7 @@
 //! A judge or an auditor that changes what it looks at: its step is void, a person is asked, nothing lands.
 
 use super::unfenced;
+use crate::invariants::Watched;
 use windlass_test_support::{Script, When};
 
 const GIT: &str = "'git', '-c', 'user.name=x', '-c', 'user.email=x@x'";
@@ -17,6 +18,7 @@ enum Reader {
 fn is_void(reader: Reader, actions: &[&str], touched: &str) {
     let scene = unfenced();
     scene.repository.write("kept.txt", "kept\n").write("run.sh", "#!/bin/sh\n").commit("more files");
+    let watched = Watched::begin(&scene.repository);
     let said = [actions, &["{ verdict = 'pass' }"]].concat();
     let gated = [actions, &["{ audit = 'pass' }"]].concat();
     let script = Script::that_passes();
@@ -32,6 +34,8 @@ fn is_void(reader: Reader, actions: &[&str], touched: &str) {
     assert!(played.explained().contains(touched), "{touched} is not in {}", played.explained());
     played.assert_strict_layout();
     scene.assert_nothing_landed();
+    // Without a fence it may have made these, which all worktrees share.
+    let _ = watched.end(&scene.world, &scene.repository, &["refs/stash", "refs/heads/mine"]);
 }
 
 macro_rules! void {

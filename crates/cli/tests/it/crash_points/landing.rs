@@ -3,6 +3,7 @@
 
 use super::stage::places;
 use super::{Kinds, visited};
+use crate::invariants::Watched;
 use crate::played_run::{PlayedRun, files_under};
 use windlass_test_support::{Output, Script};
 
@@ -16,26 +17,27 @@ fn land(played: &PlayedRun) -> Output {
 
 /// The numbers of the places to be killed at: of those an undisturbed run comes through after its last agent.
 fn places_of_the_landing() -> Vec<usize> {
-    let mut played = ready();
+    let (mut played, watched) = ready();
     let log = played.world.shared("places.txt");
     played.world.set("WINDLASS_CRASH_LOG", &log);
     let _ = land(&played).exits_with(0);
     played.world.unset("WINDLASS_CRASH_LOG");
-    is_landed(&played, "without a crash");
+    is_landed(&played, &watched, "without a crash");
     let places = places(&log);
     let last_agent = places.iter().rposition(|name| name == "spawn.after").expect("a judge was started");
     let earlier = last_agent + 1;
     visited(&places[earlier..], Kinds::All, OF_EACH_KIND).into_iter().map(|place| earlier + place).collect()
 }
 
-fn ready() -> PlayedRun {
+fn ready() -> (PlayedRun, Watched) {
     let played = PlayedRun::of(&Script::that_passes());
     played.repository.write("kept.txt", "of the user").commit("more");
-    played
+    let watched = Watched::begin(&played.repository);
+    (played, watched)
 }
 
 #[track_caller]
-fn is_landed(played: &PlayedRun, when: &str) {
+fn is_landed(played: &PlayedRun, watched: &Watched, when: &str) {
     let repository = &played.repository;
     assert_eq!(repository.git(&["rev-list", "--count", "main"]), "3", "{when}");
     assert_eq!(repository.git(&["symbolic-ref", "HEAD"]), "refs/heads/main", "{when}");
@@ -51,21 +53,22 @@ fn is_landed(played: &PlayedRun, when: &str) {
         .collect();
     assert_eq!(left, Vec::<String>::new(), "{when}");
     assert_eq!(played.world.steps(), ["doer 1 1", "judge 1 1"], "{when}");
-    let _ = played.about("verify", &[]).exits_with(0);
+    let _ = watched.end(&played.world, repository, &["refs/heads/main", "files", "index"]);
 }
 
 fn survives_the_places_of_share(share: usize) {
     for place in places_of_the_landing().into_iter().skip(share).step_by(SHARES) {
-        let mut played = ready();
+        let (mut played, mut watched) = ready();
         played.world.set("WINDLASS_CRASH_AT", place.to_string());
         let killed = land(&played);
         assert_eq!(killed.signal, Some(9), "place {place} was not reached: {}", killed.stderr);
         played.world.unset("WINDLASS_CRASH_AT");
         // Whatever the crash left, git must not be locked out of the checkout.
         let when = format!("after a crash at place {place}");
+        watched.look(&played.world, &when);
         let resumed = played.world.windlass(&["resume", "--all"]);
         assert_eq!(resumed.code, Some(0), "{when}: {}", resumed.stderr);
-        is_landed(&played, &when);
+        is_landed(&played, &watched, &when);
     }
 }
 

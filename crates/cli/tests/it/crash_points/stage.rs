@@ -2,8 +2,9 @@
 //! kind of effect has its turn, and nothing in it takes time.
 
 use crate::disturbed::{Disturbed, go_on};
+use crate::invariants::{Left, Watched};
 use crate::world;
-use windlass_test_support::{Output, Repository, Script, Untouched, When, World};
+use windlass_test_support::{Output, Repository, Script, When, World};
 
 const TASK: &str = "TASK-answer";
 
@@ -11,7 +12,7 @@ pub(crate) struct Stage {
     pub(crate) world: World,
     pub(crate) repository: Repository,
     agent: String,
-    before: Untouched,
+    watched: Watched,
 }
 
 /// The agents of the run that can be asked for a last act.
@@ -70,8 +71,8 @@ impl Stage {
             .judge(When::Always, &judge)
             .auditor(When::Always, &auditor);
         let agent = world.agent("answer.toml", &script);
-        let before = repository.record();
-        Self { world, repository, agent, before }
+        let watched = Watched::begin(&repository);
+        Self { world, repository, agent, watched }
     }
 
     pub(crate) fn run(&self) -> Output {
@@ -122,7 +123,12 @@ impl Stage {
     }
 
     pub(crate) fn assert_user_s_things_untouched(&self) {
-        self.before.assert_holds(&self.repository);
+        self.watched.assert_untouched(&self.repository);
+    }
+
+    /// The story is over: all that must hold whatever was done to it.
+    pub(crate) fn end(&self) -> Left {
+        self.watched.end(&self.world, &self.repository, &[])
     }
 }
 

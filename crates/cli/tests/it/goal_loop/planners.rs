@@ -11,7 +11,7 @@ fn risky() -> Value {
 }
 
 /// A planner's answer that names these files.
-fn design(overview: &str, files: &[&str]) -> String {
+pub(crate) fn design(overview: &str, files: &[&str]) -> String {
     let answer = json!({
         "item_id": "F001",
         "overview": overview,

@@ -3,6 +3,7 @@
 use super::asking;
 use super::take_over::InHand;
 use crate::crash_points::{Kinds, places, visited};
+use crate::invariants::Watched;
 use crate::played_run::PlayedRun;
 
 /// The places to be killed at, of those an undisturbed command comes through; a campaign visits them all.
@@ -27,7 +28,9 @@ fn while_taking_over_it_is_asked_again_and_stands() {
     assert!(places.len() >= 3, "{places:?}");
     for place in places {
         let mut played = asking();
+        let mut watched = Watched::begin(&played.repository);
         killed_at(&mut played, place, "take-over");
+        watched.look(&played.world, &format!("a kill at place {place}"));
         let hand = InHand::of(played);
         assert_eq!(
             std::fs::read_to_string(hand.worktree().join("done.txt")).unwrap(),
@@ -35,7 +38,7 @@ fn while_taking_over_it_is_asked_again_and_stands() {
             "place {place}"
         );
         assert_eq!(hand.git(&["status", "--porcelain"]), "", "place {place}");
-        let _ = hand.played.about("verify", &[]).exits_with(0);
+        let _ = watched.end(&hand.played.world, &hand.played.repository, &[]);
     }
 }
 
@@ -48,7 +51,9 @@ fn while_handing_back_nothing_is_lost_or_done_twice() {
     };
     for place in chosen_places(prepared(), "hand-back") {
         let mut played = prepared();
+        let mut watched = Watched::begin(&played.repository);
         killed_at(&mut played, place, "hand-back");
+        watched.look(&played.world, &format!("a kill at place {place}"));
         let status = played.line()["status"].as_str().unwrap().to_owned();
         let way_on = if status == "interrupted" { "resume" } else { "hand-back" };
         if status != "accepted" {
@@ -58,7 +63,6 @@ fn while_handing_back_nothing_is_lost_or_done_twice() {
         let asked: Vec<_> =
             played.world.steps().into_iter().filter(|step| step.starts_with("doer 2")).collect();
         assert!(asked.is_empty(), "a doer was asked: {asked:?}");
-        let _ = played.about("verify", &[]).exits_with(0);
-        played.world.assert_no_processes();
+        let _ = watched.end(&played.world, &played.repository, &[]);
     }
 }

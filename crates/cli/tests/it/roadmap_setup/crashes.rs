@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::crash_points::{Kinds, places, visited};
+use crate::invariants::Watched;
 
 impl Place {
     fn init_with(&mut self, name: &str, value: &str) -> Output {
@@ -33,6 +34,7 @@ fn survives_the_places_of_share(share: usize) {
     assert!(all.len() > 20, "only {} places", all.len());
     for place in visited(&all, Kinds::OfTheLoop, OF_EACH_KIND).into_iter().skip(share).step_by(SHARES) {
         let mut stage = Place::bare();
+        let watched = Watched::begin(&stage.repository);
         let killed = stage.init_with("WINDLASS_CRASH_AT", &place.to_string());
         assert_eq!(killed.signal, Some(9), "place {place} was not reached");
         let again = stage.init(ANSWERS, &[]);
@@ -40,6 +42,7 @@ fn survives_the_places_of_share(share: usize) {
         let stands = again.code == Some(14) && again.stderr.contains("its roadmap is not finished");
         assert!(again.code == Some(0) || stands, "place {place}: {}", again.stderr);
         stage.assert_whole(place);
+        let _ = watched.end(&stage.world, &stage.repository, &["refs/heads/main", "files", "index"]);
     }
 }
 

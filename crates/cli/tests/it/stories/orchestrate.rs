@@ -7,7 +7,7 @@ mod inbox;
 mod keys;
 mod people;
 mod reviews;
-pub(super) mod stage;
+pub(crate) mod stage;
 mod tenants;
 mod told;
 

@@ -2,6 +2,7 @@
 
 use super::stage::{Stage, Turn, plan_of};
 use crate::disturbed::Disturbed;
+use crate::invariants::Watched;
 use crate::machine_faults::Stricken;
 use std::collections::BTreeSet;
 use windlass_test_support::{Output, Repository, World};
@@ -35,9 +36,11 @@ fn killed_anywhere_it_goes_on_to_the_same_tree() {
 
     for place in visited {
         let mut stage = stage();
+        let mut watched = Watched::begin(&stage.repository);
         stage.world.set("WINDLASS_CRASH_AT", place.to_string());
         let killed = stage.orchestrate(&["--check", "sh test.sh"]);
         stage.world.unset("WINDLASS_CRASH_AT");
+        watched.look(&stage.world, &format!("a crash at place {place}"));
         let again = stage.orchestrate(&["--check", "sh test.sh"]);
         assert_eq!(
             again.code,
@@ -52,6 +55,7 @@ fn killed_anywhere_it_goes_on_to_the_same_tree() {
             (vec!["1.1".into(), "1.2".into()], tree.clone()),
             "at {place}"
         );
+        let _ = watched.end(&stage.world, &stage.repository, &[]);
     }
 }
 
@@ -76,6 +80,8 @@ impl Stricken for Stories {
 
     fn to_the_end(self) -> Self::Ending {
         let _ = self.start().exits_with(0);
+        let watched = Watched::begin(&self.0.repository);
+        let _ = watched.end(&self.0.world, &self.0.repository, &[]);
         (self.0.landed(), self.0.landed_tree())
     }
 }

@@ -58,6 +58,12 @@ pub(in crate::stories) struct Stage {
     agent: String,
 }
 
+/// A project with one story, for agents of somebody else's.
+pub(crate) fn one_story() -> (World, Repository) {
+    let Stage { world, repository, .. } = Stage::of(&plan_of(&["1.1"], &[]), &[]);
+    (world, repository)
+}
+
 impl Stage {
     pub(in crate::stories) fn of(plan: &Value, turns: &[Turn]) -> Self {
         let world = world();
