@@ -313,7 +313,7 @@ fn with_extra_sensor(name: &str) -> Place {
     let place = Place::new();
     place.init(&["--levels", "1", "--sensor", "test=make test"]);
     let flow = place.repository.read(FLOW);
-    let line = format!("- {TEST_SENSOR}\n");
+    let line = format!("- \"{TEST_SENSOR}\"\n");
     let more = flow.replacen(&line, &format!("{line}    - .claude/agents/extra.md\n"), 1);
     assert_ne!(more, flow);
     place

@@ -98,7 +98,7 @@ fn the_control_demo_converges_once_and_is_stopped_once_with_the_best_commit_name
         place_of("stopped early: states that were there before keep coming back")
             > place_of("A loop that goes")
     );
-    assert!(place_of("memory does not pass") < place_of("What was measured"));
+    assert!(place_of(": speed does not pass") < place_of("What was measured"));
     let best =
         story.stdout.lines().filter(|line| line.trim_start().starts_with("best     iteration")).count();
     assert_eq!(best, 2, "each loop's best commit is named: {}", story.stdout);

@@ -87,11 +87,12 @@ fn what_an_actuator_left_at_the_end_of_its_nodes_share_is_kept_and_named() {
 #[test]
 fn a_run_whose_actuators_all_ended_keeps_nothing_beside_its_branch() {
     let plant = Plant::flat(2);
-    let swing = "v=$(cat value); if [ \"$v\" = 1 ]; then echo -1 > value; else echo 1 > value; fi";
+    let swing = ADDING_ACTUATOR.replacen("echo $((v + 1))", "echo $((v == 1 ? -1 : 1))", 1);
+    assert_ne!(swing, ADDING_ACTUATOR);
     for keep in ["best", "last"] {
         let ended = outcome(&plant.run(
             &counting_controller(2),
-            swing,
+            &swing,
             &["--keep", keep, "--max-iterations", "2", "--branch", keep],
         ));
         assert_eq!(ended["control"]["kept"].as_array().map(Vec::len), Some(0), "{ended}");

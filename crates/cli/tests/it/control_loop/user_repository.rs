@@ -165,7 +165,9 @@ fn a_run_of_our_own_that_has_ended_is_not_called_running() {
         let _ = plant.world.windlass(&[&words[..], &agents].concat()).exits_with(12);
         plant.repository.git(&["merge", "-q", BRANCH]);
         assert!(plant.repository.git(&["grep", "-l", "status: running"]).contains(".ai-loop/"));
-        let check = ["control", "check", "--repo", plant.repository.text()];
+        let repository = ["--repo", plant.repository.text()];
+        let _ = plant.world.windlass(&[&["trust"], &repository[..]].concat()).exits_with(0);
+        let check = ["control", "check", repository[0], repository[1]];
         let checked = plant.world.windlass(&check).exits_with(0).stdout;
         assert!(!checked.contains("still running"), "{checked}");
     }

@@ -2,7 +2,7 @@
 //! unfinished is kept first, under a reference that the report names.
 
 use super::files;
-use super::leftovers;
+use super::leftovers::{self, Left};
 use super::shown;
 use crate::context::RunContext;
 use windlass_control_api::Fault;
@@ -14,7 +14,7 @@ pub(in super::super) fn run(context: &RunContext, run: &Run) -> Result<Outcome, 
     let finished = matches!(state.end, Some(End::Complete | End::Stalled { .. } | End::Exhausted { .. }))
         && state.frame().is_some_and(|frame| frame.committed);
     // What cannot be kept stays where it is, for whoever looks or goes on; no run is held up by it.
-    let kept = leftovers::keep(context, state).is_ok();
+    let kept = leftovers::keep(context, state).is_ok_and(|left| left == Left::Safe);
     if finished && kept {
         let head = shown::newest(context, state)?;
         let (path, key) = (context.worktree(Role::Actuator), context.index_key(Role::Actuator));
