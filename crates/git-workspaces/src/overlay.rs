@@ -1,6 +1,7 @@
 //! Makes one tree of several: the content of one, with some paths taken from another or from nowhere, and some files
 //! written over it. No work tree is touched and no ignore rule is asked.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
@@ -51,8 +52,16 @@ impl Repository {
             let Some(source) = source else { continue };
             let listing = self.listing(source)?;
             // A path that stands in a tree twice makes a commit that no git takes.
-            let brought = listing.entries.iter().filter(|entry| named_by(&entry.path) == Some(number));
-            entries.extend(brought.cloned());
+            let brought: Vec<_> = listing
+                .entries
+                .iter()
+                .filter(|entry| named_by(&entry.path) == Some(number))
+                .cloned()
+                .collect();
+            // Where the content has a file or a link in the place of a directory that is needed.
+            let needed: BTreeSet<_> = brought.iter().flat_map(|entry| directories_of(&entry.path)).collect();
+            entries.retain(|entry| !needed.contains(entry.path.as_bytes()));
+            entries.extend(brought);
             sources.push((source, listing));
         }
         entries.retain(|entry| !parts.removed.iter().any(|start| lies_in(&entry.path, start)));
@@ -126,6 +135,11 @@ impl Overlay<'_> {
         }
         hasher.finalize().into()
     }
+}
+
+fn directories_of(path: &RepoPath) -> impl Iterator<Item = &[u8]> {
+    let bytes = path.as_bytes();
+    bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| &bytes[..end])
 }
 
 /// Whether the path begins so, or is a file where that directory would be.

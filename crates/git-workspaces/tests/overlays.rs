@@ -4,7 +4,7 @@
 mod support;
 
 use support::{World, take, write};
-use windlass_git_workspaces::{GitError, Overlay};
+use windlass_git_workspaces::{GitError, Overlay, TreeId};
 
 fn file(path: &str, content: &str) -> (String, Vec<u8>) {
     (path.to_owned(), content.as_bytes().to_vec())
@@ -127,7 +127,7 @@ fn trees_that_were_listed_before_are_put_together_without_git() {
 }
 
 #[test]
-fn a_path_that_would_be_a_file_and_a_directory_at_once_is_refused() {
+fn what_is_brought_wins_over_a_file_of_the_content_and_two_that_are_brought_must_agree() {
     let world = World::new();
     let (repository, base) = world.ready();
     let file_at = |path: &str| {
@@ -135,10 +135,12 @@ fn a_path_that_would_be_a_file_and_a_directory_at_once_is_refused() {
         let parts = Overlay { content: &base.tree, replaced: &[], removed: &[], files: &files };
         repository.overlay(&parts).unwrap()
     };
-    let (as_file, inside) = (file_at("both"), file_at("both/inside"));
-    let replaced = [("both/in", Some(&inside))];
-    let parts = Overlay { content: &as_file, replaced: &replaced, removed: &[], files: &[] };
-    let error = repository.overlay(&parts).unwrap_err();
+    let (as_file, inside) = (file_at("deep/both"), file_at("deep/both/inside"));
+    let brings = |replaced: &[(&str, Option<&TreeId>)]| {
+        repository.overlay(&Overlay { content: &as_file, replaced, removed: &[], files: &[] })
+    };
+    assert_eq!(brings(&[("deep/both/in", Some(&inside))]).unwrap(), inside);
+    let error = brings(&[("deep/both/in", Some(&inside)), ("deep/both", Some(&as_file))]).unwrap_err();
     assert!(matches!(error, GitError::FileAndDirectory), "{error}");
 }
 

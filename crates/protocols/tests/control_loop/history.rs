@@ -56,6 +56,22 @@ fn w09_the_same_failing_sensors_and_the_same_change_so_often_are_stagnation() {
     script.ends(&End::Stalled { how: Stall::Stagnation }, 3);
 }
 
+#[test]
+fn who_goes_on_where_no_iteration_is_left_is_told_to_give_one_more() {
+    for (iterations, is_told) in [(20, false), (3, true)] {
+        let script = Script::at_controller(patient(3, flat(iterations)));
+        let script =
+            script.fails_with("one", "tree-1").fails_with("one", "tree-2").fails_with("one", "tree-3");
+        let script =
+            script.stalls(Stall::Stagnation).committed().ends(&End::Stalled { how: Stall::Stagnation }, 3);
+        let commands = windlass_protocols::explain::explain(script.run()).commands;
+        let going_on: Vec<_> =
+            commands.iter().filter(|command| command.contains("windlass resume")).collect();
+        assert_eq!(going_on.len(), 2, "{commands:?}");
+        assert!(going_on.iter().all(|one| one.contains("--max-iterations +1") == is_told), "{commands:?}");
+    }
+}
+
 /// Four times less than a thousandth, each time less than before.
 #[test]
 fn figures_that_get_better_below_the_thousandths_are_no_plateau() {

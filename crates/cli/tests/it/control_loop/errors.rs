@@ -74,6 +74,20 @@ fn an_actuator_that_touches_the_loop_s_own_files_is_undone_there_and_flagged() {
 }
 
 #[test]
+fn agent_files_are_put_back_where_an_actuator_left_a_file_or_a_link_for_their_directory() {
+    for instead in
+        ["mv .claude/agents .claude/others; ln -s others .claude/agents", "rm -rf .claude; echo x > .claude"]
+    {
+        let plant = Plant::flat(1);
+        let before = plant.repository.read(".claude/agents/loop-controller.md");
+        let _ =
+            plant.run(&counting_controller(1), &format!("{ADDING_ACTUATOR}\n{instead}"), &[]).exits_with(0);
+        assert_eq!(plant.ends_with(".claude/agents/loop-controller.md"), before.trim_end(), "{instead}");
+        assert_eq!(plant.ends_with("value"), "1", "{instead}");
+    }
+}
+
+#[test]
 fn a_report_that_an_actuator_leaves_where_the_original_wants_it_is_found() {
     let plant = Plant::flat(1);
     let actuator =

@@ -112,7 +112,7 @@ fn a_round_that_is_planned_anew_gets_new_shares_and_keeps_what_was_made() {
             let shows = |name: &str| format!("if test -e {name}; then echo old; else echo none; fi");
             let line = format!(
                 "{} >> {{script_dir}}/found.txt; tail -n 1 {} >> {{script_dir}}/found.txt; \
-                 echo {{attempt}} >> {scope}/{worker}.txt",
+                 mkdir -p {scope}; echo {{attempt}} >> {scope}/{worker}.txt",
                 shows(&own(worker, "handoff.md")),
                 cut.file("plan.md"),
             );

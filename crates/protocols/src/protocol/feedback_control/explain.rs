@@ -83,9 +83,16 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
             because.extend(
                 state.stack.first().into_iter().flat_map(|frame| frame.remarks.iter().map(Remark::words)),
             );
-            commands.push(format!("{resume} --note \"…\""));
+            // Without one more the controller would be asked, and nobody could do what it says.
+            let cap = run.started.as_ref().map(|started| started.budget.caps.rounds);
+            let more = match cap {
+                Some(cap) if super::reopen::all_are_used(state, cap) => " --max-iterations +1",
+                _ => "",
+            };
+            commands.push(format!("{resume}{more} --note \"…\""));
             if state.spec.steady_limit > 0 && *how != Stall::NoChange {
-                commands.push(format!("{resume} --patience {}", state.spec.steady_limit.saturating_mul(2)));
+                let patience = state.spec.steady_limit.saturating_mul(2);
+                commands.push(format!("{resume}{more} --patience {patience}"));
             }
             format!("stopped early: {}", how.word())
         }

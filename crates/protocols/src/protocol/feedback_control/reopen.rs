@@ -69,8 +69,12 @@ pub(crate) fn spent_budget(state: &State, budget: &Budget) -> Option<Budget> {
 
 /// Whether the outermost node could only go on with an iteration more than it has.
 pub(crate) fn needs_another_iteration(state: &State, cap: u32) -> bool {
-    let out = matches!(state.end, Some(End::Exhausted { dimension: Dimension::Rounds }));
-    out && state.stack.first().is_some_and(|frame| match state.spec.cap_rule {
+    matches!(state.end, Some(End::Exhausted { dimension: Dimension::Rounds })) && all_are_used(state, cap)
+}
+
+/// Whether the outermost node has no iteration left to act in, however it ended.
+pub(crate) fn all_are_used(state: &State, cap: u32) -> bool {
+    state.stack.first().is_some_and(|frame| match state.spec.cap_rule {
         CapRule::JudgeTheLast => frame.actuations >= cap,
         CapRule::StrictOriginal => strict_cap_is_reached(frame, cap),
     })
