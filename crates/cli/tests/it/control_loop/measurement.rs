@@ -47,3 +47,11 @@ fn a_second_block_is_not_left_out_without_a_word() {
     let ran = plant.run(CLAIMS, "true", &[]).exits_with(2);
     assert!(ran.stdout.contains("has 2 blocks of code"), "{} {}", ran.stdout, ran.stderr);
 }
+
+#[test]
+fn an_empty_block_is_not_taken_for_a_sensor_that_is_an_agent() {
+    let plant = with_measurement("```sh\n\n```");
+    let checked =
+        plant.world.windlass(&["control", "check", "--repo", plant.repository.text()]).exits_with(2);
+    assert!(checked.stdout.contains("`## Measurement` is empty"), "{}", checked.stdout);
+}

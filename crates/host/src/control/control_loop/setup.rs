@@ -251,13 +251,7 @@ impl Reader<'_> {
             }
         };
         self.warnings.extend(notes.into_iter().map(|note| format!("{path}: {note}")));
-        // One that would be left out could be the half that fails; one that is run could be somebody's example of an output.
-        let blocks = parsed.measurement_blocks();
-        if blocks > 1 {
-            self.problems.push(format!(
-                "{path}: the section `## Measurement` has {blocks} blocks of code, and one is run; put all lines that are to be run into one"
-            ));
-        }
+        self.measurement(path, &parsed);
         let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
         let front = Some(parsed.name.as_str()).filter(|name| !name.is_empty());
         let name = sensor_name(stem, front);
@@ -272,6 +266,22 @@ impl Reader<'_> {
             timeout: parsed.timeout_minutes.map(Millis::minutes),
             file,
         })
+    }
+
+    fn measurement(&mut self, path: &str, parsed: &AgentFile) {
+        let blocks = parsed.measurement_blocks();
+        // One that would be left out could be the half that fails; one that is run could be somebody's example of an output.
+        if blocks > 1 {
+            self.problems.push(format!(
+                "{path}: the section `## Measurement` has {blocks} blocks of code, and one is run; put all lines that are to be run into one"
+            ));
+        }
+        // An agent's word would stand for a measurement that somebody meant to write down.
+        if blocks == 1 && parsed.measurement_command().is_none() {
+            self.problems.push(format!(
+                "{path}: the block of code in `## Measurement` is empty; write the command, or take the block out to have an agent look"
+            ));
+        }
     }
 
     fn agent_text(&mut self, path: &str, what: &str) -> Option<AgentText> {
