@@ -23,7 +23,7 @@ const WAYS_OUT: [&str; 34] = [
     "echo x >> $S/journal.db",
     "echo x > $S/runs/planted",
     "echo x > $O/../exit.json",
-    "echo x > $O/../prompt.md",
+    "rm -f $O/../prompt.md && echo x > $O/../prompt.md",
     "mkdir -p $O/../../99/outbox",
     "mv $O $O.mine",
     "echo x >> $W",
