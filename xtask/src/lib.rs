@@ -7,6 +7,7 @@ pub mod bench_command;
 pub mod chaos_command;
 pub mod commands;
 pub mod console;
+mod control_groups;
 pub mod drawn_cases;
 pub mod no_std_proof;
 mod overlays;

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use crate::agent_programs::{self, Skipped};
 use crate::commands::{self, Repository};
 use crate::console;
+use crate::control_groups;
 use crate::overlays;
 use crate::power_cuts;
 use crate::rest_fuzzer;
@@ -38,6 +39,7 @@ pub fn set_up(repository: &Repository) -> Result<Vec<Skipped>> {
     skipped.extend(rest_fuzzer::install(repository));
     skipped.extend(power_cuts::look(repository));
     skipped.extend(overlays::look(repository));
+    skipped.extend(control_groups::look(repository));
     Ok(skipped)
 }
 

@@ -7,6 +7,7 @@ use crate::git_command::GitCall;
 use crate::ids::{Commit, TreeId};
 use crate::loose_objects::{self, Copied};
 use crate::repository::{ReadFrom, Repository};
+use windlass_process_supervisor::side_by_side;
 
 impl Repository {
     /// Makes a commit and everything its tree needs beyond `base` available in the user's repository, which must
@@ -83,13 +84,4 @@ impl Repository {
         let pack = packing.stdin(list).run()?;
         self.internal_call().objects_in(&users).args(["unpack-objects", "-q"]).stdin(pack).run().map(drop)
     }
-}
-
-/// Two calls of git that do not wait for each other's answer.
-fn side_by_side<A, B: Send>(here: impl FnOnce() -> A, beside: impl FnOnce() -> B + Send) -> (A, B) {
-    std::thread::scope(|scope| {
-        let beside = scope.spawn(beside);
-        let here = here();
-        (here, beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })
 }

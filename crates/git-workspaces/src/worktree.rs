@@ -17,6 +17,7 @@ use crate::index_file::{Index, path_for_key};
 use crate::references::{ReferenceUpdate, check_name};
 use crate::repo_path::RepoPath;
 use crate::repository::Repository;
+use windlass_process_supervisor::each_side_by_side;
 
 const COMPLETE: &str = "windlass-complete";
 /// Names the git directory that git inside the worktree has instead of the registered one, while it is set apart.
@@ -223,15 +224,8 @@ impl Repository {
         }
         let references: Vec<&str> = missing.iter().map(|(_, reference, _)| reference.as_str()).collect();
         self.branch_off(&references, base)?;
-        std::thread::scope(|scope| {
-            let fill = |(worktree, reference, key): &(Worktree, String, &str)| {
-                self.fill_worktree(worktree, reference, key, base)
-            };
-            let Some((first, others)) = missing.split_first() else { return Ok(()) };
-            let others: Vec<_> = others.iter().map(|other| scope.spawn(move || fill(other))).collect();
-            others.into_iter().fold(fill(first), |so_far, other| {
-                so_far.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            })
+        each_side_by_side(&missing, &|(worktree, reference, key): &(Worktree, String, &str)| {
+            self.fill_worktree(worktree, reference, key, base)
         })?;
         self.mark_complete(missing.iter().map(|(worktree, ..)| worktree))
     }

@@ -15,6 +15,7 @@ use windlass_git_workspaces::{
     remove_pristine,
 };
 use windlass_process_supervisor::QuickCommand;
+use windlass_test_support::overlays_can_be_tried;
 
 struct Place {
     world: World,
@@ -43,7 +44,8 @@ impl Place {
     }
 
     /// Runs a script in the mounted workspace and copies what it then holds to `merged`. `None` where nothing can be mounted
-    /// here.
+    /// here, and xtask said so.
+    #[track_caller]
     fn work(&self, script: &str) -> Option<String> {
         let lower: Vec<String> =
             self.layers.lower(&self.pristine).iter().map(|path| path.display().to_string()).collect();
@@ -64,7 +66,15 @@ impl Place {
             .env("PATH", support::SEARCH_PATH)
             .env("HOME", self.world.path(""))
             .run();
-        let output = output.ok().filter(|output| output.status.code() != Some(99))?;
+        let why_missing = match &output {
+            Ok(output) if output.status.code() != Some(99) => None,
+            Ok(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        if !overlays_can_be_tried(why_missing) {
+            return None;
+        }
+        let output = output.unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Some(String::from_utf8_lossy(&output.stdout).into_owned())
     }

@@ -11,6 +11,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use windlass_control_api::{Code, Fault};
+use windlass_process_supervisor::each_side_by_side;
 use windlass_protocols::{ArtifactRef, Digest};
 
 #[derive(Clone, Debug)]
@@ -74,15 +75,8 @@ impl EvidenceStore {
     /// Side by side, because a file system flushes once for all who wait for it at the same time.
     pub(crate) fn flush(&self) -> Result<(), Fault> {
         let files = std::mem::take(&mut *self.unflushed.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut files = files.into_values();
-        let Some(first) = files.next() else { return Ok(()) };
-        let flushed = std::thread::scope(|scope| {
-            let others: Vec<_> = files.map(|file| scope.spawn(move || file.sync_all())).collect();
-            let lost = |_| Err(std::io::Error::other("a flush ended in an unforeseen way"));
-            others
-                .into_iter()
-                .fold(first.sync_all(), |so_far, other| so_far.and(other.join().unwrap_or_else(lost)))
-        });
+        let files: Vec<File> = files.into_values().collect();
+        let flushed = each_side_by_side(&files, &File::sync_all);
         flushed.map_err(|error| file_fault("flush the evidence in", &self.directory, &error))
     }
 

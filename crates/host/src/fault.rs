@@ -1,6 +1,7 @@
 //! Folds the errors of the adapters into faults a person can act on. The one place where our codes are given out for
 //! git, files, processes and the journal.
 
+use rustix::io::Errno;
 use std::error::Error;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -11,6 +12,9 @@ use windlass_process_supervisor::SupervisorError;
 use windlass_protocols::Rejection;
 
 const RESUME: &str = "then `windlass resume RUN` goes on where it stopped";
+/// What helps where no further process, thread or descriptor can be had.
+pub(crate) const MAKE_ROOM: &str =
+    "end other programs of yours or raise the limit (`ulimit -u` for processes, `ulimit -n` for files)";
 const JOURNAL_KEPT: &str = "everything recorded so far; nothing was acted on that is not recorded";
 
 pub(crate) fn file_fault(action: &str, path: &Path, error: &std::io::Error) -> Fault {
@@ -44,9 +48,24 @@ fn is_full(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
+/// Whether something further down says that there is no room for a further process or thread, or for a descriptor.
+pub(crate) fn lacks_room(error: &(dyn Error + 'static)) -> bool {
+    let scarce =
+        [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE].map(|errno| Some(errno.raw_os_error()));
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        let number = cause.downcast_ref::<std::io::Error>().map(std::io::Error::raw_os_error);
+        if number.is_some_and(|number| scarce.contains(&number)) {
+            return true;
+        }
+        next = cause.source();
+    }
+    false
+}
+
 pub(crate) fn git_fault(error: GitError) -> Fault {
     let message = with_causes(&error);
-    let full = error.is_about_space() || is_full(&error);
+    let (full, short) = (error.is_about_space() || is_full(&error), lacks_room(&error));
     let code = match error {
         GitError::NotARepository { .. } | GitError::NoWorkTree { .. } => Code::NotARepository,
         // A directory that was named and is not there.
@@ -69,15 +88,30 @@ pub(crate) fn git_fault(error: GitError) -> Fault {
             fault.hint("give a branch, a tag or a commit id with `--base`; `git log` shows them")
         }
         _ if full => fault.kept(JOURNAL_KEPT).hint(format!("free space there, {RESUME}")),
+        _ if short => fault.kept(JOURNAL_KEPT).hint(format!("{MAKE_ROOM}, {RESUME}")),
         _ => fault.kept(JOURNAL_KEPT).hint(format!("`windlass doctor` looks at git; {RESUME}")),
     }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 pub(crate) fn supervisor_fault(error: SupervisorError) -> Fault {
+    if lacks_room(&error) {
+        return no_room(with_causes(&error));
+    }
     Fault::new(Code::Supervisor, with_causes(&error))
         .kept("the journal; the step is unsettled and will be asked for again")
         .hint(format!("mend what the message names, {RESUME}"))
+}
+
+/// The machine has no room for what was to be started; nobody's fault, and gone when others have ended.
+pub(crate) fn no_room(message: String) -> Fault {
+    Fault::new(Code::Supervisor, message)
+        .kept("the journal; the step is unsettled and will be asked for again")
+        .hint(format!("{MAKE_ROOM}, {RESUME}"))
+}
+
+pub(crate) fn no_thread(purpose: &str, error: &std::io::Error) -> Fault {
+    no_room(format!("cannot start a thread for {purpose}: {error}"))
 }
 
 pub(crate) fn journal_fault(error: JournalError) -> Fault {

@@ -4,7 +4,7 @@ use crate::context::RunContext;
 use crate::control;
 use crate::control_plane::Memory;
 use crate::evidence::EvidenceStore;
-use crate::fault::{file_fault, git_fault, with_causes};
+use crate::fault::{MAKE_ROOM, file_fault, git_fault, lacks_room, with_causes};
 use crate::notify::{Channel, Courier, Deliveries, Kit, Patience, Plan, desktop_is_there};
 use crate::prices::Prices;
 use crate::settings::{self, Environment, Settings};
@@ -43,6 +43,7 @@ use windlass_control_api::views::{
 use windlass_control_api::{Code, Control, Fault, Reply};
 use windlass_git_workspaces::{Checkout, Git, Repository};
 use windlass_journal::{OpenError, SqliteJournal};
+use windlass_process_supervisor::side_by_side;
 use windlass_protocols::RunId;
 use windlass_protocols::protocol::Spec;
 
@@ -98,10 +99,10 @@ impl Host {
         let (journal, git) = match access {
             Access::Look => (open_journal(), None),
             // Git takes as long to say its version as the journal takes to open.
-            Access::Change => std::thread::scope(|scope| {
-                let git = scope.spawn(|| locate_git(&environment));
-                (open_journal(), git.join().ok())
-            }),
+            Access::Change => {
+                let (journal, git) = side_by_side(open_journal, || locate_git(&environment));
+                (journal, Some(git))
+            }
         };
         let journal = journal.map_err(|error| open_fault(error, &state))?;
         let evidence = EvidenceStore::new(state.evidence());
@@ -184,6 +185,7 @@ fn open_fault(error: OpenError, state: &StateDir) -> Fault {
         return state.unusable(why);
     }
     let hint = match error {
+        _ if lacks_room(&error) => MAKE_ROOM,
         OpenError::Full { .. } => "free space there; WINDLASS_STATE_DIR chooses another place",
         _ => "`windlass doctor` names the file; WINDLASS_STATE_DIR chooses another place",
     };

@@ -237,8 +237,8 @@ impl Layered {
 }
 
 /// Makes an ordinary worktree of the maker's layers and takes the layers away: from now on the run works in worktrees. What the
-/// checkers saw can be shown again and goes. Nothing where the run has no layers; refused, with the layers untouched, where
-/// something in them cannot be taken along.
+/// checkers saw can be shown again and goes, with what they or the checks made there: the next look would have cleared it.
+/// Nothing where the run has no layers; refused, with the layers untouched, where something in them cannot be taken along.
 pub(crate) fn unfold(context: &RunContext) -> Result<Result<(), GitError>, Fault> {
     let Some(maker) = context.layered(Role::Doer)? else { return remove_rest(context).map(Ok) };
     maker.shelve_own_repository(context)?;

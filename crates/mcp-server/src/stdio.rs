@@ -8,13 +8,13 @@ use tokio::sync::mpsc;
 pub async fn serve(server: &Server<'_>, keys: &Keys) -> io::Result<()> {
     let (send, mut lines) = mpsc::channel::<io::Result<String>>(16);
     // Reading blocks. The thread ends with the input, or with the process while it waits for a client that says nothing.
-    std::thread::spawn(move || {
+    std::thread::Builder::new().name("standard-input".to_owned()).spawn(move || {
         for line in io::stdin().lock().lines() {
             if send.blocking_send(line).is_err() {
                 return;
             }
         }
-    });
+    })?;
     while let Some(line) = lines.recv().await {
         let line = line?;
         if line.trim().is_empty() {

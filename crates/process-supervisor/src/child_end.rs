@@ -62,6 +62,8 @@ pub enum HowEnded {
 pub enum NotStartedKind {
     NotFound,
     NotExecutable,
+    /// The machine had no room for a further process or thread. It says nothing of the program, which may be started later.
+    NoRoom,
     Other,
 }
 

@@ -57,10 +57,12 @@ pub fn spawn_detached(command: &DetachedCommand) -> Result<ProcessIdentity, Supe
     };
     let mut process = launch.command().map_err(|refused| match refused.kind {
         NotStartedKind::NotFound => SupervisorError::ProgramNotFound { program: command.program.clone() },
-        NotStartedKind::NotExecutable | NotStartedKind::Other => SupervisorError::Start {
-            program: command.program.clone(),
-            source: std::io::Error::other(refused),
-        },
+        NotStartedKind::NotExecutable | NotStartedKind::NoRoom | NotStartedKind::Other => {
+            SupervisorError::Start {
+                program: command.program.clone(),
+                source: std::io::Error::other(refused),
+            }
+        }
     })?;
     process.stdin(command.stdin.input()?).stdout(command.stdout.output()?).stderr(command.stderr.output()?);
     let child = process

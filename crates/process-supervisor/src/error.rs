@@ -18,6 +18,8 @@ pub enum SupervisorError {
     Process { action: &'static str, pid: u32, source: io::Error },
     #[error("a keeper is still at work in {}", path.display())]
     KeeperAlive { path: PathBuf },
+    #[error("cannot start a thread to {purpose}")]
+    Thread { purpose: &'static str, source: io::Error },
     #[error("cannot listen for signals")]
     Signals { source: io::Error },
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+use crate::beside::aside;
 use crate::child_end::ChildEnd;
 use crate::child_spec::ChildSpec;
 use crate::effect_dir::EffectDir;
@@ -125,8 +126,9 @@ impl KeptChild {
                 Found::Running(mut other) => self.keeper = other.keeper.take(),
                 Found::NotStarted | Found::Orphaned => {
                     let path = self.directory.path().to_owned();
-                    let swept = tokio::task::spawn_blocking(move || sweep(&path)).await;
-                    match swept.expect("sweeping does not panic") {
+                    let failed =
+                        |source| SupervisorError::Thread { purpose: "end what is left of a step", source };
+                    match aside(move || sweep(&path)).map_err(failed)?.done().await {
                         Err(SupervisorError::KeeperAlive { .. }) => tokio::time::sleep(LOCK_PAUSE).await,
                         result => return result,
                     }

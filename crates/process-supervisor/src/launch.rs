@@ -73,6 +73,7 @@ pub(crate) fn spawn_failure(program: &Path, error: &io::Error) -> NotLaunchable 
         _ if error.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error()) => {
             NotStartedKind::NotExecutable
         }
+        _ if lacks_room(error) => NotStartedKind::NoRoom,
         _ => NotStartedKind::Other,
     };
     let reason = if kind == NotStartedKind::NotFound {
@@ -81,6 +82,13 @@ pub(crate) fn spawn_failure(program: &Path, error: &io::Error) -> NotLaunchable 
         format!("{} cannot be started: {error}", program.display())
     };
     NotLaunchable { kind, reason }
+}
+
+/// No further process or thread, no memory for one, no descriptor: none of it is about the program, and all of it passes.
+fn lacks_room(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let scarce = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE];
+    scarce.iter().any(|scarce| error.raw_os_error() == Some(scarce.raw_os_error()))
 }
 
 fn resolve(program: &Path, directory: &Path, search: Option<&OsString>) -> Result<PathBuf, NotLaunchable> {

@@ -3,6 +3,7 @@
 //!
 //! See the README beside this crate for the files of an effect directory and the states of a kept child.
 
+mod beside;
 mod bounded_log;
 mod cgroup;
 mod child_end;
@@ -32,6 +33,7 @@ mod room;
 mod sandbox;
 mod sweep;
 
+pub use beside::{Aside, aside, each_side_by_side, side_by_side};
 pub use child_end::{ChildEnd, EndedBy, HowEnded, NotStartedKind};
 pub use child_spec::{COOKIE_VARIABLE, ChildSpec, ChildStdin, Limits, OverlayMount};
 pub use detached::{DetachedCommand, DetachedGroup, DetachedStdio, spawn_detached};

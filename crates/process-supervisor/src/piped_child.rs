@@ -58,7 +58,9 @@ impl PipedCommand {
         };
         let mut command = launch.command().map_err(|refused| match refused.kind {
             NotStartedKind::NotFound => SupervisorError::ProgramNotFound { program: self.program.clone() },
-            NotStartedKind::NotExecutable | NotStartedKind::Other => failed(io::Error::other(refused)),
+            NotStartedKind::NotExecutable | NotStartedKind::NoRoom | NotStartedKind::Other => {
+                failed(io::Error::other(refused))
+            }
         })?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command

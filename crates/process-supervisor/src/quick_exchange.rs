@@ -29,7 +29,9 @@ pub(super) fn run(command: &QuickCommand) -> Result<QuickOutput, QuickError> {
     };
     let mut process = launch.command().map_err(|refused| match refused.kind {
         NotStartedKind::NotFound => QuickError::NotFound { program: command.program.clone() },
-        NotStartedKind::NotExecutable | NotStartedKind::Other => failed(io::Error::other(refused)),
+        NotStartedKind::NotExecutable | NotStartedKind::NoRoom | NotStartedKind::Other => {
+            failed(io::Error::other(refused))
+        }
     })?;
     let input = if command.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
     process.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());

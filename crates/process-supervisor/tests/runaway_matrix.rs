@@ -8,6 +8,7 @@ use std::path::Path;
 use rustix::process::Signal;
 use support::{World, example, keeper, run_aside, wait_until};
 use windlass_process_supervisor::{ChildSpec, EndedBy, Found, HowEnded, find, sweep};
+use windlass_test_support::control_groups_can_be_tried;
 
 /// What it leaves behind or goes on with while its first process does something else.
 const KINDS: [(&str, &str); 14] = [
@@ -153,15 +154,22 @@ fn within_its_limits_it_ends_as_ever_and_leaves_no_group() {
     spec.limits.memory_bytes = Some(1_000_000_000);
     let end = world.run(&spec);
     assert_eq!((end.how, end.ended_by), (HowEnded::Exited { code: 3 }, None));
-    let group = world.effect().join("group.json");
-    if group.exists() {
-        assert!(world.stdout().contains("windlass-"), "it was born in the group: {}", world.stdout());
-        let text = std::fs::read_to_string(group).unwrap();
-        let group: serde_json::Value = serde_json::from_str(&text).unwrap();
-        for directory in group["directories"].as_array().unwrap() {
-            assert!(!Path::new(directory.as_str().unwrap()).exists(), "{directory} is left");
-        }
+    if !was_grouped(&world) {
+        return;
     }
+    assert!(world.stdout().contains("windlass-"), "it was born in the group: {}", world.stdout());
+    let text = std::fs::read_to_string(world.effect().join("group.json")).unwrap();
+    let group: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for directory in group["directories"].as_array().unwrap() {
+        assert!(!Path::new(directory.as_str().unwrap()).exists(), "{directory} is left");
+    }
+}
+
+/// False where this user may make no control groups, and xtask said so.
+#[track_caller]
+fn was_grouped(world: &World) -> bool {
+    let grouped = world.effect().join("group.json").exists();
+    control_groups_can_be_tried((!grouped).then(|| "the child got no control group".to_owned()))
 }
 
 #[test]
@@ -171,18 +179,17 @@ fn a_member_of_the_group_is_found_after_its_keeper_was_killed_whatever_it_left_b
     spec.limits.processes = Some(50);
     drop(world.start(&spec));
     world.wait_for_file("running");
-    let grouped = world.effect().join("group.json").exists();
     support::signal(&world.keeper_identity(), Signal::KILL);
     wait_until("the orphan", || matches!(find(&world.effect()).unwrap(), Found::Orphaned));
     sweep(&world.effect()).unwrap();
     world.assert_settled();
     let daemon = std::fs::read_to_string(world.file("daemon")).unwrap();
     let stat = format!("/proc/{}/stat", daemon.trim());
-    // One that nobody has reaped yet is dead all the same.
-    let gone = || std::fs::read_to_string(&stat).map_or(true, |line| line.contains(") Z "));
-    if grouped {
+    if was_grouped(&world) {
+        // One that nobody has reaped yet is dead all the same.
+        let gone = || std::fs::read_to_string(&stat).map_or(true, |line| line.contains(") Z "));
         wait_until("the daemon to be gone", gone);
-    } else if !gone() {
+    } else {
         let pid = rustix::process::Pid::from_raw(daemon.trim().parse().unwrap()).unwrap();
         let _ = rustix::process::kill_process(pid, Signal::KILL);
     }

@@ -2,15 +2,18 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::mpsc::sync_channel;
+use std::thread::Builder;
+use std::time;
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::time::Duration;
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
 /// From the search for the address to the last byte of the answer's head.
-const LIMIT: Duration = Duration::from_secs(10);
+const LIMIT: time::Duration = time::Duration::from_secs(10);
 /// A head that is longer is no answer.
 const LONGEST_HEAD: usize = 16 * 1024;
 
@@ -76,7 +79,7 @@ impl Resolver for Guard {
         config: &Config,
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        let found = DefaultResolver::default().resolve(uri, config, timeout)?;
+        let found = looked_up(uri, config, timeout)?;
         if let Reach::Only(allowed) = self.0
             && let Some(other) = found.iter().find(|address| !allowed(address.ip()))
         {
@@ -84,6 +87,20 @@ impl Resolver for Guard {
         }
         Ok(found)
     }
+}
+
+/// As usual, on a thread that nobody waits for longer than they want to: a name server may be silent. The library would start
+/// one itself, and panic where there is no room for it.
+fn looked_up(uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
+    let (tell, told) = sync_channel(1);
+    let (uri, config) = (uri.clone(), config.clone());
+    let unlimited = NextTimeout { after: Duration::NotHappening, ..timeout };
+    let look = move || {
+        // Whoever asked may have gone.
+        let _ = tell.send(DefaultResolver::default().resolve(&uri, &config, unlimited));
+    };
+    let _ = Builder::new().name("look-up".to_owned()).spawn(look)?;
+    told.recv_timeout(*timeout.after).unwrap_or(Err(ureq::Error::Timeout(timeout.reason)))
 }
 
 #[cfg(test)]

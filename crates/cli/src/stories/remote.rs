@@ -8,6 +8,7 @@ use std::time::Duration;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use windlass_control_api::stories::{Answer, Answering, Call, Method, StoryApi, Unreachable};
 use windlass_control_api::{Code, Fault};
+use windlass_process_supervisor::aside;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 /// For a plan that takes its time, on its way and at the server.
@@ -59,8 +60,10 @@ impl StoryApi for Remote {
                 let call = remembered.told(&server, call);
                 send(&agent, &server, &call).map(|answer| remembered.heard(&server, &call, answer))
             };
-            let sent = tokio::task::spawn_blocking(asked).await;
-            sent.unwrap_or_else(|_| Err(Unreachable("the request was given up".into())))
+            match aside(asked) {
+                Ok(sent) => sent.done().await,
+                Err(error) => Err(Unreachable(format!("there is no room for a thread to ask it: {error}"))),
+            }
         })
     }
 }

@@ -3,6 +3,7 @@
 
 mod books;
 mod escaping;
+mod landed;
 mod remains;
 
 use crate::invariants::{Left, Watched};

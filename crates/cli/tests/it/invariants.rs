@@ -4,6 +4,9 @@
 //! (7) caps never go back. The eighth, that it ends as undisturbed, each story compares itself. Must not know what was done.
 
 use crate::disturbed::{Books, Remains, Steps};
+use crate::scene::Scene;
+use std::collections::BTreeSet;
+use std::path::Path;
 use windlass_test_support::{Repository, Untouched, World, wait_until};
 
 /// A story that is looked after from its beginning.
@@ -63,12 +66,33 @@ impl Left {
     }
 }
 
-/// Mounts below the world that no test made: those of a step's sandbox or overlay.
+/// Mounts below the world that no test made: those of a step's sandbox or overlay, whoever on this machine still sees them. They
+/// are made in namespaces of their own, which live as long as any process that is in one, ours or not.
 fn mounts_of_steps(world: &World) -> Vec<String> {
-    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    let places = mounts.lines().filter_map(|line| line.split(' ').nth(1));
     let root = world.path().to_str().expect("a readable place");
     // What a test lays under a world stands right below it.
     let deep = |place: &&str| place.strip_prefix(root).is_some_and(|inside| inside.matches('/').count() > 1);
-    places.filter(deep).map(str::to_owned).collect()
+    let processes = std::fs::read_dir("/proc").expect("there are processes").flatten();
+    // One that ends meanwhile sees nothing any more.
+    let seen = processes.filter_map(|process| std::fs::read_to_string(process.path().join("mounts")).ok());
+    let places = |mounts: String| -> Vec<String> {
+        mounts.lines().filter_map(|line| line.split(' ').nth(1)).filter(deep).map(str::to_owned).collect()
+    };
+    let all: BTreeSet<String> = seen.flat_map(places).collect();
+    all.into_iter().collect()
+}
+
+#[test]
+fn a_mount_that_only_another_process_sees_is_found() {
+    let world = Scene::new().world;
+    let (place, made) = (world.path().join("left/place"), world.shared("made"));
+    std::fs::create_dir_all(&place).unwrap();
+    std::fs::create_dir_all(made.parent().unwrap()).unwrap();
+    let line = format!("mount -t tmpfs none {} && : > {} && exec sleep 600", place.display(), made.display());
+    let own = if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" };
+    let process = world.start(Path::new("/usr/bin/unshare"), &[own, "sh", "-c", &line]);
+    wait_until("the mount", || made.exists().then_some(()));
+    assert_eq!(mounts_of_steps(&world), [place.to_str().unwrap()]);
+    let _ = process.kill();
+    wait_until("its end", || mounts_of_steps(&world).is_empty().then_some(()));
 }

@@ -3,6 +3,7 @@
 
 mod clock;
 mod every_loop;
+mod few_processes;
 mod full_disk;
 mod missing_means;
 mod read_only;

@@ -5,7 +5,7 @@ mod changes;
 mod cheats;
 mod kills;
 mod people;
-mod users;
+pub(crate) mod users;
 
 use crate::scene::Scene;
 use windlass_test_support::{Script, When, overlays_can_be_tried};

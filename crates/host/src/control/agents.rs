@@ -13,7 +13,7 @@ use windlass_agent_drivers::{
 use windlass_control_api::agents::{AgentView, LoginView, VersionState};
 use windlass_control_api::{Code, Fault};
 use windlass_git_workspaces::Checkout;
-use windlass_process_supervisor::{QuickCommand, QuickError};
+use windlass_process_supervisor::{QuickCommand, QuickError, aside};
 
 /// A version is told in a moment; a program that needs longer is not asked on.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -116,13 +116,15 @@ pub(super) async fn ask(
     for program in programs {
         let Some(path) = find(environment, program.as_str()) else { continue };
         let Some(question) = question(environment, *program, path) else { continue };
-        asked.push((*program, tokio::task::spawn_blocking(move || answer(&question))));
+        asked.push((*program, aside(move || answer(&question))));
     }
     let mut answers = BTreeMap::new();
     for (program, answer) in asked {
-        if let Ok(answer) = answer.await {
-            answers.insert(program, answer);
-        }
+        let answer = match answer {
+            Ok(answer) => answer.done().await,
+            Err(error) => Answer::Fails { why: format!("there is no room for a thread to ask it: {error}") },
+        };
+        answers.insert(program, answer);
     }
     answers
 }

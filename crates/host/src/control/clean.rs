@@ -11,7 +11,7 @@ pub(crate) mod shared;
 
 use super::resume::Silence;
 use super::scratch::Scratch;
-use super::{disk_budget, find};
+use super::{disk_budget, find, rerun};
 use crate::context::RunContext;
 use crate::effect_runner::by_hand::Place;
 use crate::fault::{git_fault, journal_fault};
@@ -75,6 +75,10 @@ pub(crate) async fn clean(host: &Host, command: Clean) -> Result<CleanReport, Fa
                 let done = done.and_then(|()| checkouts::sweep(&context, &head, command.mode, &mut report));
                 repository.release(host, done).await?;
                 scratch(host, (&head, &stored), Path::new(common_dir), command.mode, &mut report)?;
+                if let Some(place) = rerun::clean(host, &head.run, protocol, command.mode).await? {
+                    let why = "checks that were run again and cut off left it".to_owned();
+                    report.items.push(item(&head, "scratch files", &place.display().to_string(), why));
+                }
             }
             Err(fault) if fault.code == Code::RepositoryHeld => {
                 report.kept.push(item(&head, "run", &protocol.place().run_dir, fault.message));

@@ -3,7 +3,7 @@
 
 use super::trust;
 use crate::clock::SystemClock;
-use crate::fault::{bug, git_fault};
+use crate::fault::{git_fault, no_thread};
 use crate::host::Host;
 use crate::notify::{Channel, Deliveries, Failed, Message, Patience, Plan, desktop_is_there, send};
 use crate::settings::Environment;
@@ -13,6 +13,7 @@ use windlass_control_api::views::{DiagnosisLine, Health};
 use windlass_control_api::{Code, Fault};
 use windlass_engine::Clock;
 use windlass_git_workspaces::Checkout;
+use windlass_process_supervisor::aside;
 
 /// One try through every channel at once, beside what is on its way.
 pub(crate) async fn test(host: &Host, repository: Option<&Path>) -> Result<NotifyReport, Fault> {
@@ -36,7 +37,7 @@ pub(crate) async fn test(host: &Host, repository: Option<&Path>) -> Result<Notif
     for channel in plan.channels {
         let (kit, message) = (host.courier.kit().clone(), message.clone());
         let own = host.courier.deliveries().place(&format!("{}.{}", message.id, channel.word()));
-        tries.push(tokio::task::spawn_blocking(move || {
+        let tried = aside(move || {
             let view = |state, why: &str| view(&message, &channel, (state, 1, why));
             if channel == Channel::Desktop
                 && let Err(why) = desktop_is_there(&kit.environment)
@@ -47,11 +48,12 @@ pub(crate) async fn test(host: &Host, repository: Option<&Path>) -> Result<Notif
                 Ok(()) => view(DeliveryState::Sent, ""),
                 Err(trouble) => view(DeliveryState::Failed, trouble.words()),
             }
-        }));
+        });
+        tries.push(tried.map_err(|error| no_thread("a channel", &error))?);
     }
     let mut deliveries = Vec::new();
     for tried in tries {
-        deliveries.push(tried.await.map_err(|error| bug(format!("a channel broke: {error}")))?);
+        deliveries.push(tried.done().await);
     }
     Ok(NotifyReport { deliveries })
 }
@@ -64,8 +66,8 @@ pub(crate) async fn retry(host: &Host) -> Result<NotifyReport, Fault> {
         host.courier.wake();
     }
     let courier = host.courier.clone();
-    let waited = tokio::task::spawn_blocking(move || courier.finish(Patience::Long)).await;
-    waited.map_err(|error| bug(format!("the courier broke: {error}")))?;
+    let waited = aside(move || courier.finish(Patience::Long));
+    waited.map_err(|error| no_thread("the courier", &error))?.done().await;
     let still = standing(&deliveries, None);
     let views = taken.iter().map(|one| {
         let sent = view(&one.message, &one.channel, (DeliveryState::Sent, 1, ""));

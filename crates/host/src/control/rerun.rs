@@ -5,20 +5,25 @@ use super::find;
 use super::verify::{failed, judged, passed};
 use crate::context::{RunContext, git_commit, git_tree};
 use crate::effect_runner::{checks_on, printed_by};
-use crate::fault::{file_fault, git_fault, journal_fault};
+use crate::fault::{file_fault, git_fault, journal_fault, supervisor_fault};
 use crate::host::Host;
 use crate::state_dir::make_private;
 use std::collections::BTreeMap;
 use std::fs::TryLockError;
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_artifact_formats::goal_loop::{TestsExit, TestsRun};
+use windlass_control_api::commands::CleanMode;
 use windlass_control_api::views::VerificationCheck;
 use windlass_control_api::{Code, Fault};
 use windlass_engine::Stored;
-use windlass_protocols::effect::{Purpose, RunChecks, StepLimits, SuitePurpose};
+use windlass_process_supervisor::{Found, sweep};
+use windlass_protocols::effect::{InspectGate, Purpose, RunChecks, StepLimits, SuitePurpose};
+use windlass_protocols::kernel::gate::GateReport;
 use windlass_protocols::outcome::{ReadingStatus, StepEnd};
 use windlass_protocols::protocol::judged_task::spec::{AuditPolicy, Landing, OnNeedsHuman, TaskSpec};
+use windlass_protocols::protocol::roadmap_rounds::facts::Fact as RoadmapFact;
 use windlass_protocols::protocol::{Protocol, Spec};
 use windlass_protocols::{ArtifactRef, Effect, EffectId, Fact, Millis, Outcome, Role, RunId, TaskId, TreeId};
 
@@ -42,7 +47,7 @@ struct Command {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Ended {
     As(StepEnd),
-    /// Of a sensor only this is recorded.
+    /// Of a sensor, and of a check on a round, only this is recorded.
     Green(bool),
 }
 
@@ -90,7 +95,7 @@ pub(crate) async fn rerun(host: &Host, name: &str) -> Result<Vec<VerificationChe
     }
     let context = Arc::new(clean_place(host, &head.run, protocol)?);
     let _alone = alone(host, &context)?;
-    clear(host, &context)?;
+    clear(host, &context).await?;
     let mut checks = Vec::new();
     let mut number = 0;
     let mut done = Ok(());
@@ -101,10 +106,36 @@ pub(crate) async fn rerun(host: &Host, name: &str) -> Result<Vec<VerificationChe
             break;
         }
     }
-    clear(host, &context)?;
-    let directory = host.state.run(&context.run);
-    std::fs::remove_dir_all(&directory).map_err(|error| file_fault("remove", &directory, &error))?;
+    remove(host, &context).await?;
     done.map(|()| checks)
+}
+
+/// Takes away what one that was killed left, and comes back with where that is. One that is at work is let be.
+pub(crate) async fn clean(
+    host: &Host,
+    id: &RunId,
+    protocol: &Protocol,
+    mode: CleanMode,
+) -> Result<Option<PathBuf>, Fault> {
+    let directory = host.state.run(&own_name(id));
+    if !directory.is_dir() {
+        return Ok(None);
+    }
+    let context = clean_place(host, id, protocol)?;
+    let _alone = match alone(host, &context) {
+        Err(fault) if fault.code == Code::NotAllowedNow => return Ok(None),
+        locked => locked?,
+    };
+    if mode == CleanMode::Remove {
+        remove(host, &context).await?;
+    }
+    Ok(Some(directory))
+}
+
+async fn remove(host: &Host, context: &RunContext) -> Result<(), Fault> {
+    clear(host, context).await?;
+    let directory = host.state.run(&context.run);
+    std::fs::remove_dir_all(&directory).map_err(|error| file_fault("remove", &directory, &error))
 }
 
 /// Two at once would work in one place. The lock goes with its process, however that ends.
@@ -131,7 +162,8 @@ fn alone(host: &Host, context: &RunContext) -> Result<std::fs::File, Fault> {
 }
 
 /// The place with all that was made in it, also by one who was killed: what it recorded must not be taken for an answer.
-fn clear(host: &Host, context: &RunContext) -> Result<(), Fault> {
+async fn clear(host: &Host, context: &RunContext) -> Result<(), Fault> {
+    end_what_still_runs(&host.state.run(&context.run).join("effects")).await?;
     let worktree = context.repository.worktree_at(&context.worktree(Role::Judge)).map_err(git_fault)?;
     context.repository.drop_copy(&worktree).map_err(git_fault)?;
     let directory = host.state.run(&context.run);
@@ -140,6 +172,27 @@ fn clear(host: &Host, context: &RunContext) -> Result<(), Fault> {
         let removed =
             if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
         removed.map_err(|error| file_fault("remove", &path, &error))?;
+    }
+    Ok(())
+}
+
+/// The checks of one that was killed outlive it, and would go on in a place that is gone.
+async fn end_what_still_runs(effects: &Path) -> Result<(), Fault> {
+    let below = |directory: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+    };
+    for effect in below(effects) {
+        for directory in below(&effect).into_iter().chain([effect]) {
+            match windlass_process_supervisor::find(&directory).map_err(supervisor_fault)? {
+                Found::Running(mut child) => {
+                    child.kill().map_err(supervisor_fault)?;
+                    child.wait().await.map_err(supervisor_fault)?;
+                }
+                Found::Orphaned => drop(sweep(&directory).map_err(supervisor_fault)?),
+                Found::NotStarted | Found::Ended(_) => {}
+            }
+        }
     }
     Ok(())
 }
@@ -204,7 +257,7 @@ fn recorded(host: &Host, id: &RunId, stored: &[Stored], protocol: &Protocol) -> 
         Protocol::FeedbackControl(state) => state.plant.clone(),
         // The newest commit's, whatever was tried after it.
         Protocol::GoalContract(state) => state.head.as_ref().map(|(_, tree)| tree.clone()),
-        Protocol::RoadmapRounds(_) => None,
+        Protocol::RoadmapRounds(_) => return of_merged_rounds(host, id, stored),
     };
     let mut asked: BTreeMap<EffectId, Effect> = BTreeMap::new();
     let mut found: BTreeMap<String, Recorded> = BTreeMap::new();
@@ -224,6 +277,51 @@ fn recorded(host: &Host, id: &RunId, stored: &[Stored], protocol: &Protocol) -> 
         }
     }
     Ok(found.into_values().collect())
+}
+
+/// What was run on the content of each round that was merged, in their order: it is looked at where a round changes what measures
+/// it, and where its planner did it alone. What was run on an earlier state of a round says nothing of what was merged.
+fn of_merged_rounds(host: &Host, id: &RunId, stored: &[Stored]) -> Result<Vec<Recorded>, Fault> {
+    let mut asked: BTreeMap<EffectId, InspectGate> = BTreeMap::new();
+    let mut ran: BTreeMap<TreeId, (InspectGate, Box<GateReport>)> = BTreeMap::new();
+    let mut content: BTreeMap<String, TreeId> = BTreeMap::new();
+    let mut merged = Vec::new();
+    for row in stored {
+        match row.fact(id).map_err(journal_fault)? {
+            Fact::EffectRequested { effect, request: Effect::InspectGate(request) } => {
+                asked.insert(effect, request);
+            }
+            Fact::EffectSettled { effect, outcome: Outcome::GateInspected(report) } => {
+                // Only such a request says of every command how it ended on the content as it is.
+                if let Some(request) = asked.remove(&effect).filter(|request| request.unmeasured) {
+                    ran.insert(request.tree.clone(), (request, report));
+                }
+            }
+            Fact::RoadmapRounds(RoadmapFact::GateLooked { looked }) => {
+                content.insert(looked.round, looked.tree);
+            }
+            Fact::RoadmapRounds(RoadmapFact::RoundMerged { round, .. }) => merged.push(round),
+            _ => {}
+        }
+    }
+    let trees = merged.iter().filter_map(|round| content.get(round));
+    Ok(trees
+        .filter_map(|tree| ran.get(tree))
+        .map(|(request, report)| inspected(host, request, report))
+        .collect())
+}
+
+fn inspected(host: &Host, asked: &InspectGate, report: &GateReport) -> Recorded {
+    let command = |(part, text): (usize, &String)| {
+        let green = !report.red.contains(text);
+        let name = format!("logs/gate-{}.log", part + 1);
+        let log = report.evidence.iter().find(|log| log.name == name);
+        let printed = log.and_then(|log| host.evidence.read(log).ok()).unwrap_or_default();
+        let end = StepEnd::Exited { code: i32::from(!green) };
+        Command { text: text.clone(), ended: Ended::Green(green), tests: tests_in(&printed, &end) }
+    };
+    let commands = asked.commands.iter().enumerate().map(command).collect();
+    Recorded { tree: asked.tree.clone(), limits: asked.limits, commands }
 }
 
 fn of_pair(host: &Host, request: Effect, outcome: Outcome) -> Option<(String, Recorded)> {
@@ -277,11 +375,16 @@ fn of_pair(host: &Host, request: Effect, outcome: Outcome) -> Option<(String, Re
     }
 }
 
+/// Under which it has a private directory, and no journal.
+fn own_name(id: &RunId) -> RunId {
+    RunId::new(format!("rerun-of-{id}"))
+}
+
 /// As for a task that nobody works on, in a worktree of its own.
 fn clean_place(host: &Host, id: &RunId, protocol: &Protocol) -> Result<RunContext, Fault> {
     let mut context = find::context(host, id, protocol)?;
     let mut place = protocol.place().clone();
-    let own = RunId::new(format!("rerun-of-{id}"));
+    let own = own_name(id);
     place.run_dir = host.state.run(&own).join("place").to_string_lossy().into_owned();
     let spec = TaskSpec {
         task: TaskId::new("rerun"),

@@ -6,14 +6,15 @@ use super::listen::Watch;
 use crate::clock::SystemClock;
 use crate::context::RunContext;
 use crate::durable_file::ensure;
-use crate::fault::{bug, supervisor_fault};
+use crate::fault::{bug, no_room, no_thread, supervisor_fault};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::watch;
 use windlass_control_api::{Code, Fault};
 use windlass_engine::Clock;
 use windlass_process_supervisor::{
-    ChildEnd, ChildSpec, EndedBy, Found, HowEnded, KeptChild, Secrets, start, sweep,
+    ChildEnd, ChildSpec, EndedBy, Found, HowEnded, KeptChild, NotStartedKind, Secrets, aside, forget, start,
+    sweep,
 };
 use windlass_protocols::effect::StepLimits;
 use windlass_protocols::outcome::{StepEnd, Trouble, Usage};
@@ -39,17 +40,29 @@ const LAST_WORDS_BYTES: usize = 2048;
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(error) => Err(bug(format!("a step ended in an unforeseen way: {error}"))),
-    }
+    aside(work).map_err(|error| no_thread("a step", &error))?.done().await
 }
 
 /// Runs a child to its end under the keeper of this directory, whoever started it.
 ///
 /// `prepare` is called only when no keeper ever came to the point of starting it. `None` when it was never started
-/// because everything is told to end.
+/// because everything is told to end. One for which the machine had no room is a fault, and started when it is asked for
+/// again.
 pub(super) async fn child_in(
+    context: &RunContext,
+    directory: PathBuf,
+    telling: (Told, Option<Watch>),
+    prepare: impl FnOnce() -> Result<(ChildSpec, Secrets), Fault> + Send + 'static,
+) -> Result<Option<ChildEnd>, Fault> {
+    let end = end_of_child(context, directory.clone(), telling, prepare).await?;
+    if let Some(ChildEnd { how: HowEnded::NotStarted { reason, why: NotStartedKind::NoRoom }, .. }) = &end {
+        forget(&directory).map_err(supervisor_fault)?;
+        return Err(no_room(reason.clone()));
+    }
+    Ok(end)
+}
+
+async fn end_of_child(
     context: &RunContext,
     directory: PathBuf,
     (mut told, watch): (Told, Option<Watch>),
@@ -101,7 +114,7 @@ pub(super) async fn command_in(
     if let Found::Ended(end) = found
         && lost_output(&end, &directory).is_some()
     {
-        windlass_process_supervisor::forget(&directory).map_err(supervisor_fault)?;
+        forget(&directory).map_err(supervisor_fault)?;
     }
     let end = child_in(context, directory.clone(), (told, None), prepare).await?;
     match end.as_ref().and_then(|end| lost_output(end, &directory)) {

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::{Builder, scope};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::pipe;
@@ -28,14 +29,17 @@ pub(super) fn spawn(
             let devices = DEVICES.iter().map(Path::new);
             // Landlock holds the thread that asks for it and whatever that thread starts. A thread that then ends costs less
             // than a process that then becomes the child, and leaves the rest of the keeper as it was.
-            std::thread::scope(|scope| {
+            scope(|scope| {
                 let fenced = || {
                     let places = sandbox.writable.iter().map(PathBuf::as_path);
                     landlock::restrict_this_thread(places.chain(devices))
                         .map_err(|error| no_fence(&error))?;
                     started(&mut command, stdin, launch.program)
                 };
-                scope.spawn(fenced).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                let thread = Builder::new()
+                    .spawn_scoped(scope, fenced)
+                    .map_err(|error| spawn_failure(launch.program, &error))?;
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })
         }
         Some(_) => through_launcher(launch, stdin, (sandbox, None)),

@@ -1,7 +1,9 @@
 //! One doer that tries every way out of its fence it can think of, with each of the kernel's means and as whoever runs this. What
-//! it got done it notes; nothing may be in its notes.
+//! it got done it notes; nothing may be in its notes. The same script succeeds where nothing holds it, so it is no empty threat.
 
+use super::every_loop::outside::an_outbox;
 use super::passing_doer_also;
+use crate::overlays::users::give_to_nobody;
 use crate::scene::Scene;
 use std::path::Path;
 use windlass_test_support::{Background, Output, Script, When};
@@ -13,7 +15,7 @@ const WAYS_OUT: [&str; 34] = [
     "echo x >> $C/.git/config",
     "echo x > $C/.git/hooks/post-checkout",
     "rm -r $C/.git/worktrees",
-    "git -C $C commit --allow-empty -qm x",
+    "git -C $C -c user.name=x -c user.email=x commit --allow-empty -qm x",
     "ln $C/README.md linked && echo x > linked",
     "ln -s $C/README.md pointing && echo x > pointing",
     "mv $C/README.md taken",
@@ -21,7 +23,7 @@ const WAYS_OUT: [&str; 34] = [
     "echo x >> $S/journal.db",
     "echo x > $S/runs/planted",
     "echo x > $O/../exit.json",
-    "echo x > $O/../prompt.md",
+    "rm -f $O/../prompt.md && echo x > $O/../prompt.md",
     "mkdir -p $O/../../99/outbox",
     "mv $O $O.mine",
     "echo x >> $W",
@@ -45,21 +47,65 @@ const WAYS_OUT: [&str; 34] = [
     "mknod disk b 8 0",
 ];
 
-/// The attacks as one script beside the agents'.
-fn attacks(scene: &Scene, victim: u32) -> String {
-    let repository = scene.repository.text();
-    let (state, program) = (scene.world.state_dir(), scene.world.program().display().to_string());
+/// Those that not every user and kernel has without a fence either.
+const FOR_SOME: [&str; 5] = [": > /proc", "nsenter", "unshare", "chroot", "mknod"];
+
+/// What the way before may have taken from the next one.
+const PUT_RIGHT: &str = "mkdir -p $O $HOME/.cache $HOME/bin $HOME/.local/share/claude/versions $C/.git/worktrees $C/.git/hooks; \
+    [ -f $C/README.md ] || echo r > $C/README.md; rm -rf linked pointing taken disk $O.mine $HOME/.cache.mine";
+
+/// All attacks, each after these words. It is given an outbox, the place for its notes, and this program.
+fn script(scene: &Scene, victim: u32, before: &str) -> String {
+    let (repository, state) = (scene.repository.text(), scene.world.state_dir());
     let mut lines = vec![format!(
-        "C={repository}; R=$(cd ../..; pwd); O=$1; S={}; V={victim}; W={program}; N=$2\n\
+        "C={repository}; R=$(cd ../..; pwd); O=$1; S={}; V={victim}; W=$3; N=$2\n\
          K=$(cut -d' ' -f4 /proc/$PPID/stat)\ncd $N; : > tried",
         state.display()
     )];
     lines.extend(WAYS_OUT.map(|way| {
         let name = way.replace('"', "");
-        format!("if ({way}) > /dev/null 2>&1; then echo '{name}' >> $N/ways-out; fi")
+        format!("{before}\nif ({way}) > /dev/null 2>&1; then echo '{name}' >> $N/ways-out; fi")
     }));
-    std::fs::write(scene.world.shared("attacks.sh"), lines.join("\n")).unwrap();
-    "{ run = ['sh', '{script_dir}/attacks.sh', '{outbox}', '{script_dir}'] }".to_owned()
+    lines.join("\n")
+}
+
+/// The attacks as one script beside the agents'.
+fn attacks(scene: &Scene, victim: u32) -> String {
+    std::fs::write(scene.world.shared("attacks.sh"), script(scene, victim, "")).unwrap();
+    let program = scene.world.program().display();
+    format!("{{ run = ['sh', '{{script_dir}}/attacks.sh', '{{outbox}}', '{{script_dir}}', '{program}'] }}")
+}
+
+/// What is left of the world afterwards is worth nothing.
+#[track_caller]
+fn leads_out_without_a_fence(scene: &Scene, who: As) {
+    let place = scene.world.shared("outside");
+    std::fs::create_dir(&place).unwrap();
+    let victim = a_process(scene, who);
+    std::fs::write(place.join("attacks.sh"), script(scene, victim.pid(), PUT_RIGHT)).unwrap();
+    // Not the program itself, which others run.
+    std::fs::write(place.join("program"), "").unwrap();
+    let (place_text, outbox) = (place.display(), an_outbox(&scene.world));
+    // Below two shells, as below an agent and its keeper.
+    let line = format!(
+        "sh -c 'sh {place_text}/attacks.sh {} {place_text} {place_text}/program; :'; :",
+        outbox.display()
+    );
+    let said = match who {
+        As::WhoeverTests => scene.world.run(Path::new("/bin/sh"), scene.world.path(), &["-c", &line], ""),
+        As::Nobody => {
+            give_to_nobody(scene.world.path());
+            let words = [&NOBODY[..], &["sh", "-c", &line]].concat();
+            scene.world.run(Path::new(SETPRIV), scene.world.path(), &words, "")
+        }
+    };
+    let _ = said.exits_with(0);
+    let _ = victim.kill();
+    let ways_out = std::fs::read_to_string(place.join("ways-out")).unwrap_or_default();
+    let closed = |way: &String| !ways_out.lines().any(|out| out == way);
+    let everybody_s = WAYS_OUT.iter().filter(|way| !FOR_SOME.iter().any(|some| way.starts_with(some)));
+    let closed: Vec<String> = everybody_s.map(|way| way.replace('"', "")).filter(closed).collect();
+    assert_eq!(closed, Vec::<String>::new(), "these lead nowhere by themselves");
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,8 +153,7 @@ fn finds_no_way_out(means: &str, who: As) {
     };
     let agent = agent_of(&scene, 1);
     if who == As::Nobody {
-        let all = ["-R", "65534:65534", scene.world.path().to_str().unwrap()];
-        let _ = scene.world.run(Path::new("/bin/chown"), scene.world.path(), &all, "").exits_with(0);
+        give_to_nobody(scene.world.path());
     }
     let victim = a_process(&scene, who);
     let _ = agent_of(&scene, victim.pid());
@@ -129,6 +174,7 @@ fn finds_no_way_out(means: &str, who: As) {
     }
     let content = std::fs::read_to_string(scene.repository.path().join("README.md")).unwrap();
     assert_ne!(content, "x\n");
+    leads_out_without_a_fence(&scene, who);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 mod hazards;
 mod obedient;
-mod outside;
+pub(super) mod outside;
 mod plants;
 
 use crate::under_attack::{Attacked, Loop};

@@ -2,6 +2,7 @@
 
 use super::Steps;
 use super::escaping::{STARTED, TOKENS_OF_EACH};
+use super::landed;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use windlass_test_support::World;
@@ -96,22 +97,10 @@ impl Books {
         wrong
     }
 
-    /// Trees that landed and were not what the judge and the auditor passed last, of all task loops.
+    /// What landed and was not what those who look at it passed last.
     pub(crate) fn landed_unseen(&self) -> Vec<String> {
         let of_run = |(run, book): (&String, &RunBook)| -> Vec<String> {
-            let facts: Vec<&Value> = book.data("judged-task").collect();
-            let Some(landed) = facts.iter().find_map(|fact| fact["landed"]["tree"].as_str()) else {
-                return Vec::new();
-            };
-            let seen = |role: &str| {
-                let verdict = |fact: &&&Value| fact["verdict-taken"]["role"] == role;
-                facts.iter().rev().find(verdict).map(|fact| &fact["verdict-taken"])
-            };
-            let judged = ["judge", "auditor"].into_iter().filter_map(|role| Some((role, seen(role)?)));
-            let other = judged.filter(|(_, said)| said["tree"] != landed || said["word"] != "pass");
-            other
-                .map(|(role, said)| format!("{landed} landed in {run}, and the {role} said {said}"))
-                .collect()
+            landed::unseen(&book.facts).into_iter().map(|wrong| format!("{run}: {wrong}")).collect()
         };
         self.runs.iter().flat_map(of_run).collect()
     }
@@ -203,21 +192,6 @@ mod tests {
         let mut free = books(&[(1, ended())], &[1]);
         free.runs.get_mut("r").unwrap().spent.insert("tokens".to_owned(), 0);
         assert!(wrong(&free, Steps::AllKnown).contains("the books say 0"));
-    }
-
-    #[test]
-    fn a_tree_that_landed_and_was_not_judged_is_found() {
-        let verdict = |role: &str, tree: &str| json!({ "verdict-taken": { "role": role, "word": "pass", "tree": tree } });
-        let landed = |judged: &str, audited: &str| {
-            let told =
-                [verdict("judge", judged), verdict("auditor", audited), json!({ "landed": { "tree": "t" } })];
-            let facts = told.iter().map(|data| fact("judged-task", data)).collect();
-            let book = RunBook { facts, round: 1, spent: BTreeMap::new() };
-            Books { runs: BTreeMap::from([("r".to_owned(), book)]), started: Vec::new() }.landed_unseen()
-        };
-        assert_eq!(landed("t", "t"), Vec::<String>::new());
-        assert!(landed("other", "t")[0].contains("the judge said"), "{:?}", landed("other", "t"));
-        assert!(landed("t", "other")[0].contains("the auditor said"), "{:?}", landed("t", "other"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::{honest_files, in_every_loop, noted, places, shell};
 use crate::under_attack::{Attacked, Loop};
 use serde_json::Value;
 use std::path::PathBuf;
+use windlass_test_support::World;
 
 const ATTACKS: [(&str, &str); 13] = [
     ("another role's answer", "mkdir -p $O/../../9/outbox && echo x > $O/../../9/outbox/verdict.json"),
@@ -68,18 +69,18 @@ fn held_by(attacked: &Attacked) -> Vec<String> {
 /// The same words where nothing holds whoever says them.
 fn succeeds_outside(attacked: &Attacked) {
     std::fs::remove_file(attacked.world.shared("tried")).unwrap();
-    let outbox = an_outbox(attacked);
+    let outbox = an_outbox(&attacked.world);
     let line = format!("WINDLASS_OUTBOX={}; {}{}", outbox.display(), places(attacked), attempts());
     let shell = std::path::Path::new("/bin/sh");
     let _ = attacked.world.run(shell, attacked.world.path(), &["-c", &line], "").exits_with(0);
     assert_eq!(noted(attacked, "tried"), all("succeeded"), "the attack itself is wrong");
 }
 
-fn an_outbox(attacked: &Attacked) -> PathBuf {
+/// Of any step of any run.
+pub(in crate::cheats) fn an_outbox(world: &World) -> PathBuf {
     let below =
         |directory: PathBuf| std::fs::read_dir(directory).unwrap().flatten().map(|entry| entry.path());
-    let mut effects =
-        below(attacked.world.state_dir().join("runs")).flat_map(|run| below(run.join("effects")));
+    let mut effects = below(world.state_dir().join("runs")).flat_map(|run| below(run.join("effects")));
     effects.find(|effect| effect.join("outbox").is_dir()).expect("some step had an outbox").join("outbox")
 }
 
