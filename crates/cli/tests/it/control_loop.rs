@@ -2,6 +2,7 @@
 //! and kills at every place.
 
 pub(crate) mod crashes;
+mod dialects;
 mod dirty;
 mod errors;
 mod gate;
@@ -9,6 +10,7 @@ mod hints;
 mod leftovers;
 mod measurement;
 mod nested;
+mod original;
 pub(crate) mod plant;
 mod rows;
 mod steadiness;

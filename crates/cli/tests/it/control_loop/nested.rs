@@ -3,7 +3,7 @@
 use super::plant::{ADDING_ACTUATOR, Plant, outcome};
 
 /// Each level wants another value: what the plan of the one above it says, or the task.
-const CASCADE: &str = r#"v=$(cat value)
+pub(super) const CASCADE: &str = r#"v=$(cat value)
 case "$WINDLASS_LABEL" in *.*.*) want=$((v < 3 ? (v + 1) : 3)) ;; *) want=3 ;; esac
 if [ "$v" -ge 3 ]; then printf -- '---\ntarget-met: true\n---\n\n## Gap Analysis\n\nThere.\n'
 else printf -- '---\ntarget-met: false\n---\n\n## Gap Analysis\n\nThe value is %s.\n\n## Action Plan (setpoint for inner loop)\n\n### Reach it\n\nBring the value to 3.\n' "$v"
