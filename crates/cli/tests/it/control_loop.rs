@@ -4,6 +4,7 @@
 pub(crate) mod crashes;
 mod dialects;
 mod dirty;
+mod edited_setup;
 mod errors;
 mod gate;
 mod hints;
