@@ -9,6 +9,7 @@ mod errors;
 mod gate;
 mod hints;
 mod leftovers;
+mod locks;
 mod measurement;
 mod nested;
 mod original;
