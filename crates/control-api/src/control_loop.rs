@@ -53,6 +53,8 @@ pub struct ControlReport {
     /// References under which work is kept that an actuator left unfinished.
     pub kept: Vec<String>,
     pub nodes: Vec<NodeView>,
+    /// Files of the set-up that somebody edited meanwhile; the run worked on with what it had pinned.
+    pub setup_edited: Vec<String>,
     /// What to do with the branch now, as commands.
     pub next_steps: Vec<String>,
 }

@@ -5,6 +5,7 @@ use crate::error::GitError;
 use crate::git_command::GitCall;
 use crate::id_memory::Trailers;
 use crate::ids::{Commit, CommitId, TreeId};
+use crate::repo_path::RepoPath;
 use crate::repository::Repository;
 
 /// How far back commits of our own are followed without git.
@@ -48,6 +49,21 @@ impl Repository {
             self.told.ancestors().keep(question, &holds);
         }
         Ok(holds)
+    }
+
+    /// Files under these places that two commits do not have alike. Neither needs to be imported.
+    pub fn differing_in_history(
+        &self,
+        one: &CommitId,
+        other: &CommitId,
+        places: &[&str],
+    ) -> Result<Vec<RepoPath>, GitError> {
+        let call = self.history_call()?.args(["--literal-pathspecs", "diff-tree", "-r", "-z", "--name-only"]);
+        let call =
+            call.args(["--no-renames", one.as_str(), other.as_str(), "--"]).args(places.iter().copied());
+        let printed = call.run()?;
+        let paths = printed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        Ok(paths.map(RepoPath::new).collect())
     }
 
     /// Values of a trailer in the messages from `last` back to `base`, which is left out, each commit the first parent of

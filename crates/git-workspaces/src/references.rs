@@ -16,6 +16,9 @@ use crate::ids::{Commit, CommitId, TreeId};
 use crate::reference_locks::{self, InHand};
 use crate::repository::Repository;
 
+/// So often a locked reference is tried, which takes a second or two.
+const LOCKED_TRIES: usize = 10;
+
 /// How a compare-and-swap ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReferenceUpdate {
@@ -254,7 +257,18 @@ impl Repository {
         self.reference_transaction(&instructions).map(drop)
     }
 
+    /// A lock that another git holds for a moment is waited for: each time it is asked, git itself waits for a part of a second.
     fn reference_transaction(&self, instructions: &str) -> Result<Vec<u8>, GitError> {
+        for _ in 1..LOCKED_TRIES {
+            match self.try_transaction(instructions) {
+                Err(error) if is_about_a_lock(&error) => {}
+                other => return other,
+            }
+        }
+        self.try_transaction(instructions)
+    }
+
+    fn try_transaction(&self, instructions: &str) -> Result<Vec<u8>, GitError> {
         let call = self.view_call()?.args(["update-ref", "-m", "windlass", "--no-deref", "-z", "--stdin"]);
         let control = self.control.git_dir();
         reference_locks::clear(control, self.control.view(), self.checkout.common_dir());
@@ -306,14 +320,17 @@ impl Repository {
         if let Ok(Some(by)) = self.in_the_way_of(name) {
             return GitError::ReferenceBlocked { name: name.to_owned(), by };
         }
-        match failed {
-            // Two lines follow with advice; the first one names the lock.
-            GitError::Command { stderr, .. } if stderr.contains(".lock': File exists") => {
-                let detail = stderr.lines().next().unwrap_or_default().to_owned();
-                GitError::ReferenceLocked { name: name.to_owned(), detail }
-            }
-            other => other,
+        if !is_about_a_lock(&failed) {
+            return failed;
         }
+        // Git names it by a path of ours that leads there.
+        let common = self.checkout.common_dir();
+        let locks = [common.join(format!("{name}.lock")), common.join("packed-refs.lock")];
+        let detail = match locks.iter().find(|lock| lock.symlink_metadata().is_ok()) {
+            Some(lock) => format!("remove {} if none is", lock.display()),
+            None => "try again".to_owned(),
+        };
+        GitError::ReferenceLocked { name: name.to_owned(), detail }
     }
 
     /// A call on the reference view, which sees the user's objects and the HEAD of the user's checkout.
@@ -333,6 +350,10 @@ impl Repository {
             .work_tree(&nowhere)
             .objects_in(&self.checkout.objects_dir()))
     }
+}
+
+fn is_about_a_lock(error: &GitError) -> bool {
+    matches!(error, GitError::Command { stderr, .. } if stderr.contains(".lock': File exists"))
 }
 
 /// A directory of references that were all deleted is in nobody's way; one file in it is.

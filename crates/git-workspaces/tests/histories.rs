@@ -224,3 +224,20 @@ fn what_was_made_here_is_read_here_whatever_the_users_store_says() {
     let later = world.open();
     assert_eq!(later.commit_of(&made.id).unwrap().tree, main.tree);
 }
+
+/// Neither commit was imported, and a place is a name and no pattern.
+#[test]
+fn files_that_two_commits_do_not_have_alike_are_named_by_their_places() {
+    let world = World::new();
+    world.write("plane/state.json", "{}\n");
+    world.write("plan*", "a name\n");
+    world.commit_all("second");
+    world.git(&world.repo, &["rm", "-q", "readme.txt"]);
+    world.commit_all("third");
+    let repository = world.open();
+    let [first, last] = ["main~2", "main"].map(|name| repository.resolve_commit(name).unwrap().id);
+    let differ = |places: &[&str]| text(&repository.differing_in_history(&first, &last, places).unwrap());
+    assert_eq!(differ(&["plane", "readme.txt"]), ["plane/state.json", "readme.txt"]);
+    assert_eq!(differ(&["plan*"]), ["plan*"]);
+    assert_eq!(differ(&["src"]), Vec::<String>::new());
+}

@@ -32,6 +32,9 @@ pub enum Outcome {
     IterationCommitted {
         commit: CommitId,
         tree: TreeId,
+        /// Files of the set-up that a person edited since the run pinned them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        setup_edited: Vec<String>,
     },
     QueueRead(Box<Queue>),
     SuiteRan(Box<SuiteReport>),

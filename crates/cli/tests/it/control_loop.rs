@@ -2,13 +2,17 @@
 //! and kills at every place.
 
 pub(crate) mod crashes;
+mod dialects;
 mod dirty;
+mod edited_setup;
 mod errors;
 mod gate;
 mod hints;
 mod leftovers;
+mod locks;
 mod measurement;
 mod nested;
+mod original;
 pub(crate) mod plant;
 mod rows;
 mod steadiness;

@@ -26,16 +26,23 @@ pub(super) fn place(
         if current.as_deref() != Some(reference.as_str()) {
             return Ok(Err(format!("your checkout is no longer on {branch}; switch back to it")));
         }
-        return match repository.fast_forward_current(parent, commit).map_err(git_fault)? {
-            FastForward::Done => Ok(Ok(())),
-            FastForward::Refused(reason @ NotFastForwarded::InTheWay { .. }) => {
+        return match repository.fast_forward_current(parent, commit) {
+            Ok(FastForward::Done) => Ok(Ok(())),
+            Ok(FastForward::Refused(NotFastForwarded::IndexBusy)) => {
+                let lock = repository.checkout().git_dir().join("index.lock");
+                let why = "another git keeps the index of your checkout locked";
+                Ok(Err(format!("{why}; if none is at work, remove {}", lock.display())))
+            }
+            Ok(FastForward::Refused(reason @ NotFastForwarded::InTheWay { .. })) => {
                 let way = super::land::in_the_way(&reason);
                 // A commit of one's own would stand on the loop's branch.
                 Ok(Err(format!(
                     "{way}; stash what you changed (`git stash --include-untracked`), then resume"
                 )))
             }
-            FastForward::Refused(reason) => Ok(Err(super::land::in_the_way(&reason))),
+            Ok(FastForward::Refused(reason)) => Ok(Err(super::land::in_the_way(&reason))),
+            Err(error) if is_locked(&error) => Ok(Err(error.to_string())),
+            Err(error) => Err(git_fault(error)),
         };
     }
     match repository.update_reference(&reference, &commit.id, Some(&parent.id)) {
@@ -50,11 +57,14 @@ pub(super) fn place(
         Ok(ReferenceUpdate::Conflict { found: None }) => {
             Ok(Err(format!("{branch} was deleted; {}", branch_back(branch, None, parent.id.as_str()))))
         }
-        Err(error @ (GitError::ReferenceBlocked { .. } | GitError::ReferenceLocked { .. })) => {
-            Ok(Err(error.to_string()))
-        }
+        Err(error) if is_locked(&error) => Ok(Err(error.to_string())),
         Err(error) => Err(git_fault(error)),
     }
+}
+
+/// What a person mends, and what fails again until they do.
+const fn is_locked(error: &GitError) -> bool {
+    matches!(error, GitError::ReferenceBlocked { .. } | GitError::ReferenceLocked { .. })
 }
 
 /// Keeps a content under a reference of our own, named after it: nothing that was built is thrown away.

@@ -129,6 +129,10 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             End::SetupFailed { reason } => (format!("could not be set up: {reason}"), Tone::Bad),
         },
         Fact::LimitsChanged { limits } => (new_limits(state, limits), Tone::Plain),
+        Fact::SetupEdited { paths } => (
+            format!("somebody edited {}; this run goes on with the set-up it began with", paths.join(", ")),
+            Tone::Attention,
+        ),
     }
 }
 

@@ -148,3 +148,22 @@ fn a_node_with_no_sensors_is_committed_without_any() {
     let two = of(leaf("root", vec![command("a"), command("b")], 2));
     assert_eq!(Script::start(two).prepared().all_fail().commit().sensors.len(), 2);
 }
+
+#[test]
+fn an_edit_of_the_set_up_is_told_once_and_changes_nothing() {
+    let (flow, sensor) = (".ai-loop/flow.yaml", ".claude/agents/loop-sensor-tests.md");
+    let script = Script::at_controller(flat(3)).moves_to("tree-1").all_fail().committed_beside(&[flow]);
+    let script = script.decides(&[
+        "effect-settled",
+        "iteration-committed",
+        "setup-edited",
+        "iteration-opened",
+        "effect-requested",
+    ]);
+    let before = script.state().spec.clone();
+    let script = script.moves_to("tree-2").all_fail().committed_beside(&[flow, sensor]);
+    let script = script.moves_to("tree-3").all_fail().committed_beside(&[flow, sensor]);
+    assert_eq!(script.times("setup-edited"), 2, "the flow once, the sensor once");
+    assert_eq!(script.state().setup_edited, [flow, sensor]);
+    assert_eq!(script.state().spec, before);
+}

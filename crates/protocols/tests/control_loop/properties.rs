@@ -156,6 +156,7 @@ fn fitting(request: &Effect, how: u8, tree: u8) -> Outcome {
         Effect::CommitIteration(asked) => Outcome::IterationCommitted {
             commit: CommitId::new(format!("{} on {} at {}", asked.label, asked.parent, asked.decided_at.0)),
             tree: asked.plant.clone(),
+            setup_edited: if how.is_multiple_of(5) { lines(&[".ai-loop/flow.yaml"]) } else { Vec::new() },
         },
         Effect::Wait(_) => Outcome::Waited,
         Effect::CloseRun(_) => Outcome::Closed,

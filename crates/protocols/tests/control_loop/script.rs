@@ -178,9 +178,15 @@ impl Script {
     }
 
     pub(crate) fn committed(self) -> Self {
+        self.committed_beside(&[])
+    }
+
+    /// A person edited these files of the set-up meanwhile.
+    pub(crate) fn committed_beside(self, edited: &[&str]) -> Self {
         let commit = CommitId::new(format!("commit of {}", self.commit().label));
         let tree = self.commit().plant.clone();
-        self.answer(Outcome::IterationCommitted { commit, tree })
+        let setup_edited = edited.iter().map(|path| (*path).to_owned()).collect();
+        self.answer(Outcome::IterationCommitted { commit, tree, setup_edited })
     }
 
     pub(crate) fn refused(self, reason: &str) -> Self {

@@ -248,12 +248,17 @@ fn outcomes() -> Vec<Outcome> {
             usage: STEP,
             gate: Vec::new(),
         }),
-        Outcome::IterationCommitted { commit: CommitId::new("commit-1"), tree: TreeId::new("tree-2") },
+        committed(Vec::new()),
         Outcome::ChangeCaptured(CapturedChange {
             reverted: lines(&[".ai-loop/flow.yaml"]),
             ..change(1, "tree-1")
         }),
     ]
+}
+
+fn committed(setup_edited: Vec<String>) -> Outcome {
+    let (commit, tree) = (CommitId::new("commit-1"), TreeId::new("tree-2"));
+    Outcome::IterationCommitted { commit, tree, setup_edited }
 }
 
 fn steps() -> Vec<ControlFact> {
@@ -382,6 +387,15 @@ pub(crate) fn since_what_is_doubted_is_not_the_best() -> Vec<Fact> {
     facts.map(Fact::FeedbackControl).into_iter().chain([taken_along]).collect()
 }
 
+/// Somebody edited the flow while a run worked with the copy it had pinned.
+pub(crate) fn since_edits_are_told() -> Vec<Fact> {
+    let paths = || lines(&[".ai-loop/flow.yaml"]);
+    vec![
+        Fact::EffectSettled { effect: EffectId(206), outcome: committed(paths()) },
+        Fact::FeedbackControl(ControlFact::SetupEdited { paths: paths() }),
+    ]
+}
+
 /// Every variant has a number here, so that a new one does not compile until it has an example below `COUNT`.
 pub(crate) const fn variant(fact: &ControlFact) -> usize {
     match fact {
@@ -404,7 +418,8 @@ pub(crate) const fn variant(fact: &ControlFact) -> usize {
         ControlFact::Concluded { .. } => 16,
         ControlFact::LimitsChanged { .. } => 17,
         ControlFact::GateInspected { .. } => 18,
+        ControlFact::SetupEdited { .. } => 19,
     }
 }
 
-pub(crate) const COUNT: usize = 19;
+pub(crate) const COUNT: usize = 20;

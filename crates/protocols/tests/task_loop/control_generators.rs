@@ -100,7 +100,11 @@ pub(crate) fn outcome() -> BoxedStrategy<Outcome> {
         (tree(), vec(reading(), 0..3), usage()).prop_map(|(tree, readings, usage)| Outcome::Measured(
             Measured { tree, readings, usage, gate: Vec::new() }
         )),
-        (commit(), tree()).prop_map(|(commit, tree)| Outcome::IterationCommitted { commit, tree }),
+        (commit(), tree(), texts()).prop_map(|(commit, tree, setup_edited)| Outcome::IterationCommitted {
+            commit,
+            tree,
+            setup_edited
+        }),
     ]
     .boxed()
 }
@@ -261,6 +265,7 @@ pub(crate) fn fact() -> BoxedStrategy<ControlFact> {
         (option::of(small()), vec((small(), small()), 0..3)).prop_map(|(steady_limit, more_iterations)| {
             ControlFact::LimitsChanged { limits: NewLimits { steady_limit, more_iterations } }
         }),
+        texts().prop_map(|paths| ControlFact::SetupEdited { paths }),
     ];
     prop_oneof![2 => work, 1 => rest].boxed()
 }

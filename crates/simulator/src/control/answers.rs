@@ -140,13 +140,16 @@ impl Answering<'_> {
         if !world.truth.branch.has(asked) && self.choices.once_in(30) {
             return Outcome::Refused { reason: "a hook said no".to_owned() };
         }
-        match world.truth.branch.commit(asked) {
-            Ok(commit) => Outcome::IterationCommitted { commit, tree: asked.plant.clone() },
-            Err(violation) => {
-                world.violation.get_or_insert(violation);
-                let commit = CommitId::new("a second commit");
-                Outcome::IterationCommitted { commit, tree: asked.plant.clone() }
-            }
+        let commit = world.truth.branch.commit(asked).unwrap_or_else(|violation| {
+            world.violation.get_or_insert(violation);
+            CommitId::new("a second commit")
+        });
+        // Without a draw: whoever looks twice finds the same, and what is edited stays so for a while.
+        let edited = asked.label.ends_with(['2', '3']).then(|| ".ai-loop/flow.yaml".to_owned());
+        Outcome::IterationCommitted {
+            commit,
+            tree: asked.plant.clone(),
+            setup_edited: edited.into_iter().collect(),
         }
     }
 

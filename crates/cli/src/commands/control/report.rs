@@ -17,6 +17,10 @@ pub(in crate::commands) fn add(control: &ControlReport, fields: &mut Fields) {
     for reference in &control.kept {
         fields.add("kept", format!("{}: what an actuator left unfinished", printable(reference)));
     }
+    if !control.setup_edited.is_empty() {
+        let files = printable(&control.setup_edited.join(", "));
+        fields.add("set-up", format!("{files} edited meanwhile; the run works with what it began with"));
+    }
     for finding in &control.open_findings {
         fields.add("not waived", printable(finding));
     }

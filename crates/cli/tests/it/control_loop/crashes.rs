@@ -169,8 +169,8 @@ fn crash_at(depth: usize, place: usize, (expected, all): &(Ending, Left)) -> Res
 macro_rules! shares {
     ($($module:ident = $depth:literal),+ $(,)?) => {
         $(mod $module {
-            #[test] fn share_0() { super::survives($depth, 0); }
-            #[test] fn share_1() { super::survives($depth, 1); }
+            #[test] fn s12_5_goes_on_after_every_kill_share_0() { super::survives($depth, 0); }
+            #[test] fn s12_5_goes_on_after_every_kill_share_1() { super::survives($depth, 1); }
         })+
 
         #[test]

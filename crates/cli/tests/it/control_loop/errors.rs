@@ -7,7 +7,7 @@ fn says(text: &str) -> String {
 }
 
 #[test]
-fn what_a_controller_says_unreadably_is_asked_for_once_more_and_then_an_error() {
+fn s12_3_what_a_controller_says_unreadably_is_asked_for_once_more_and_then_an_error() {
     let bad = [
         "nothing at all",
         "---\\ntarget-met: maybe\\n---\\n\\n## Gap Analysis\\n\\nx\\n",
@@ -37,7 +37,7 @@ fn a_controller_that_mends_its_words_is_taken_at_them() {
 }
 
 #[test]
-fn a_plan_with_headings_of_its_own_reaches_the_actuator_whole() {
+fn s12_3_a_plan_with_headings_of_its_own_reaches_the_actuator_whole_and_a_quoted_true_is_true() {
     let plant = Plant::flat(1);
     let controller = format!(
         "if [ \"$(cat value)\" -ge 1 ]; then\n{}\nelse\n{}\nfi",
@@ -54,7 +54,7 @@ fn a_plan_with_headings_of_its_own_reaches_the_actuator_whole() {
 }
 
 #[test]
-fn an_actuator_that_touches_the_loop_s_own_files_is_undone_there_and_flagged() {
+fn s12_6_an_actuator_that_touches_the_loop_s_own_files_is_undone_there_and_flagged() {
     let plant = Plant::flat(1);
     let before = plant.repository.read(".claude/agents/loop-controller.md");
     let actuator = format!(
@@ -71,6 +71,25 @@ fn an_actuator_that_touches_the_loop_s_own_files_is_undone_there_and_flagged() {
         entry["kind"] == "change-taken" && entry["text"].as_str().unwrap().contains("loop-controller.md")
     });
     assert!(told, "the log says so");
+}
+
+/// It measures in a copy of its own: nothing of what it does there is committed, and the record says what it touched.
+#[test]
+fn s12_6_a_sensor_that_edits_code_and_the_loop_s_files_changes_nothing_and_is_named() {
+    let plant = Plant::flat(1);
+    let edits = "echo 9 > value; mkdir -p .ai-loop; echo spoilt > .ai-loop/controller-output.md; rm .claude/agents/loop-actuator.md";
+    plant.sensor("high", &format!("v=$(cat value); {edits}; test \"$v\" -ge 1"));
+    plant.repository.commit("a sensor that edits");
+    let ended = outcome(&plant.count_to(1, &[]).exits_with(0));
+    assert_eq!(ended["control"]["actuations"], 1, "what it wrote is not what is measured next: {ended}");
+    assert_eq!(plant.ends_with("value"), "1");
+    assert!(!plant.ends_with(".ai-loop/controller-output.md").contains("spoilt"));
+    assert!(plant.ends_with(".claude/agents/loop-actuator.md").contains("# Actuator"));
+    let told = plant.log().into_iter().filter(|entry| entry["kind"] == "readings-taken");
+    for entry in told {
+        let text = entry["text"].as_str().unwrap();
+        assert!(text.contains("in its own copy") && text.contains("value"), "{text}");
+    }
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Loops in loops: setpoints, results, budgets, errors, at any depth.
 
 use super::plant::{ADDING_ACTUATOR, Plant, outcome};
+use windlass_artifact_formats::control_loop::ResultOutput;
 
 /// Each level wants another value: what the plan of the one above it says, or the task.
-const CASCADE: &str = r#"v=$(cat value)
+pub(super) const CASCADE: &str = r#"v=$(cat value)
 case "$WINDLASS_LABEL" in *.*.*) want=$((v < 3 ? (v + 1) : 3)) ;; *) want=3 ;; esac
 if [ "$v" -ge 3 ]; then printf -- '---\ntarget-met: true\n---\n\n## Gap Analysis\n\nThere.\n'
 else printf -- '---\ntarget-met: false\n---\n\n## Gap Analysis\n\nThe value is %s.\n\n## Action Plan (setpoint for inner loop)\n\n### Reach it\n\nBring the value to 3.\n' "$v"
@@ -53,7 +54,7 @@ fn every_commit_of_a_nested_loop_is_one_the_original_viewer_reads() {
 
 /// An exhausted child is no error: its parent measures, and plans again.
 #[test]
-fn a_child_without_iterations_returns_and_its_parent_measures_and_goes_on() {
+fn s12_4_a_child_without_iterations_returns_and_its_parent_measures_and_goes_on() {
     let plant = Plant::levels(1, 4);
     let flags = ["--max-iterations", "middle=1", "--max-iterations", "outer=6", "--patience", "0"];
     let ended = outcome(&plant.count_to(4, &flags).exits_with(0));
@@ -69,7 +70,7 @@ fn a_child_without_iterations_returns_and_its_parent_measures_and_goes_on() {
 }
 
 #[test]
-fn a_child_that_fails_ends_the_run_or_is_reported_to_its_parent() {
+fn s12_4_a_child_that_fails_ends_the_run_or_is_reported_to_its_parent_who_measures() {
     let unreadable_inside = r#"case "$WINDLASS_LABEL" in
 *.*) echo nonsense > "$WINDLASS_OUTBOX/controller-output.md" ;;
 *) if [ "$WINDLASS_LABEL" = 2 ] && grep -rq 'status: error' .ai-loop && cat | grep -q 'no readable answer'; then
@@ -100,6 +101,34 @@ esac"#;
     let log = told.log();
     let position = |kind: &str| log.iter().rposition(|entry| entry["kind"] == kind).unwrap();
     assert!(position("child-returned") < position("readings-taken"), "the parent measures again");
+}
+
+/// What its parent is told of a child is the engine's own, whatever an actuator leaves in its place.
+#[test]
+fn s12_4_a_corrupt_result_of_a_child_is_nothing_its_parent_sees_and_the_parent_measures() {
+    let plant = Plant::levels(1, 2);
+    let keep = plant.world.shared("prompts");
+    std::fs::create_dir_all(&keep).unwrap();
+    let controller =
+        format!("cat > {}/$WINDLASS_LABEL.md\n{}", keep.display(), super::plant::counting_controller(2));
+    let spoiling = format!(
+        "{ADDING_ACTUATOR}\nfor node in .ai-loop/runs/*/nodes/outer/middle; do printf -- '---\nstatus: [spoilt\n' > $node/result-output.md; rm -f $node/../orchestrator-output.md; done"
+    );
+    let flags = ["--max-iterations", "middle=1", "--patience", "0"];
+    let _ = plant.run(&controller, &spoiling, &flags).exits_with(0);
+    for (label, reason) in [("2", "max-iterations"), ("3", "target-met")] {
+        let told = std::fs::read_to_string(keep.join(format!("{label}.md"))).unwrap();
+        let reason = format!("termination-reason: {reason}");
+        assert!(told.contains("# Result: middle") && told.contains(&reason), "{told}");
+        assert!(!told.contains("spoilt"), "{told}");
+    }
+    let runs = plant.repository.git(&["ls-tree", "--name-only", "ai-loop/raise-the-value:.ai-loop/runs/"]);
+    let result = plant.ends_with(&format!(".ai-loop/runs/{runs}/nodes/outer/middle/result-output.md"));
+    assert!(ResultOutput::parse(result.as_bytes()).is_ok(), "{result}");
+    let outer = plant.log().into_iter().filter(|entry| {
+        entry["kind"] == "readings-taken" && entry["fact"]["data"]["readings-taken"]["depth"] == 0
+    });
+    assert_eq!(outer.count(), 3, "at the start, and after each return of the child");
 }
 
 /// The first plan of a child is not made blind.

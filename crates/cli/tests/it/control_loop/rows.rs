@@ -41,7 +41,7 @@ fn a_repository_that_is_not_set_up_is_told_all_that_is_missing_and_nothing_is_be
 
 /// So many actuations are allowed, and then what they came to is judged once more.
 #[test]
-fn caps_allow_so_many_actuations_and_one_last_judgement() {
+fn s12_2_caps_allow_so_many_actuations_and_one_last_judgement() {
     for cap in [1, 2, 4] {
         let plant = Plant::flat(100);
         let ended = plant.count_to(100, &["--max-iterations", &cap.to_string(), "--patience", "0"]);
@@ -54,7 +54,7 @@ fn caps_allow_so_many_actuations_and_one_last_judgement() {
 }
 
 #[test]
-fn a_target_that_the_last_allowed_actuation_reaches_counts() {
+fn s12_2_a_target_that_the_last_allowed_actuation_reaches_counts() {
     let plant = Plant::flat(2);
     let ended = outcome(&plant.count_to(2, &["--max-iterations", "2"]).exits_with(0));
     assert_eq!(ended["control"]["actuations"], 2);
@@ -62,7 +62,7 @@ fn a_target_that_the_last_allowed_actuation_reaches_counts() {
 
 /// One actuation less, and a last measurement that nobody judges.
 #[test]
-fn strict_original_keeps_the_literal_rule() {
+fn s12_2_strict_original_keeps_the_literal_rule() {
     for cap in [1_usize, 2, 3] {
         let plant = Plant::flat(1);
         let flags = ["--max-iterations", &cap.to_string(), "--strict-original"];
@@ -75,7 +75,7 @@ fn strict_original_keeps_the_literal_rule() {
 }
 
 #[test]
-fn a_single_shot_node_without_sensors_acts_once_and_is_judged() {
+fn s12_2_a_single_shot_node_without_sensors_acts_once_and_is_judged() {
     let plant = Plant::bare();
     plant.role("loop-actuator", "# Actuator\n");
     plant.role("loop-controller-once", "# Controller\n");
@@ -88,6 +88,9 @@ fn a_single_shot_node_without_sensors_acts_once_and_is_judged() {
     assert_eq!(ended["control"]["actuations"], 1);
     let because = ended["explanation"]["because"].to_string();
     assert!(because.contains("the controller's word alone counts"), "{because}");
+    // By the letter of the original such a node does nothing at all.
+    let strict = outcome(&plant.count_to(1, &["--strict-original"]).exits_with(10));
+    assert_eq!(strict["control"]["actuations"], 0, "{strict}");
 }
 
 #[test]
@@ -108,7 +111,7 @@ fn an_uncommitted_change_is_refused_or_taken_along_as_a_commit_of_its_own() {
 }
 
 #[test]
-fn a_branch_that_is_there_gets_a_number_and_two_runs_of_one_day_get_two_names() {
+fn s12_7_two_runs_with_the_same_task_get_two_branches_and_two_names() {
     let plant = Plant::levels(0, 1);
     let _ = plant.count_to(1, &[]).exits_with(0);
     let _ = plant.count_to(1, &[]).exits_with(0);
@@ -121,7 +124,7 @@ fn a_branch_that_is_there_gets_a_number_and_two_runs_of_one_day_get_two_names() 
 }
 
 #[test]
-fn a_task_in_any_words_becomes_a_branch_and_stays_what_it_was() {
+fn s12_7_a_task_in_any_words_becomes_a_branch_and_stays_what_it_was() {
     let tasks = [
         "Fix: \"quotes\", 'more' and: colons",
         "-leading dash\nand a second line\n",

@@ -53,7 +53,7 @@ fn a_figure_that_gets_better_is_progress() {
 
 /// A plant that swings between two states, the first of which is better.
 #[test]
-fn an_oscillating_plant_is_stopped_with_the_best_commit_named_and_kept() {
+fn s12_8_an_oscillating_plant_is_stopped_with_the_best_commit_named_and_kept() {
     let plant = Plant::bare();
     plant.repository.write("value", "2\n");
     plant.sensor("high", "test \"$(cat value)\" -ge 5");
@@ -91,11 +91,12 @@ fn the_branch_ends_on_the_last_content_where_the_user_wants_that() {
 }
 
 #[test]
-fn an_actuator_that_changes_nothing_twice_ends_the_loop() {
+fn s12_6_an_actuator_that_changes_nothing_twice_ends_the_loop_and_each_iteration_is_committed() {
     let plant = Plant::flat(3);
     let ended = outcome(&plant.run(&counting_controller(3), "true", &["--patience", "5"]).exits_with(11));
     assert!(ended["explanation"]["now"].as_str().unwrap().contains("no-change"), "{ended}");
     assert_eq!(ended["control"]["actuations"], 2);
+    assert_eq!(plant.labels(), ["0", "1", "2", "3"], "there was nothing to commit but the loop's own files");
 }
 
 #[test]

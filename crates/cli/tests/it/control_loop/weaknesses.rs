@@ -6,7 +6,7 @@ const MET: &str = r#"printf -- '---\ntarget-met: true\n---\n\n## Gap Analysis\n\
 
 /// W4: judge and planner are one head, so the sensors have the last word.
 #[test]
-fn w04_a_claim_over_a_failing_sensor_is_refused_and_reported_back() {
+fn s12_3_w04_a_claim_over_a_failing_sensor_is_refused_and_reported_back() {
     let plant = Plant::flat(1);
     let keep = plant.world.shared("prompts");
     std::fs::create_dir_all(&keep).unwrap();
@@ -36,7 +36,7 @@ fn w07_a_sensor_is_run_by_the_engine_and_its_exit_code_counts() {
 
 /// W10: an actuator deletes and renames.
 #[test]
-fn w10_what_an_actuator_deletes_and_renames_is_in_the_commit() {
+fn s12_6_w10_what_an_actuator_deletes_and_renames_is_in_the_commit() {
     let plant = Plant::flat(1);
     plant.repository.write("old.txt", "x\n").write("gone.txt", "y\n").commit("files");
     let actuator = format!("{ADDING_ACTUATOR}\nmv old.txt new.txt; rm gone.txt");
@@ -101,19 +101,54 @@ fn w19_ignored_files_stay_out_and_the_loop_s_own_come_in() {
     assert!(!names.contains("my.secret") && names.contains(".ai-loop/controller-output.md"), "{names}");
 }
 
+fn executable(program: &std::path::Path) {
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(program, mode).unwrap();
+}
+
 /// W20: a detached checkout, no identity, hooks that refuse: none of them is in the way.
 #[test]
-fn w20_a_detached_head_and_a_hook_that_refuses_are_not_in_the_way() {
+fn s12_6_w20_a_detached_head_and_a_hook_that_fails_are_not_in_the_way() {
     let plant = Plant::flat(1);
     plant.repository.git(&["checkout", "-q", "--detach"]);
     let hook = plant.repository.path().join(".git/hooks/pre-commit");
     std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
     std::fs::write(&hook, "#!/bin/sh\ntouch hook-ran\nexit 1\n").unwrap();
-    std::os::unix::fs::PermissionsExt::set_mode(&mut hook.metadata().unwrap().permissions(), 0o755);
+    executable(&hook);
     let _ = plant.count_to(1, &[]).exits_with(0);
     assert_eq!(plant.commits().len(), 3);
     assert!(!plant.repository.path().join("hook-ran").exists(), "a hook is a program of somebody else");
     assert!(!plant.repository.git(&["ls-tree", "-r", "--name-only", BRANCH]).contains("hook-ran"));
+}
+
+/// W20: who the user is to git and what they sign with is not for commits that nobody looks at: no agent asks for a password.
+#[test]
+fn w20_signing_and_identity_of_the_users_git_are_not_used() {
+    let mut plant = Plant::flat(1);
+    let (asked, gpg) = (plant.world.shared("gpg-was-asked"), plant.world.shared("gpg.sh"));
+    std::fs::write(&gpg, format!("#!/bin/sh\ntouch {}\nexit 1\n", asked.display())).unwrap();
+    executable(&gpg);
+    let signing =
+        [("commit.gpgSign", "true"), ("gpg.program", gpg.to_str().unwrap()), ("user.signingKey", "k")];
+    let identity = [("user.name", "Ada"), ("user.email", "ada@example.com"), ("user.useConfigOnly", "true")];
+    for (key, value) in signing.into_iter().chain(identity) {
+        plant.repository.git(&["config", key, value]);
+    }
+    let made_by = |plant: &Plant, branch: &str| {
+        let list =
+            plant.repository.git(&["log", "--format=%an <%ae>, %cn <%ce>, %G?", &format!("main..{branch}")]);
+        let mut list: Vec<String> = list.lines().map(str::to_owned).collect();
+        list.dedup();
+        list
+    };
+    let _ = plant.count_to(1, &[]).exits_with(0);
+    let engine = "Windlass <windlass@localhost>";
+    assert_eq!(made_by(&plant, BRANCH), [format!("{engine}, {engine}, N")]);
+    plant.world.set("WINDLASS_AUTHOR", "Ann <ann@example.org>");
+    let _ = plant.count_to(1, &[]).exits_with(0);
+    let ann = "Ann <ann@example.org>";
+    assert_eq!(made_by(&plant, &format!("{BRANCH}-2")), [format!("{ann}, {ann}, N")]);
+    assert!(!asked.exists(), "a commit was to be signed");
 }
 
 /// W21: sensors do not disturb each other.

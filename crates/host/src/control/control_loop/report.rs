@@ -58,6 +58,7 @@ pub(crate) fn of(host: &Host, run: &Run, state: &State, now: Branch) -> ControlR
         }),
         kept: kept(host, run, state).unwrap_or_default(),
         nodes: nodes(run, state),
+        setup_edited: state.setup_edited.clone(),
         next_steps: now.possible(state, next_steps(run, state)),
         open_findings: state.open_findings().into_iter().map(GateFinding::words).collect(),
         worked: state.captures,

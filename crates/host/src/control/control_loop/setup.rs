@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use windlass_artifact_formats::control_loop::{
     AgentFile, DEFAULT_TARGET, FLOW_FILE, Flow, FlowActuator, FlowNode, NodePaths, NodePlace, NodeState,
-    NodeStatus, OnError, RunState, paths, readable_text, sensor_entries, sensor_name, sensor_name_fault,
+    NodeStatus, OnError, ResultOutput, RunState, paths, readable_text, sensor_entries, sensor_name,
+    sensor_name_fault,
 };
 use windlass_protocols::Millis;
 use windlass_protocols::protocol::feedback_control::spec::{
@@ -109,13 +110,25 @@ fn left_open(files: &dyn SetupFiles) -> Vec<LeftOpen> {
         open.push(LeftOpen { path, branch, run: None });
     }
     for name in files.names_in(RUNS_DIRECTORY) {
-        let path = format!("{RUNS_DIRECTORY}/{name}/{}", RunState::FILE_NAME);
+        let directory = format!("{RUNS_DIRECTORY}/{name}");
+        let path = format!("{directory}/{}", RunState::FILE_NAME);
         let state = files.read(&path).and_then(|bytes| RunState::parse(&bytes).ok());
-        if let Some((state, _)) = state.filter(|(state, _)| state.status == NodeStatus::Running) {
+        let is_open =
+            |state: &RunState| state.status == NodeStatus::Running && !has_result(files, &directory);
+        if let Some((state, _)) = state.filter(|(state, _)| is_open(state)) {
             open.push(LeftOpen { path, branch: state.branch, run: Some(state.run_id) });
         }
     }
     open
+}
+
+/// The original leaves the state of a run at `running` for ever; that the run has ended is said by the result of its outermost
+/// node.
+fn has_result(files: &dyn SetupFiles, run_directory: &str) -> bool {
+    let nodes = format!("{run_directory}/nodes");
+    let of_node = |node: &String| files.read(&format!("{nodes}/{node}/{}", ResultOutput::FILE_NAME));
+    let mut results = files.names_in(&nodes).into_iter().filter_map(|node| of_node(&node));
+    results.any(|bytes| ResultOutput::parse(&bytes).is_ok())
 }
 
 struct Reader<'a> {

@@ -2,6 +2,7 @@
 //! hooks are not run: a hook is a program that an agent could have written.
 
 use super::super::loop_branch;
+use super::edits;
 use super::files;
 use super::shown;
 use crate::context::{RunContext, git_commit, git_tree};
@@ -52,6 +53,7 @@ pub(in super::super) fn run(
         Ok(()) => Outcome::IterationCommitted {
             commit: CommitId::new(commit.id.as_str()),
             tree: windlass_protocols::TreeId::new(commit.tree.as_str()),
+            setup_edited: edits::since_the_start(context, spec),
         },
         Err(reason) => Outcome::Refused { reason },
     })

@@ -8,6 +8,7 @@ pub(super) mod answer;
 pub(super) mod capture;
 pub(super) mod close;
 pub(super) mod commit;
+mod edits;
 mod files;
 mod leftovers;
 pub(super) mod measure;

@@ -46,14 +46,11 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
         (Effect::CaptureChange { .. }, Outcome::Refused { reason }) => {
             needs_human(draft, Cause::CaptureRefused { reason: reason.clone() });
         }
-        (Effect::CommitIteration(asked), Outcome::IterationCommitted { commit, .. }) => record(
-            draft,
-            ControlFact::IterationCommitted {
-                depth: asked.depth,
-                label: asked.label.clone(),
-                commit: commit.clone(),
-            },
-        ),
+        (Effect::CommitIteration(asked), Outcome::IterationCommitted { commit, setup_edited, .. }) => {
+            let (depth, label, commit) = (asked.depth, asked.label.clone(), commit.clone());
+            record(draft, ControlFact::IterationCommitted { depth, label, commit });
+            tell_of_edits(draft, setup_edited);
+        }
         (Effect::CommitIteration(_), Outcome::Refused { reason }) => {
             needs_human(draft, Cause::CommitRefused { reason: reason.clone() });
         }
@@ -61,6 +58,15 @@ pub(crate) fn settled(draft: &mut Draft, request: &Effect, outcome: &Outcome) {
         (_, _) => lost(draft, request, "the answer does not fit the question"),
     }
     go_on(draft);
+}
+
+/// What is edited stays so for the rest of the run; it is told when it is first seen.
+fn tell_of_edits(draft: &mut Draft, setup_edited: &[String]) {
+    let known = &state(draft).setup_edited;
+    let paths: Vec<String> = setup_edited.iter().filter(|path| !known.contains(path)).cloned().collect();
+    if !paths.is_empty() {
+        record(draft, ControlFact::SetupEdited { paths });
+    }
 }
 
 fn retry(draft: &mut Draft, stage: Stage, kind: RetryKind, why: &str) {

@@ -106,6 +106,10 @@ pub enum Fact {
     Concluded {
         end: End,
     },
+    /// A person edited these files of the set-up; the run goes on with what it pinned. Each is told once.
+    SetupEdited {
+        paths: Vec<String>,
+    },
     /// Whoever took the run up wants these limits from here on.
     LimitsChanged {
         limits: NewLimits,
@@ -152,6 +156,7 @@ impl Fact {
             Self::ChildReturned { .. } => "child-returned",
             Self::Concluded { .. } => "concluded",
             Self::LimitsChanged { .. } => "limits-changed",
+            Self::SetupEdited { .. } => "setup-edited",
         }
     }
 }

@@ -55,6 +55,7 @@ struct Watch<'a> {
     plant: Option<TreeId>,
     taken_down: BTreeSet<TreeId>,
     labels: BTreeSet<String>,
+    edits_told: BTreeSet<String>,
     base: Option<TreeId>,
     gate: WatchedGate,
     /// What was taken down of each content, for the one that is put back.
@@ -83,6 +84,7 @@ impl<'a> Watch<'a> {
             plant: None,
             taken_down: BTreeSet::new(),
             labels: BTreeSet::new(),
+            edits_told: BTreeSet::new(),
             base: None,
             gate: WatchedGate::new(spec.place.gate.clone()),
             captured: BTreeMap::new(),
@@ -335,6 +337,11 @@ impl<'a> Watch<'a> {
                 }
             }
             ControlFact::Concluded { .. } => self.concluded = true,
+            ControlFact::SetupEdited { paths } => {
+                if paths.is_empty() || !paths.iter().all(|path| self.edits_told.insert(path.clone())) {
+                    self.say("an edit of the set-up was told twice, or none at all");
+                }
+            }
             ControlFact::LimitsChanged { limits } => {
                 for (depth, more) in &limits.more_iterations {
                     let sum = self.more_below.entry(*depth as usize).or_default();

@@ -54,6 +54,8 @@ pub struct State {
     pub reverted: Vec<String>,
     /// What the last actuator left and no snapshot holds.
     pub left_out: Vec<String>,
+    /// Files of the set-up that a person edited meanwhile.
+    pub setup_edited: Vec<String>,
     /// A person's words that no controller has answered yet.
     pub unsaid_notes: Vec<String>,
     /// How many of them the controller at work was told.
@@ -86,6 +88,7 @@ impl State {
             last_failure: None,
             reverted: Vec::new(),
             left_out: Vec::new(),
+            setup_edited: Vec::new(),
             unsaid_notes: Vec::new(),
             told_notes: 0,
             waiting_until: None,
@@ -215,6 +218,7 @@ impl State {
             ControlFact::ChildReturned { end, .. } => self.leave_child(end),
             ControlFact::Concluded { end } => self.end = Some(end.clone()),
             ControlFact::LimitsChanged { limits } => self.spec.change_limits(limits),
+            ControlFact::SetupEdited { paths } => self.setup_edited.extend(paths.iter().cloned()),
             ControlFact::NodeConcluded { end, .. } => self.conclude_node(end),
             ControlFact::DecisionTaken { decision, .. } => {
                 let depth = self.stack.last().map_or(0, |frame| frame.depth);
