@@ -1,6 +1,7 @@
 //! The story queue as a program: the server on a real socket, killed wherever it writes.
 
 mod crashes;
+mod crowd;
 mod damaged;
 mod faces;
 mod heads;
