@@ -3,6 +3,8 @@
 mod crashes;
 mod crowd;
 mod damaged;
+mod every_tool;
+mod every_verb;
 mod faces;
 mod heads;
 mod held;
