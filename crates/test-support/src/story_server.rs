@@ -4,6 +4,7 @@
 use crate::background::Background;
 use crate::waiting::wait_until;
 use crate::world::World;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -19,23 +20,21 @@ impl StoryServer {
     /// With an empty data directory, so that it makes a tenant and says the first user's key.
     pub fn start(world: &World, data: &Path) -> Self {
         let data = data.to_str().expect("the data directory has a plain path");
-        let process = world.start_windlass(&["serve", "--json", "--listen", "127.0.0.1:0", "--data", data]);
-        let said: Vec<Value> = wait_until("the server says where it listens", || {
-            let printed = process.stdout();
-            let whole = printed.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-            let said: Vec<Value> = whole.filter_map(|line| serde_json::from_str(line).ok()).collect();
-            assert!(process.is_alive(), "the server ended: {printed}{}", process.stderr());
-            said.iter().any(|line| line["event"] == "listening").then_some(said)
-        });
-        let field = |event: &str, name: &str| {
-            let line = said.iter().find(|line| line["event"] == event);
-            let text = line.and_then(|line| line[name].as_str());
-            text.unwrap_or_else(|| panic!("the server did not say its {name}: {said:?}"))
-        };
-        let address = field("listening", "url").trim_start_matches("http://").parse();
-        let address = address.unwrap_or_else(|error| panic!("{error}: {said:?}"));
-        let user_key = field("key", "key").to_owned();
-        Self { process, address, user_key }
+        let (process, said) = started(world, data);
+        let user_key = said_of(&said, "key", "key").to_owned();
+        Self { process, address: address_in(&said), user_key }
+    }
+
+    /// Ends it, makes a key of the operator, for which nobody else may have the data directory, and starts it again.
+    pub fn with_operator(self, world: &World, data: &Path) -> (Self, String) {
+        self.process.signal(Signal::TERM);
+        let _ = self.process.wait().exits_with(0);
+        let data = data.to_str().expect("the data directory has a plain path");
+        let words = ["serve", "new-key", "operator", "--superadmin", "--json", "--data", data];
+        let made = world.windlass(&words).exits_with(0).json_lines();
+        let operator = made.iter().find_map(|line| line["key"].as_str()).expect("a new key is shown once");
+        let (process, said) = started(world, data);
+        (Self { process, address: address_in(&said), user_key: self.user_key }, operator.to_owned())
     }
 
     pub fn url(&self) -> String {
@@ -57,9 +56,7 @@ impl StoryServer {
     }
 
     pub fn client(&self, key: &str) -> StoryClient {
-        let stream = TcpStream::connect(self.address).expect("the server listens");
-        stream.set_nodelay(true).expect("a fresh connection takes options");
-        StoryClient { stream: BufReader::new(stream), key: key.to_owned() }
+        StoryClient::at(self.address, key)
     }
 
     /// A key of an agent of its own.
@@ -83,12 +80,42 @@ impl StoryServer {
     }
 }
 
+fn started(world: &World, data: &str) -> (Background, Vec<Value>) {
+    let process = world.start_windlass(&["serve", "--json", "--listen", "127.0.0.1:0", "--data", data]);
+    let said = wait_until("the server says where it listens", || {
+        let printed = process.stdout();
+        let whole = printed.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        let said: Vec<Value> = whole.filter_map(|line| serde_json::from_str(line).ok()).collect();
+        assert!(process.is_alive(), "the server ended: {printed}{}", process.stderr());
+        said.iter().any(|line| line["event"] == "listening").then_some(said)
+    });
+    (process, said)
+}
+
+fn said_of<'a>(said: &'a [Value], event: &str, name: &str) -> &'a str {
+    let line = said.iter().find(|line| line["event"] == event);
+    let text = line.and_then(|line| line[name].as_str());
+    text.unwrap_or_else(|| panic!("the server did not say its {name}: {said:?}"))
+}
+
+fn address_in(said: &[Value]) -> SocketAddr {
+    let address = said_of(said, "listening", "url").trim_start_matches("http://").parse();
+    address.unwrap_or_else(|error| panic!("{error}: {said:?}"))
+}
+
 pub struct StoryClient {
     stream: BufReader<TcpStream>,
     key: String,
 }
 
 impl StoryClient {
+    /// Of anything that speaks plain HTTP there.
+    pub fn at(address: SocketAddr, key: &str) -> Self {
+        let stream = TcpStream::connect(address).expect("the server listens");
+        stream.set_nodelay(true).expect("a fresh connection takes options");
+        Self { stream: BufReader::new(stream), key: key.to_owned() }
+    }
+
     /// The status, and the body as JSON.
     pub fn call(&mut self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let body = if body.is_null() { String::new() } else { body.to_string() };

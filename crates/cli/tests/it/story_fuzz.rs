@@ -24,6 +24,12 @@ mod with_a_fixed_seed {
     fn an_agent_meets_no_fault() {
         super::no_fault_for("agent");
     }
+
+    /// What others are refused at the door is asked by the operator: `/admin` and what belongs to no tenant.
+    #[test]
+    fn an_operator_meets_no_fault() {
+        super::no_fault_for("superadmin");
+    }
 }
 
 fn no_fault_for(role: &str) {
@@ -31,7 +37,13 @@ fn no_fault_for(role: &str) {
         return;
     }
     let world = world();
-    let server = StoryServer::start(&world, &world.path().join("data"));
+    let data = world.path().join("data");
+    let mut server = StoryServer::start(&world, &data);
+    let mut operator = None;
+    if role == "superadmin" {
+        let (again, key) = server.with_operator(&world, &data);
+        (server, operator) = (again, Some(key));
+    }
     server.lift_rate_limit();
     let mut user = server.user();
     // Something to be found, so that not every request ends at "no such thing".
@@ -40,9 +52,17 @@ fn no_fault_for(role: &str) {
         [json!({ "number": "1.1", "title": "first" }), json!({ "number": "1.2", "title": "second" })];
     let plan = json!({ "epics": [{ "number": 1, "title": "epic", "stories": stories }] });
     user.succeed("POST", "/api/v1/projects/fuzzed/import", &plan);
-    let key = if role == "user" { server.user_key().to_owned() } else { server.agent("fuzzer", role) };
+    let key = match (role, &operator) {
+        (_, Some(operator)) => operator.clone(),
+        ("user", _) => server.user_key().to_owned(),
+        _ => server.agent("fuzzer", role),
+    };
 
-    for words in plays() {
+    for mut words in plays() {
+        if operator.is_some() {
+            // Whatever else there is the operator asks for a tenant, as its user does above.
+            words.extend(["--include-path-regex", "/(admin|audit|tenants)"].map(str::to_owned));
+        }
         let done = fuzz(&world, &server, &key, &words);
         assert_eq!(done.code, Some(0), "{words:?}\n{}\n{}", done.stdout, done.stderr);
     }

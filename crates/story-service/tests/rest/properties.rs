@@ -19,11 +19,14 @@ pub(crate) struct Side {
     keys: Vec<String>,
     /// By the word that stands before them in a path.
     pub(crate) ids: BTreeMap<String, Vec<String>>,
+    /// Capability tokens in the order in which they were handed out.
+    pub(crate) tokens: Vec<String>,
     /// Every id that was shown to somebody here.
     shown: BTreeSet<String>,
 }
 
 const NUMBERS: [&str; 3] = ["3.1", "3.2", "3.3"];
+const WITH_TOKENS: &str = "omega";
 
 impl Side {
     async fn of(world: &World, name: &'static str) -> Self {
@@ -40,12 +43,16 @@ impl Side {
             "story_dependencies": [{ "story": "3.2", "depends_on": "3.1" }],
         });
         world.import(&team, plan).await;
-        let settings = json!({ "settings": { "rate_limit_requests_per_minute": 1_000_000 } });
+        // Where tokens are asked for nobody gets anywhere without one; the other tenant does not ask, until somebody changes that.
+        let settings = json!({ "settings": {
+            "rate_limit_requests_per_minute": 1_000_000, "require_capabilities": name == WITH_TOKENS,
+        } });
         assert_eq!(world.ask(&team.user, Method::Patch, "/tenants/me", settings).await.status, 200);
         let tenant = world.get(&team.user, "/tenants/me").await["tenant"]["id"].as_str().unwrap().to_owned();
         let keys = [&team.user, &team.implementer, &team.reporter, &team.reviewer, &team.verifier];
         let keys: Vec<String> = keys.into_iter().cloned().chain(["lc_nobody".to_owned()]).collect();
-        let mut side = Self { word: name, tenant, team, keys, ids: BTreeMap::new(), shown: BTreeSet::new() };
+        let (ids, tokens, shown) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
+        let mut side = Self { word: name, tenant, team, keys, ids, tokens, shown };
         let user = side.team.user.clone();
         let bound = json!({ "name": name, "role": "user", "agent_id": "implementer" });
         let sent = json!({ "role": "orchestrator", "agent_id": "verifier" });
@@ -79,15 +86,17 @@ impl Side {
             }
         }
         self.keys.extend(value["raw_key"].as_str().map(str::to_owned));
+        self.tokens.extend(tokens_in(&text));
     }
 
     /// What brings a story of this side on, by somebody who may.
-    async fn onwards(&self, world: &World, number: &str) -> Option<Answer> {
-        let team = &self.team;
+    async fn onwards(&mut self, world: &World, number: &str) -> Option<Answer> {
         let path = format!("/stories/{number}?project=main");
-        let story = world.ask(&team.user, Method::Get, &path, Value::Null).await.value()["story"].clone();
+        let story =
+            world.ask(&self.team.user, Method::Get, &path, Value::Null).await.value()["story"].clone();
         let criteria = story["acceptance_criteria"].as_array().map_or(0, Vec::len);
         let contract = json!({ "story_title": story["title"], "ac_count": criteria });
+        let team = &self.team;
         let (key, step, body) = match story["agent_status"].as_str()? {
             _ if story["quarantined"] == true => (&team.user, "release", json!({ "note": "looked" })),
             "pending" => (&team.implementer, "contract", contract),
@@ -95,16 +104,35 @@ impl Side {
             "assigned" => (&team.implementer, "start", json!({})),
             "implementing" => (&team.reporter, "report", json!({})),
             _ if story["iteration_count"] == 0 => {
-                let review = json!({ "review_type": "code" });
-                let path = format!("/stories/{number}/review-complete?project=main");
-                let _ = world.ask(&team.reviewer, Method::Post, &path, review).await;
-                (&team.verifier, "verify", json!({}))
+                let (key, review) = (team.reviewer.clone(), json!({ "review_type": "code" }));
+                let _ = self.step(world, &key, number, ("review-complete", review)).await;
+                (&self.team.verifier, "verify", json!({}))
             }
             _ => (&team.verifier, "reject", json!({ "reason": "not yet" })),
         };
-        let path = format!("/stories/{number}/{step}?project=main");
-        Some(world.ask(key, Method::Post, &path, body).await)
+        let key = key.clone();
+        Some(self.step(world, &key, number, (step, body)).await)
     }
+
+    /// With a token of one's own, where one is asked for.
+    async fn step(&mut self, world: &World, key: &str, number: &str, step: (&str, Value)) -> Answer {
+        let (step, mut body) = step;
+        let path = |step: &str| format!("/stories/{number}/{step}?project=main");
+        let mut answer = world.ask(key, Method::Post, &path(step), body.clone()).await;
+        if answer.value()["error"]["code"] == "missing_capability" {
+            let ask = json!({ "cap_type": answer.value()["error"]["context"]["required"] });
+            let got = world.ask(key, Method::Post, &path("recover-cap"), ask).await.value();
+            body["cap"] = got["capability"]["token"].clone();
+            answer = world.ask(key, Method::Post, &path(step), body).await;
+        }
+        self.tokens.extend(tokens_in(&answer.value().to_string()));
+        answer
+    }
+}
+
+fn tokens_in(text: &str) -> impl Iterator<Item = String> {
+    let whole = |rest: &str| rest.split(['"', '\\']).next().map(|rest| format!("wcap1.{rest}"));
+    text.split("wcap1.").skip(1).filter_map(whole).collect::<Vec<_>>().into_iter()
 }
 
 fn plural(name: &str) -> String {
@@ -147,6 +175,30 @@ async fn try_anything(world: &World, sides: &mut [Side; 2], first: usize, chance
     sides[first].learn(route.path, &answer, &asked_with);
 }
 
+/// Else the property would hold where tokens are asked for because nothing is ever done there.
+#[tokio::test]
+async fn stories_get_through_where_tokens_are_asked_for() {
+    let world = World::new();
+    let mut side = Side::of(&world, WITH_TOKENS).await;
+    for step in ["contracted", "assigned", "implementing", "reported_done", "verified"] {
+        let answer = side.onwards(&world, "3.1").await.unwrap().value();
+        let told = [&answer["story"]["agent_status"], &answer["story"]["verified_status"]];
+        assert!(told.contains(&&json!(step)), "{step}: {answer}");
+    }
+    // Of the claim, the start and the report; those that opened a step were got again.
+    assert!(side.tokens.len() >= 3, "{:?}", side.tokens);
+    let path = "/stories/3.3/contract?project=main";
+    let contract = json!({ "story_title": "Story omega", "ac_count": 1 });
+    world.post(&side.team.implementer, path, contract).await;
+    world.post(&side.team.implementer, "/stories/3.3/claim?project=main", json!({})).await;
+    let start = "/stories/3.3/start?project=main";
+    let spent = json!({ "cap": side.tokens[0] });
+    for (body, code) in [(json!({}), "missing_capability"), (spent, "cap_rejected")] {
+        let (status, error) = world.refused(&side.team.implementer, start, body).await;
+        assert_eq!((status, &error["code"]), (403, &json!(code)));
+    }
+}
+
 async fn holds(world: &World, side: &Side) {
     let tenant =
         world.service.tenants().await.unwrap().into_iter().find(|one| one.slug == side.word).unwrap();
@@ -167,7 +219,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let world = World::new();
-            let mut sides = [Side::of(&world, "alpha").await, Side::of(&world, "omega").await];
+            let mut sides = [Side::of(&world, "alpha").await, Side::of(&world, WITH_TOKENS).await];
             for (first, kind, seed) in steps {
                 let mut chance = Chance::of(seed);
                 if kind < 3 {

@@ -122,12 +122,14 @@ fn text_of(name: &str, words: &str, own: &Side, other: &Side, chance: &mut Chanc
     if !kind.is_empty() {
         return id_of(kind, own, other, chance);
     }
+    if matches!(name, "cap" | "capability") {
+        return token_of(own, other, chance);
+    }
     let among: &[&str] = match name {
         "role" => &["agent", "orchestrator", "user", "superadmin"],
         "status" => &["verified", "failed", "published", "active", "pending", "archived"],
         "result" => &["pass", "fail", "partial"],
         "cap_type" => &["start_cap", "report_cap", "verify_cap", "review_complete_cap"],
-        "cap" => &["wcap1.made-up"],
         "scope_type" => &["story", "epic", "project"],
         "category" => &["decision", "finding"],
         "agent_type" => &["implementer", "orchestrator"],
@@ -150,6 +152,17 @@ fn text_of(name: &str, words: &str, own: &Side, other: &Side, chance: &mut Chanc
     }
 }
 
+/// One that was handed out, here or there, by now mostly used or of another step; or one that nobody issued.
+fn token_of(own: &Side, other: &Side, chance: &mut Chance) -> String {
+    let side = if chance.below(4) == 0 { other } else { own };
+    // The newest are the likeliest to open anything.
+    let newest: Vec<String> = side.tokens.iter().rev().take(3).cloned().collect();
+    if newest.is_empty() || chance.below(4) == 0 {
+        return "wcap1.made-up".to_owned();
+    }
+    chance.one_of(&newest)
+}
+
 fn object_of(name: &str, words: &str, chance: &mut Chance) -> Value {
     match name {
         "artifact" => json!({ "artifact_type": "file", "path": words }),
@@ -162,6 +175,7 @@ fn object_of(name: &str, words: &str, chance: &mut Chance) -> Value {
                 "distinct_reporter_reviewer_verifier",
                 "auto_reset_on_rejection",
                 "orchestrator_root_dispatches",
+                "require_capabilities",
             ];
             json!({ chance.one_of(&settings): flag })
         }

@@ -2,12 +2,14 @@
 //! tool, down to the code; and no refusal ends with exit code 0.
 
 mod cases;
+mod changes_of_plan;
 mod rows;
 mod scene;
 mod sections;
 mod shut_out;
+mod traps;
 
-use cases::Expected::{Done, Refused, Status};
+use cases::Expected::{self, Done, Refused, Status};
 use cases::Standing::{Contracted, CriterionFailed, Implementing, Reviewed};
 use cases::Who::{Ann, Reporter, User, Verifier};
 use cases::{CASES, Who};
@@ -17,14 +19,43 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use windlass_test_support::Output;
 
-/// What a face said, in the same words for all three: a status where there is one, and the code.
+/// What a face said, in the same words for all three.
 struct Said {
     done: bool,
     status: Option<u64>,
+    /// On the command line, where a refusal has no status: its code of an error and the exit code.
+    ended: Option<(String, i32)>,
     code: String,
     /// What to do next, as this face carries it.
     hints: Vec<String>,
     told: String,
+}
+
+impl Said {
+    fn has_status(&self, status: u16) -> bool {
+        match &self.ended {
+            Some((code, exit)) => (code.as_str(), *exit) == ends_with(status),
+            None => self.status == Some(u64::from(status)),
+        }
+    }
+
+    fn is(&self, expected: Expected) -> bool {
+        match expected {
+            Done => self.done,
+            Refused(status, code) => !self.done && self.code == code && self.has_status(status),
+            Status(status) => !self.done && self.has_status(status),
+        }
+    }
+}
+
+/// How a command ends that the queue refuses with this status.
+const fn ends_with(status: u16) -> (&'static str, i32) {
+    match status {
+        401 => ("WL-STORY-004", 2),
+        404 => ("WL-STORY-002", 2),
+        429 => ("WL-STORY-003", 1),
+        _ => ("WL-STORY-001", 14),
+    }
 }
 
 fn remedy_in(error: &Value) -> Vec<String> {
@@ -38,14 +69,13 @@ fn over_http(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
         "criterion" => {
             (format!("/stories/US-{story}/acceptance_criteria/AC-1?project=faces"), body_of(action))
         }
-        "report-forged" => (format!("/stories/US-{story}/report?project=faces"), body_of(action)),
-        "backfill-bare" => (format!("/stories/US-{story}/backfill?project=faces"), body_of(action)),
-        _ => (format!("/stories/US-{story}/{action}?project=faces"), body_of(action)),
+        _ => (format!("/stories/US-{story}/{}?project=faces", verb_of(action)), body_of(action)),
     };
     let (status, answer) = scene.server.ask(scene.key(who), "POST", &path, "", &body).unwrap();
     let code = answer["error"]["code"].as_str().unwrap_or_default().to_owned();
     let hints = remedy_in(&answer["error"]);
-    Said { done: status < 300, status: Some(u64::from(status)), code, hints, told: answer.to_string() }
+    let status = u64::from(status);
+    Said { done: status < 300, status: Some(status), ended: None, code, hints, told: answer.to_string() }
 }
 
 fn on_the_command_line(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
@@ -56,6 +86,7 @@ fn on_the_command_line(scene: &mut Scene, who: Who, action: &str, story: &str) -
         "report" => &["--artifact", r#"{"artifact_type": "commit_diff", "path": "src/a.rs"}"#],
         "verify" => &["--summary", "all met"],
         "reject" => &["--reason", "no tests"],
+        "reject-bare" => &["--reason", " "],
         "backfill" => &["--reason", "done before", "--pr-number", "7"],
         "backfill-bare" => &["--reason", "done before"],
         "report-forged" => &["--capability", FORGED],
@@ -73,23 +104,19 @@ fn on_the_command_line(scene: &mut Scene, who: Who, action: &str, story: &str) -
     let words = match action {
         "settle" => vec!["story", "--json", "settle", &violation, "--note", "looked at it"],
         "import" | "import-pending" => vec!["story", "--json", "import", plan, "--project", "faces"],
-        "report-forged" => [&["story", "--json", "report", "--project", "faces", &number], more].concat(),
-        "backfill-bare" => [&["story", "--json", "backfill", "--project", "faces", &number], more].concat(),
-        _ => [&["story", "--json", action, "--project", "faces", &number], more].concat(),
+        _ => [&["story", "--json", verb_of(action), "--project", "faces", &number], more].concat(),
     };
     told_by_the_command_line(&scene.world.windlass(&words))
 }
 
 fn told_by_the_command_line(output: &Output) -> Said {
     let answer: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
-    let code = answer["error"]["case"].as_str().unwrap_or_default().to_owned();
+    let text = |name: &str| answer["error"][name].as_str().unwrap_or_default().to_owned();
+    let (code, ended) = (text("case"), (text("code"), output.code.unwrap_or(-1)));
     let told = format!("{:?} {}{}", output.code, output.stdout, output.stderr);
-    if output.code != Some(0) {
-        assert!(answer["error"]["code"].as_str().is_some_and(|code| code.starts_with("WL-STORY-")), "{told}");
-    }
     let hints = answer["error"]["hints"].as_array().into_iter().flatten();
     let hints = hints.filter_map(|hint| hint.as_str().map(str::to_owned)).collect();
-    Said { done: output.code == Some(0), status: None, code, hints, told }
+    Said { done: output.code == Some(0), status: None, ended: Some(ended), code, hints, told }
 }
 
 fn as_a_tool(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
@@ -101,12 +128,10 @@ fn as_a_tool(scene: &mut Scene, who: Who, action: &str, story: &str) -> Said {
         "report" => {
             ("report_story".to_owned(), json!({"artifact_type": "commit_diff", "artifact_path": "src/a.rs"}))
         }
-        "report-forged" => ("report_story".to_owned(), body_of(action)),
-        "backfill-bare" => ("backfill_story".to_owned(), body_of(action)),
         "settle" => ("resolve_violation".to_owned(), body_of(action)),
         "criterion" => ("judge_criterion".to_owned(), body_of(action)),
         "import" | "import-pending" => ("import_stories".to_owned(), json!({})),
-        other => (format!("{}_story", other.replace('-', "_")), body_of(other)),
+        other => (format!("{}_story", verb_of(other).replace('-', "_")), body_of(other)),
     };
     match action {
         "settle" => arguments["violation_id"] = json!(scene.violation()),
@@ -138,7 +163,12 @@ fn tool_called(scene: &Scene, tool: &str, arguments: &Value) -> Said {
     let done = answer["result"]["isError"] == false;
     let code = body["body"]["error"]["code"].as_str().unwrap_or_default().to_owned();
     let hints = remedy_in(&body["body"]["error"]);
-    Said { done, status: body["status"].as_u64(), code, hints, told: answer.to_string() }
+    Said { done, status: body["status"].as_u64(), ended: None, code, hints, told: answer.to_string() }
+}
+
+/// A deed is a verb, or a verb with something that must not help.
+fn verb_of(deed: &str) -> &str {
+    deed.trim_end_matches("-forged").trim_end_matches("-bare")
 }
 
 type Face = fn(&mut Scene, Who, &str, &str) -> Said;
@@ -159,14 +189,7 @@ fn holds_through(face: Face) {
                 said.told
             ));
         }
-        let fits = match expected {
-            Done => said.done,
-            Refused(status, code) => {
-                !said.done && said.code == *code && said.status.is_none_or(|own| own == u64::from(*status))
-            }
-            Status(status) => !said.done && said.status.is_none_or(|own| own == u64::from(*status)),
-        };
-        if !fits {
+        if !said.is(*expected) {
             wrong.push(format!(
                 "{who:?} {action} when {standing:?}: expected {expected:?}, said {}",
                 said.told

@@ -53,6 +53,30 @@ impl Server {
         Some((status, serde_json::from_str(body).ok()?))
     }
 
+    /// What came, where it must be done.
+    #[track_caller]
+    pub(super) fn done(&self, key: &str, method: &str, path: &str, body: &Value) -> Value {
+        let (status, answer) = self.ask(key, method, path, "", body).expect("the server answers");
+        assert!((200..300).contains(&status), "{method} {path}: {status} {answer}");
+        answer
+    }
+
+    /// A key of an agent of its own, made by the user.
+    #[track_caller]
+    pub(super) fn agent(&self, user: &str, name: &str, role: &str) -> String {
+        let raw = |made: &Value| made["raw_key"].as_str().expect("a new key is shown once").to_owned();
+        let key = raw(&self.done(user, "POST", "/api_keys", &json!({ "name": name, "role": "agent" })));
+        let kind = if role == "orchestrator" { "orchestrator" } else { "implementer" };
+        let me = json!({ "name": name, "agent_type": kind });
+        let made = self.done(&key, "POST", "/agents/register", &me);
+        if role == "agent" {
+            return key;
+        }
+        let bound =
+            json!({ "name": format!("{name} as {role}"), "role": role, "agent_id": made["agent"]["id"] });
+        raw(&self.done(user, "POST", "/api_keys", &bound))
+    }
+
     pub(super) fn url(&self) -> String {
         self.url.clone()
     }

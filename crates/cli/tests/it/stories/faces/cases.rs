@@ -20,6 +20,8 @@ pub(super) enum Who {
     OtherHand,
     /// As an orchestrator.
     JudgingHand,
+    /// Under a dispatch that a test opened last.
+    Sent,
 }
 
 /// How far a story has come before the case.
@@ -31,6 +33,8 @@ pub(super) enum Standing {
     Implementing,
     Reported,
     Reviewed,
+    /// Reviewed, given back, done and reported again.
+    ReportedAgain,
     Verified,
     /// Worked on, then taken away.
     TakenBack,
@@ -74,8 +78,8 @@ use Expected::{Done, Refused, Status};
 use Standing::{
     Assigned, BehindQuarantined, BroughtAndReviewed, BroughtAsDone, Contracted, CriterionFailed, Deleted,
     Implementing, ImplementingByHand, MadeAgain, Pending, Quarantined, RejectedAndKept, Reported,
-    ReportedByHand, Reviewed, ReviewedByHand, ReviewedThenReworded, Reworded, TakenBack, TriedByAStranger,
-    Verified, VerifiedThenReworded,
+    ReportedAgain, ReportedByHand, Reviewed, ReviewedByHand, ReviewedThenReworded, Reworded, TakenBack,
+    TriedByAStranger, Verified, VerifiedThenReworded,
 };
 use Who::{Ann, Bob, JudgingHand, Nobody, OtherHand, Reporter, Reviewer, Shadow, User, Verifier};
 
@@ -89,6 +93,8 @@ pub(super) const CASES: &[(Who, &str, Standing, Expected)] = &[
     (Bob, "claim", Assigned, Status(409)),
     (Verifier, "claim", Contracted, Status(403)),
     (User, "claim", Contracted, Status(403)),
+    // A contract is with the words that were read.
+    (Ann, "claim", Reworded, Refused(409, "must_contract_first")),
     (Ann, "start", Assigned, Done),
     (Ann, "start", Contracted, Refused(409, "must_claim_first")),
     (Ann, "start", Pending, Refused(409, "must_contract_first")),
@@ -107,6 +113,7 @@ pub(super) const CASES: &[(Who, &str, Standing, Expected)] = &[
     (Nobody, "review-complete", Reported, Status(400)),
     (Verifier, "verify", Reviewed, Done),
     (Verifier, "verify", Reported, Refused(422, "no_review_record")),
+    (Verifier, "verify", ReportedAgain, Refused(422, "review_before_report")),
     (Verifier, "verify", Implementing, Status(409)),
     (Verifier, "verify", Verified, Status(409)),
     (Reviewer, "verify", Reviewed, Refused(409, "shared_principal_blocked")),
@@ -114,6 +121,7 @@ pub(super) const CASES: &[(Who, &str, Standing, Expected)] = &[
     (Ann, "verify", Reviewed, Status(403)),
     (User, "verify", Reviewed, Status(403)),
     (Verifier, "reject", Reviewed, Done),
+    (Verifier, "reject-bare", Reviewed, Refused(422, "reason_required")),
     (Verifier, "reject", Verified, Done),
     (Verifier, "reject", Pending, Status(409)),
     (Nobody, "reject", Reviewed, Status(400)),

@@ -3,8 +3,10 @@
 
 use super::cases::Expected::{self, Done, Refused, Status};
 use super::cases::Who::{self, Ann, Bob, Reporter, Reviewer, Stranger, User, Verifier};
+use super::changes_of_plan;
 use serde_json::{Value, json};
 
+#[derive(Clone)]
 pub(super) struct Row {
     /// The section, and what holds.
     pub(super) name: &'static str,
@@ -20,15 +22,17 @@ pub(super) struct Row {
 }
 
 pub(super) const PLAN: &str = "PLAN";
+/// A word of nothing but a blank.
+const BLANK: &str = "_";
 
 impl Row {
-    fn tells(mut self, words: &'static str) -> Self {
+    pub(super) fn tells(mut self, words: &'static str) -> Self {
         self.tells = words;
         self
     }
 }
 
-fn row(
+pub(super) fn row(
     name: &'static str,
     who: Who,
     http: (&'static str, &str, Value),
@@ -37,11 +41,12 @@ fn row(
     expected: Expected,
 ) -> Row {
     let (method, path, body) = http;
-    let words = words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+    let word = |word: &str| if word == BLANK { " ".to_owned() } else { word.to_owned() };
+    let words = words.split(' ').filter(|word| !word.is_empty()).map(word).collect();
     Row { name, who, http: (method, path.to_owned(), body), words, tool, expected, tells: "" }
 }
 
-fn import(name: &'static str, who: Who, merge: bool, plan: Value, expected: Expected) -> Row {
+pub(super) fn import(name: &'static str, who: Who, merge: bool, plan: Value, expected: Expected) -> Row {
     let (query, flag) = if merge { ("?merge=true", " --merge") } else { ("", "") };
     let tool = json!({ "project_id": "rows", "payload": plan, "merge": merge });
     let path = format!("/projects/rows/import{query}");
@@ -49,16 +54,16 @@ fn import(name: &'static str, who: Who, merge: bool, plan: Value, expected: Expe
     row(name, who, ("POST", &path, plan), &words, Some(("import_stories", tool)), expected)
 }
 
-fn epic(number: u32, stories: &[&str]) -> Value {
+pub(super) fn epic(number: u32, stories: &[&str]) -> Value {
     let story = |number: &&str| json!({ "number": number, "title": format!("Story {number}") });
     json!({ "number": number, "title": format!("Epic {number}"), "stories": stories.iter().map(story).collect::<Vec<_>>() })
 }
 
-fn plan(epics: &[Value]) -> Value {
+pub(super) fn plan(epics: &[Value]) -> Value {
     json!({ "epics": epics })
 }
 
-fn story_edge(name: &'static str, story: &str, on: &str, expected: Expected) -> Row {
+pub(super) fn story_edge(name: &'static str, story: &str, on: &str, expected: Expected) -> Row {
     let body = json!({ "story_id": story, "depends_on_story_id": on, "project_id": "rows" });
     let words = format!("depends {story} --on {on} --project rows");
     row(
@@ -85,7 +90,7 @@ fn epic_edge(name: &'static str, epic: &str, on: &str, expected: Expected) -> Ro
 }
 
 /// One step of a story, where nothing but the story is said.
-fn step(name: &'static str, who: Who, verb: &'static str, story: &str, expected: Expected) -> Row {
+pub(super) fn step(name: &'static str, who: Who, verb: &'static str, story: &str, expected: Expected) -> Row {
     let (tool, body) = match verb {
         "contract" => ("contract_story", json!({ "story_title": format!("Story {story}"), "ac_count": 0 })),
         "claim" => ("claim_story", json!({})),
@@ -138,7 +143,8 @@ fn list(name: &'static str, path: &str, words: &str, tool: &'static str) -> Row 
 
 pub(super) fn all() -> Vec<Row> {
     let sections = [importing(), rings(), brought_as_done(), waiting(), checkpoints(), custody()];
-    sections.into_iter().flatten().chain(errors()).chain(around_custody()).collect()
+    let plan = changes_of_plan::rows();
+    sections.into_iter().flatten().chain(errors()).chain(around_custody()).chain(plan).collect()
 }
 
 /// What an import of this shape is refused with.
@@ -425,9 +431,17 @@ fn errors() -> Vec<Row> {
             "13: a title that is no title",
             Verifier,
             ("POST", "/projects/rows/epics", json!({ "number": 5, "title": " " })),
-            "",
+            "epic create 5 _ --project rows",
             Some(("create_epic", json!({ "project_id": "rows", "number": 5, "title": " " }))),
             Status(422),
+        ),
+        row(
+            "13: a feed from nowhere",
+            Ann,
+            ("GET", "/changes?project_id=rows", Value::Null),
+            "",
+            None,
+            Status(400),
         ),
     ]
 }

@@ -3,11 +3,11 @@
 use super::cases::Standing::{
     self, Assigned, BehindQuarantined, BroughtAndReviewed, BroughtAsDone, Contracted, CriterionFailed,
     Deleted, Implementing, ImplementingByHand, MadeAgain, Pending, Quarantined, RejectedAndKept, Reported,
-    ReportedByHand, Reviewed, ReviewedByHand, ReviewedThenReworded, Reworded, TakenBack, TriedByAStranger,
-    Verified, VerifiedThenReworded,
+    ReportedAgain, ReportedByHand, Reviewed, ReviewedByHand, ReviewedThenReworded, Reworded, TakenBack,
+    TriedByAStranger, Verified, VerifiedThenReworded,
 };
 use super::cases::Who::{
-    self, Ann, Bob, Hand, JudgingHand, Nobody, OtherHand, Reporter, Reviewer, Shadow, Stranger, User,
+    self, Ann, Bob, Hand, JudgingHand, Nobody, OtherHand, Reporter, Reviewer, Sent, Shadow, Stranger, User,
     Verifier,
 };
 use crate::stories::server::{Server, founded};
@@ -19,6 +19,7 @@ pub(super) struct Scene {
     pub(super) server: Server,
     keys: Vec<(Who, String)>,
     stories: usize,
+    epics: u64,
 }
 
 impl Scene {
@@ -26,8 +27,8 @@ impl Scene {
         let (mut world, user) = founded();
         let server = Server::start(&world).unwrap();
         world.set("LOOPCTL_SERVER", server.url());
-        let mut scene =
-            Self { world, server, keys: vec![(User, user), (Stranger, "lc_nobody".to_owned())], stories: 0 };
+        let keys = vec![(User, user), (Stranger, "lc_nobody".to_owned())];
+        let mut scene = Self { world, server, keys, stories: 0, epics: 0 };
         scene.rest(
             User,
             "PATCH",
@@ -68,7 +69,7 @@ impl Scene {
         self.rest(User, "POST", "/api_keys", &body)["raw_key"].as_str().unwrap().to_owned()
     }
 
-    fn agent(&self, name: &str, role: &str) -> String {
+    pub(super) fn agent(&self, name: &str, role: &str) -> String {
         let first = self.new_key(name, "agent", &Value::Null);
         let body = json!({"name": name, "agent_type": "implementer"});
         let (status, made) = self.server.ask(&first, "POST", "/agents/register", "", &body).unwrap();
@@ -91,13 +92,22 @@ impl Scene {
         made["raw_key"].as_str().unwrap().to_owned()
     }
 
+    /// An orchestrator under a root of its own that the user opens now; gives its dispatch.
+    pub(super) fn send(&mut self, agent: &str) -> String {
+        let root = json!({"role": "orchestrator", "agent_id": agent});
+        let root = self.rest(User, "POST", "/dispatches", &root);
+        self.keys.retain(|(who, _)| *who != Sent);
+        self.keys.push((Sent, root["raw_key"].as_str().unwrap().to_owned()));
+        root["dispatch"]["id"].as_str().unwrap().to_owned()
+    }
+
     pub(super) fn key(&self, who: Who) -> &str {
         self.keys.iter().find(|(known, _)| *known == who).map(|(_, key)| key.as_str()).unwrap()
     }
 
     /// Done, or the test is broken.
     #[track_caller]
-    fn rest(&self, who: Who, method: &str, path: &str, body: &Value) -> Value {
+    pub(super) fn rest(&self, who: Who, method: &str, path: &str, body: &Value) -> Value {
         let (status, answer) = self.server.ask(self.key(who), method, path, "", body).unwrap();
         assert!((200..300).contains(&status), "{method} {path}: {status} {answer}");
         answer
@@ -123,6 +133,19 @@ impl Scene {
         number
     }
 
+    /// An epic of its own with so many stories.
+    pub(super) fn epic(&mut self, stories: usize, standing: Standing) -> (u64, Vec<String>) {
+        self.epics += 1;
+        let epic = 50 + self.epics;
+        self.rest(User, "POST", "/projects/faces/epics", &json!({"number": epic, "title": "One of several"}));
+        let numbers: Vec<String> = (1..=stories).map(|place| format!("{epic}.{place}")).collect();
+        for number in &numbers {
+            self.make_story_in(epic, number);
+            self.bring(number, standing);
+        }
+        (epic, numbers)
+    }
+
     fn bring(&self, number: &str, standing: Standing) {
         let maker = match standing {
             ImplementingByHand | ReportedByHand | ReviewedByHand => Hand,
@@ -143,7 +166,8 @@ impl Scene {
             Implementing | TakenBack | Deleted | MadeAgain | Quarantined | TriedByAStranger
             | ImplementingByHand => 3,
             Reported | ReportedByHand => 4,
-            Reviewed | ReviewedByHand | CriterionFailed | ReviewedThenReworded | RejectedAndKept => 5,
+            Reviewed | ReportedAgain | ReviewedByHand | CriterionFailed | ReviewedThenReworded
+            | RejectedAndKept => 5,
             Verified | VerifiedThenReworded => 6,
         };
         for (who, action) in &way[..steps] {
@@ -152,9 +176,12 @@ impl Scene {
     }
 
     fn make_story(&self, number: &str) {
+        self.make_story_in(1, number);
+    }
+
+    fn make_story_in(&self, epic: u64, number: &str) {
         let criteria = json!([{"id": "AC-1", "description": "it works"}]);
-        let body =
-            json!({"number": number, "title": "A story", "epic_number": 1, "acceptance_criteria": criteria});
+        let body = json!({"number": number, "title": "A story", "epic_number": epic, "acceptance_criteria": criteria});
         self.rest(User, "POST", "/projects/faces/stories", &body);
     }
 
@@ -162,6 +189,12 @@ impl Scene {
     fn afterwards(&self, standing: Standing, number: &str) {
         let path = format!("/stories/{number}");
         match standing {
+            ReportedAgain => {
+                for (who, action) in [(Ann, "unclaim"), (Ann, "contract"), (Ann, "claim"), (Ann, "start")] {
+                    self.rest(who, "POST", &format!("{path}/{action}"), &body_of(action));
+                }
+                self.rest(Reporter, "POST", &format!("{path}/report"), &body_of("report"));
+            }
             TakenBack => drop(self.rest(Verifier, "POST", &format!("{path}/force-unclaim"), &Value::Null)),
             Reworded => drop(self.rest(User, "PATCH", &path, &json!({"title": "Another story"}))),
             Deleted => drop(self.rest(User, "DELETE", &path, &Value::Null)),
@@ -239,6 +272,7 @@ pub(super) fn body_of(action: &str) -> Value {
         "review-complete" => json!({"review_type": "independent"}),
         "verify" => json!({"summary": "all met"}),
         "reject" => json!({"reason": "no tests"}),
+        "reject-bare" => json!({"reason": " "}),
         "backfill" => json!({"reason": "done before", "pr_number": 7}),
         "backfill-bare" => json!({"reason": "done before"}),
         "report-forged" => json!({"cap": FORGED}),

@@ -10,7 +10,12 @@ use super::sections::FACES;
 use crate::stories::server::Server;
 use serde_json::{Value, json};
 
-fn deed(who: Who, http: (&'static str, &str, Value), words: &[&str], tool: (&'static str, Value)) -> Row {
+pub(super) fn deed(
+    who: Who,
+    http: (&'static str, &str, Value),
+    words: &[&str],
+    tool: (&'static str, Value),
+) -> Row {
     let (method, path, body) = http;
     Row {
         name: "one deed",
@@ -30,13 +35,13 @@ fn look() -> Row {
 
 /// By a person, over HTTP.
 #[track_caller]
-fn done(scene: &Scene, key: &str, method: &str, path: &str, body: &Value) -> Value {
+pub(super) fn done(scene: &Scene, key: &str, method: &str, path: &str, body: &Value) -> Value {
     let (status, answer) = scene.server.ask(key, method, path, "", body).unwrap();
     assert!((200..300).contains(&status), "{method} {path}: {status} {answer}");
     answer
 }
 
-fn set(scene: &Scene, name: &str, value: Value) {
+pub(super) fn set(scene: &Scene, name: &str, value: Value) {
     let mut settings = json!({ "settings": {} });
     settings["settings"][name] = value;
     done(scene, scene.key(User), "PATCH", "/tenants/me", &settings);
@@ -57,7 +62,7 @@ fn everybody_of_a_suspended_tenant_is_refused_and_told_why() {
     for face in FACES {
         let said = face(&mut scene, &look()).unwrap();
         assert_eq!((said.done, said.code.as_str()), (false, "tenant_suspended"), "{}", said.told);
-        assert!(said.status.is_none_or(|status| status == 403) && !said.hints.is_empty(), "{}", said.told);
+        assert!(said.has_status(403) && !said.hints.is_empty(), "{}", said.told);
     }
     done(&scene, operator, "POST", &admin("activate"), &json!({}));
     for face in FACES {
@@ -76,7 +81,7 @@ fn whoever_asks_too_often_is_refused_and_told_until_when() {
         let said = (0..4).find_map(|_| face(&mut scene, &look()).filter(|said| !said.done));
         let said = said.expect("one of them is refused");
         assert_eq!(said.code, "rate_limited", "{}", said.told);
-        assert!(said.status.is_none_or(|status| status == 429) && !said.hints.is_empty(), "{}", said.told);
+        assert!(said.has_status(429) && !said.hints.is_empty(), "{}", said.told);
     }
     scene.server.stop();
 }
@@ -122,7 +127,7 @@ fn nothing_waits_for_what_is_in_another_project() {
         let between_epics = deed(Verifier, http, &words, ("add_epic_dependency", body));
         for row in [between_stories, between_epics] {
             let said = face(&mut scene, &row).unwrap();
-            assert!(!said.done && said.status.is_none_or(|status| status == 422), "{}", said.told);
+            assert!(!said.done && said.has_status(422), "{}", said.told);
             assert!(said.told.contains("must be in the same project"), "{}", said.told);
         }
     }
