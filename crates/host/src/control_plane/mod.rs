@@ -6,6 +6,7 @@ pub(crate) mod folder;
 mod kept_out;
 mod later;
 mod not_committed;
+mod noted_trouble;
 mod places;
 mod roadmap_drift;
 mod rounds;
@@ -15,6 +16,7 @@ mod update;
 mod words;
 
 pub(crate) use kept_out::kept_out;
+pub(crate) use noted_trouble::note_trouble;
 pub(crate) use rounds::{ROUND_TRAILER, approved_by};
 pub(crate) use trouble::{Trouble, TroubleKind};
 pub(crate) use words::{form, round_stage_to_file, stage_to_file, trigger_to_file, update_status_to_file};
@@ -284,6 +286,7 @@ impl<'a> Reading<'a> {
             update,
             errors: errors.collect(),
             retry_noted: self.state.retry != Retry::Idle,
+            retry: words::retry(&self.state),
             milestones,
             directions,
             next_number: archive::next_number(&self, &archive, &branches),

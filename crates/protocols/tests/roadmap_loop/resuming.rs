@@ -9,7 +9,7 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
     CloseoutMode, Evidence, Plane, RetryTarget, ReviewSeen, RoundStage, UpdateSeen, UpdateStatus, WorkerState,
 };
 use windlass_protocols::protocol::roadmap_rounds::spec::{LeftBehind, RoadmapSpec};
-use windlass_protocols::protocol::roadmap_rounds::steps::WorkKind;
+use windlass_protocols::protocol::roadmap_rounds::steps::{Mechanism, RetryNote, WorkKind};
 use windlass_protocols::{CommitId, Digest};
 
 const ROUND: &str = "round-001";
@@ -135,6 +135,71 @@ fn row_12_an_update_is_resumed_where_its_files_say() {
     });
     script.expect("publication", is_publishing);
     assert_eq!(on(&|seen| seen.merged = true).desk.plane.revision, "rev-002");
+}
+
+fn noted(stage: &str, mechanism: Mechanism, attempt: u32) -> RetryNote {
+    let (of_update, id, stage) = (false, ROUND.to_owned(), stage.to_owned());
+    RetryNote { of_update, id, stage, mechanism, attempt, review_cycles: 0 }
+}
+
+fn with_note(mut plane: Plane, note: RetryNote) -> Script {
+    plane.rounds.iter_mut().for_each(|round| round.resume_error = Some("it exited with 1".to_owned()));
+    plane.update.iter_mut().for_each(|update| update.resume_error = Some("it exited with 1".to_owned()));
+    Script::on(Plane { retry_noted: true, retry: Some(note), ..plane })
+}
+
+#[test]
+fn row_13_the_attempt_that_is_noted_is_the_one_that_is_made() {
+    let work = of(ROUND, WorkKind::Implement);
+    let here = || with_round(RoundStage::Implement, planned());
+    let script = with_note(here(), noted("implementation", Mechanism::SameHandle, 3));
+    assert_eq!(script.asked(&work).attempt, 3);
+    assert_eq!(script.told(&work), ["it exited with 1"], "it hears why it is tried again");
+    // Two failures went before it, so that the next one is looked into and the one after it is somebody else's.
+    let looking = of(ROUND, WorkKind::Investigate { update: false });
+    let script = script.fails(&work).asks(std::slice::from_ref(&looking)).diagnoses(&looking, false);
+    assert_eq!(script.asked(&work).attempt, 4);
+    let script = script.fails(&work);
+    let note = script.desk.plane.retry.clone().expect("it is noted");
+    assert_eq!((note.attempt, note.mechanism), (5, Mechanism::FreshAgent));
+    // By somebody else's hand it was the last rung.
+    let script = with_note(here(), noted("implementation", Mechanism::FreshAgent, 5));
+    assert_eq!(script.asked(&work).attempt, 5);
+    script.fails(&work).blocked_by("does not come to its end");
+}
+
+#[test]
+fn row_13_a_note_about_another_round_or_stage_counts_for_nobody() {
+    let work = of(ROUND, WorkKind::Implement);
+    let other = RetryNote { id: "round-009".to_owned(), ..noted("implementation", Mechanism::FreshAgent, 5) };
+    for note in [noted("planning", Mechanism::FreshAgent, 5), other] {
+        let script = with_note(with_round(RoundStage::Implement, planned()), note);
+        assert_eq!(script.asked(&work).attempt, 1);
+        script.fails(&work).asks(&[work.clone()]);
+    }
+}
+
+#[test]
+fn row_13_review_cycles_and_the_attempts_of_an_update_and_of_a_worker_go_on() {
+    let cycles = RetryNote { review_cycles: 3, ..noted("review", Mechanism::SameHandle, 5) };
+    let script = with_note(with_round(RoundStage::Review, implemented()), cycles);
+    assert_eq!(script.asked(&of(ROUND, WorkKind::Review)).attempt, 5);
+    let looking = of(ROUND, WorkKind::Investigate { update: false });
+    script.reviews(ROUND, rejected(RetryTarget::Implement)).asks(&[looking]);
+
+    let update = with_update(update(UpdateStatus::Rejected));
+    let note = noted("the roadmap update", Mechanism::SameHandle, 2);
+    let script = with_note(update, RetryNote { of_update: true, ..note });
+    assert_eq!(script.asked(&of(ROUND, WorkKind::AuthorUpdate)).attempt, 2);
+
+    let mut fanned = plan("M1", "D1");
+    fanned.workers = vec![worker("w1"), worker("w2")];
+    fanned.workers.iter_mut().for_each(|worker| worker.head = Some(CommitId::new("w@1")));
+    let evidence = Evidence { plan: Some(fanned), ..Evidence::default() };
+    let two = Plane { max_parallel: 2, ..with_round(RoundStage::Implement, evidence) };
+    let script = with_note(two, noted("w2", Mechanism::SameHandle, 2));
+    let attempt = |worker: &str| script.asked(&of(ROUND, WorkKind::Worker { worker: worker.to_owned() })).attempt;
+    assert_eq!((attempt("w1"), attempt("w2")), (1, 2));
 }
 
 #[test]

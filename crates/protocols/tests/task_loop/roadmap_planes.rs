@@ -26,6 +26,7 @@ pub(crate) fn bare_plane() -> Plane {
         update: None,
         errors: BTreeMap::new(),
         retry_noted: false,
+        retry: None,
         milestones: Vec::new(),
         directions: Vec::new(),
         merged_rounds: Vec::new(),

@@ -84,6 +84,28 @@ fn row_6_a_worktree_that_is_gone_is_made_again_from_its_branch() {
 }
 
 #[test]
+fn row_13_a_noted_attempt_is_gone_on_with_and_shown() {
+    let found = found(Style::Records, "implement", &Left::Plan);
+    found.scene.edit_state(|state| {
+        state["active_rounds"][0]["resume_error"] = "it exited with 1".into();
+        state["retry"] = json!({ "scope": "round", "id": SLUGGED, "stage": "implementation",
+            "mechanism": "same handle", "attempt": 3, "review_retry_cycles": 0 });
+    });
+    let inspect = ["roadmap", "inspect", found.scene.repository.text()];
+    let shown = found.scene.world.windlass(&inspect).exits_with(0).stdout;
+    assert!(shown.contains(&format!("attempt 3 of implementation of {SLUGGED}, by the same agent")), "{shown}");
+    let seen = found.scene.world.windlass(&[&inspect[..], &["--json"]].concat()).exits_with(0).json();
+    assert_eq!((&seen["retry"]["attempt"], &seen["retry"]["goes_on"]), (&3.into(), &true.into()), "{seen:#}");
+
+    assert_eq!(found.completes(), ["implement 2 3", "review 2 1"]);
+    assert!(found.scene.prompt("implement-2-3").contains("it exited with 1"));
+    assert_eq!(found.scene.state()["retry"], Value::Null);
+    let status = ["roadmap", "status", "--repo", found.scene.repository.text(), "--json"];
+    let status = found.scene.world.windlass(&status).exits_with(0).json();
+    assert_eq!(status["report"]["retry"], Value::Null, "nothing is under way any more: {status:#}");
+}
+
+#[test]
 fn row_7_a_branch_that_is_gone_is_told_and_nothing_is_invented() {
     let found = found(Style::Markdown, "implement", &Left::Plan);
     found.remove_worktree();
