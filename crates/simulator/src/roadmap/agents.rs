@@ -252,7 +252,9 @@ fn review_update(repo: &mut Repo, deed: Deed, branch: &str) {
     let artifact = Digest::new(format!("update-review-{number}"));
     let made = at(repo, branch);
     made.update_review = Some(match deed {
-        Deed::Odd | Deed::Strange => UpdateReview::Rejected { summary: format!("too coarse, {number}") },
+        Deed::Odd => UpdateReview::Rejected { summary: format!("too coarse, {number}") },
+        Deed::Strange if number % 4 == 0 => UpdateReview::NonRecoverable { why: "given up".to_owned() },
+        Deed::Strange => UpdateReview::Rejected { summary: format!("too coarse, {number}") },
         Deed::Good | Deed::Faulty | Deed::Nothing => UpdateReview::Approved { artifact: artifact.clone() },
     });
     made.review_faults = faults(deed, "no decision line");

@@ -371,6 +371,8 @@ pub enum UpdateStatus {
 pub enum UpdateReview {
     Approved { artifact: Digest },
     Rejected { summary: String },
+    /// Its reviewer says that no revision of it could be approved.
+    NonRecoverable { why: String },
 }
 
 impl UpdateSeen {
@@ -378,7 +380,7 @@ impl UpdateSeen {
     pub(super) fn approval(&self) -> Option<(Digest, Option<CommitId>)> {
         match &self.review {
             Some(UpdateReview::Approved { artifact }) => Some((artifact.clone(), self.head.clone())),
-            Some(UpdateReview::Rejected { .. }) | None => None,
+            Some(UpdateReview::Rejected { .. } | UpdateReview::NonRecoverable { .. }) | None => None,
         }
     }
 }
