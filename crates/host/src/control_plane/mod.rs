@@ -13,6 +13,7 @@ mod rounds;
 mod shares;
 mod trouble;
 mod update;
+mod update_triggers;
 mod words;
 
 pub(crate) use kept_out::kept_out;
@@ -76,7 +77,12 @@ pub(crate) fn look_again(repository: &Repository, memory: &Memory) -> Result<Res
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     archive: Arc<Mutex<Option<(TreeId, Archive)>>>,
+    /// What updates say that nothing asked for, with the live one that was looked at beside them.
+    without_a_cause: Arc<Mutex<Option<(Asked, Vec<String>)>>>,
 }
+
+/// The tree, and the round that the live update came from.
+type Asked = (TreeId, Option<String>);
 
 impl Memory {
     fn archive(&self, reading: &Reading<'_>) -> Result<Archive, Fault> {
@@ -89,6 +95,20 @@ impl Memory {
         let archive = archive::read(reading)?;
         *known = Some((reading.base.tree.clone(), archive.clone()));
         Ok(archive)
+    }
+
+    fn without_a_cause(&self, reading: &Reading<'_>) -> Result<Vec<String>, Fault> {
+        let mut known = self.without_a_cause.lock().unwrap_or_else(PoisonError::into_inner);
+        let live = reading.state.roadmap_update.as_ref().map(|update| update.source_round_id.clone());
+        let asked = (reading.base.tree.clone(), live);
+        if let Some((of, told)) = known.as_ref()
+            && *of == asked
+        {
+            return Ok(told.clone());
+        }
+        let told = update_triggers::without_a_cause(reading)?;
+        *known = Some((asked, told.clone()));
+        Ok(told)
     }
 }
 
@@ -262,6 +282,7 @@ impl<'a> Reading<'a> {
         let mut seen = Vec::new();
         let mut artifacts = Vec::new();
         let mut oddities = self.oddities.clone();
+        oddities.extend(memory.without_a_cause(&self)?);
         for record in self.state.live_rounds() {
             let found = rounds::see(&self, record)?;
             seen.push(found.round);

@@ -147,6 +147,32 @@ fn section_6_row_10_a_non_recoverable_update_is_blocked_with_its_reviewers_reaso
 }
 
 #[test]
+fn section_24_4_an_update_that_says_merged_round_of_a_round_that_asked_for_none_is_flagged() {
+    for style in [Style::Records, Style::Markdown] {
+        let told = |closeout: Closeout, trigger: &str| {
+            let scene = Scene::small(style);
+            let cut = scene.cut("round-001", "m-1");
+            let path = "orchestrator/roadmap-updates/round-001-roadmap-update.md";
+            let document = (path.to_owned(), super::play::update(style, "round-001", trigger));
+            let files = [cut.plan(), cut.review(&Decision::Approved(closeout)), vec![document]].concat();
+            for (path, text) in files {
+                scene.repository.write(&path, &text);
+            }
+            scene.repository.commit("as it was left");
+            let words = ["roadmap", "inspect", scene.repository.text(), "--json"];
+            let found = scene.world.windlass(&words).exits_with(0).json();
+            assert_eq!(found["valid"], true, "{found:#}");
+            found["oddities"].to_string()
+        };
+        let flagged = "it says merged-round, but the review of round-001 says";
+        let odd = told(Closeout::Nothing, "merged-round");
+        assert!(odd.contains(flagged) && odd.contains("round-001-roadmap-update.md"), "{style:?}: {odd}");
+        assert!(!told(Closeout::Semantic("m-1 is two things"), "merged-round").contains(flagged));
+        assert!(!told(Closeout::Nothing, "planner-request").contains(flagged));
+    }
+}
+
+#[test]
 fn an_author_cannot_rewrite_the_revision_in_use_nor_code() {
     let scene = Scene::small(Style::Markdown);
     let dir = scene.style.dir("rev-001");
