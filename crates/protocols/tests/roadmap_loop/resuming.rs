@@ -1,15 +1,16 @@
 //! Section 14: what is found on a plane that somebody else's controller, or an earlier run, left in the middle.
 
 use crate::desk::{
-    approved, implemented, plan, planned, rejected, reviewed, update, update_approved, update_rejected,
-    with_round, with_update, worker,
+    approved, implemented, plan, planned, rejected, reviewed, round, update, update_approved,
+    update_rejected, with_round, with_update, worker,
 };
 use crate::script::{Script, is_finalizing, is_publishing, of};
 use windlass_protocols::protocol::roadmap_rounds::plane::{
-    CloseoutMode, Evidence, Plane, RetryTarget, ReviewSeen, RoundStage, UpdateSeen, UpdateStatus, WorkerState,
+    CloseoutMode, Evidence, Plane, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateSeen, UpdateStatus,
+    WorkerState,
 };
 use windlass_protocols::protocol::roadmap_rounds::spec::{LeftBehind, RoadmapSpec};
-use windlass_protocols::protocol::roadmap_rounds::steps::{Mechanism, RetryNote, WorkKind};
+use windlass_protocols::protocol::roadmap_rounds::steps::{Held, Mechanism, RetryNote, WorkKind};
 use windlass_protocols::{CommitId, Digest};
 
 const ROUND: &str = "round-001";
@@ -264,4 +265,24 @@ fn what_a_review_that_was_no_decision_said_is_not_passed_on_as_a_rejection() {
     let script = script.diagnoses(&looking, false).blocked_by("no lawful retry");
     assert_eq!(script.state().book.rounds[ROUND].told, ["name it better"], "as the inbox shows it");
     assert_eq!(script.reopened(0).told(&of(ROUND, WorkKind::Plan)), ["name it better"]);
+}
+
+#[test]
+fn row_22_an_approved_round_that_cannot_be_merged_yet_waits_and_nothing_else_moves() {
+    let evidence = || reviewed(approved("r1", CloseoutMode::StatusOnly));
+    let mut both = with_round(RoundStage::FinalizeRound, evidence());
+    let waits = both.rounds[0].evidence.plan.as_mut().expect("it is planned");
+    waits.depends_on_rounds = vec!["round-002".to_owned()];
+    let other = Evidence { plan: Some(plan("M2", "D2")), ..Evidence::default() };
+    both.rounds.push(RoundSeen { evidence: other, ..round("round-002", RoundStage::Implement) });
+    let script = Script::on(Plane { max_parallel: 3, next_number: 3, ..both });
+    let script = script.asks(&[of("round-002", WorkKind::Implement)]).stands_at(ROUND, RoundStage::FinalizeRound);
+    assert_eq!((script.requests("finalize-round"), script.times("round-opened")), (0, 0));
+    assert_eq!(script.desk.plane.revision, "rev-001");
+
+    let script = Script::on(with_round(RoundStage::FinalizeRound, evidence()));
+    let script = script.held(Held::InTheWay { why: "lib.rs has local edits".to_owned() });
+    assert_eq!((script.times("round-merged"), script.times("round-opened")), (0, 0));
+    let script = script.blocked_by("lib.rs has local edits").reopened(0);
+    script.expect("merge", is_finalizing);
 }
