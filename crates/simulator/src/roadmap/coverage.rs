@@ -4,7 +4,8 @@ use crate::coverage::Coverage;
 use windlass_protocols::protocol::roadmap_rounds::facts::{Closed, Fact as RoadmapFact, UpdateStep, Why};
 use windlass_protocols::protocol::roadmap_rounds::steps::{Mechanism, PlaneOutcome};
 
-/// Everything that must occur in a roadmap loop, by kind.
+/// Everything that must occur in a roadmap loop, by kind. `put-back` is not among it:
+/// a stage that nothing proves is written back without a fact.
 pub(crate) const EXPECTED: [(&str, &[&str]); 9] = [
     (
         "effect",
