@@ -15,7 +15,8 @@ const SEMANTIC: &str = "semantic-update-required";
 /// One sentence for each whose source round asked for nothing.
 pub(super) fn without_a_cause(reading: &Reading<'_>) -> Result<Vec<String>, Fault> {
     let archived = reading.files.iter().filter_map(|path| source_of(path));
-    let live = reading.state.roadmap_update.iter().filter(|update| update.trigger == UpdateTrigger::MergedRound);
+    let live =
+        reading.state.roadmap_update.iter().filter(|update| update.trigger == UpdateTrigger::MergedRound);
     let live: BTreeSet<&str> = live.map(|update| update.source_round_id.as_str()).collect();
     let sources: BTreeSet<&str> = archived.chain(live.iter().copied()).collect();
     if sources.is_empty() {
@@ -24,9 +25,12 @@ pub(super) fn without_a_cause(reading: &Reading<'_>) -> Result<Vec<String>, Faul
     let mut wanted: BTreeSet<String> = BTreeSet::new();
     for round in &sources {
         wanted.insert(document_of(round));
-        wanted.extend([files::REVIEW_RECORD, files::REVIEW].map(|name| format!("{}/{name}", files::round_dir(round))));
+        wanted.extend(
+            [files::REVIEW_RECORD, files::REVIEW].map(|name| format!("{}/{name}", files::round_dir(round))),
+        );
     }
-    let found = reading.repository.files_at(&reading.base.tree, |path| wanted.contains(path)).map_err(git_fault)?;
+    let found =
+        reading.repository.files_at(&reading.base.tree, |path| wanted.contains(path)).map_err(git_fault)?;
     let texts: BTreeMap<String, String> =
         found.into_iter().map(|(path, bytes)| (path, String::from_utf8_lossy(&bytes).into_owned())).collect();
     let mut told = Vec::new();
@@ -65,7 +69,7 @@ fn mode_of_record(text: &str) -> Option<String> {
 fn label(text: &str, section: &str, name: &str) -> Option<String> {
     let after = text.lines().skip_while(|line| line.trim() != format!("### {section}")).skip(1);
     let within = after.take_while(|line| !line.starts_with("### "));
-    within.filter_map(|line| line.trim_start_matches(['-', '*', ' ']).split_once(':')).find_map(|(key, value)| {
-        (key.trim() == name).then(|| value.trim().trim_matches('`').to_owned())
-    })
+    within
+        .filter_map(|line| line.trim_start_matches(['-', '*', ' ']).split_once(':'))
+        .find_map(|(key, value)| (key.trim() == name).then(|| value.trim().trim_matches('`').to_owned()))
 }

@@ -247,7 +247,8 @@ fn section_19_two_rounds_that_close_the_same_milestone_are_merged_one_after_the_
     let script = second_plans(script, in_group("both", "M1", "D3"));
     let approves = |round: &str| approved(&format!("r-{round}"), CloseoutMode::StatusOnly);
     let script = script.implements("round-001").implements("round-002");
-    let script = script.reviews("round-001", approves("round-001")).reviews("round-002", approves("round-002"));
+    let script =
+        script.reviews("round-001", approves("round-001")).reviews("round-002", approves("round-002"));
     assert_eq!(script.requests("finalize-round"), 1, "one merge at a time");
     // What the second approved was about the milestone as it was before the first closed it.
     let script = script.merges().held(Held::Stale { why: "M1 is done already".to_owned() });

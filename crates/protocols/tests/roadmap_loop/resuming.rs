@@ -199,7 +199,8 @@ fn row_13_review_cycles_and_the_attempts_of_an_update_and_of_a_worker_go_on() {
     let evidence = Evidence { plan: Some(fanned), ..Evidence::default() };
     let two = Plane { max_parallel: 2, ..with_round(RoundStage::Implement, evidence) };
     let script = with_note(two, noted("w2", Mechanism::SameHandle, 2));
-    let attempt = |worker: &str| script.asked(&of(ROUND, WorkKind::Worker { worker: worker.to_owned() })).attempt;
+    let attempt =
+        |worker: &str| script.asked(&of(ROUND, WorkKind::Worker { worker: worker.to_owned() })).attempt;
     assert_eq!((attempt("w1"), attempt("w2")), (1, 2));
 }
 
@@ -276,7 +277,8 @@ fn row_22_an_approved_round_that_cannot_be_merged_yet_waits_and_nothing_else_mov
     let other = Evidence { plan: Some(plan("M2", "D2")), ..Evidence::default() };
     both.rounds.push(RoundSeen { evidence: other, ..round("round-002", RoundStage::Implement) });
     let script = Script::on(Plane { max_parallel: 3, next_number: 3, ..both });
-    let script = script.asks(&[of("round-002", WorkKind::Implement)]).stands_at(ROUND, RoundStage::FinalizeRound);
+    let script =
+        script.asks(&[of("round-002", WorkKind::Implement)]).stands_at(ROUND, RoundStage::FinalizeRound);
     assert_eq!((script.requests("finalize-round"), script.times("round-opened")), (0, 0));
     assert_eq!(script.desk.plane.revision, "rev-001");
 

@@ -140,7 +140,8 @@ pub(super) fn found(repo: &mut Repo, choices: &mut Choices, id: &str) {
 fn note_retry(repo: &mut Repo, id: &str, number: u32) {
     let failed = repo.state.rounds.iter().find(|round| round.id == id && round.error.is_some());
     let Some(stage) = failed.map(|round| round.stage.word().to_owned()) else { return };
-    let mechanisms = [Mechanism::SameHandle, Mechanism::SameHandle, Mechanism::FreshAgent, Mechanism::OtherAdapter];
+    let mechanisms =
+        [Mechanism::SameHandle, Mechanism::SameHandle, Mechanism::FreshAgent, Mechanism::OtherAdapter];
     repo.state.retry = Some(RetryNote {
         of_update: false,
         id: id.to_owned(),

@@ -93,7 +93,10 @@ fn row_13_a_noted_attempt_is_gone_on_with_and_shown() {
     });
     let inspect = ["roadmap", "inspect", found.scene.repository.text()];
     let shown = found.scene.world.windlass(&inspect).exits_with(0).stdout;
-    assert!(shown.contains(&format!("attempt 3 of implementation of {SLUGGED}, by the same agent")), "{shown}");
+    assert!(
+        shown.contains(&format!("attempt 3 of implementation of {SLUGGED}, by the same agent")),
+        "{shown}"
+    );
     let seen = found.scene.world.windlass(&[&inspect[..], &["--json"]].concat()).exits_with(0).json();
     assert_eq!((&seen["retry"]["attempt"], &seen["retry"]["goes_on"]), (&3.into(), &true.into()), "{seen:#}");
 

@@ -116,7 +116,10 @@ fn sections_8_row_2_and_14_rows_1_and_7_what_is_unsound_is_noted_precisely_and_g
     }
     place.repository.write(STATE, &good);
     let text = place.repository.read(&bundle);
-    place.repository.write(&bundle, &text.replace("Depends on: measure", "Depends on: nowhere")).commit("a slip");
+    place
+        .repository
+        .write(&bundle, &text.replace("Depends on: measure", "Depends on: nowhere"))
+        .commit("a slip");
     let _ = place.run_roadmap(&[]).exits_with(USAGE);
     assert!(place.state()["resume_errors"]["controller"].as_str().unwrap().contains("nowhere"));
 
@@ -126,7 +129,10 @@ fn sections_8_row_2_and_14_rows_1_and_7_what_is_unsound_is_noted_precisely_and_g
     place.finish();
     place.edit_state(&[("resume_errors", noted)]);
     let _ = place.run_roadmap(&["--yes"]).exits_with(0);
-    assert_eq!((&place.state()["resume_errors"], &place.state()["controller_stage"]), (&json!({}), &json!("done")));
+    assert_eq!(
+        (&place.state()["resume_errors"], &place.state()["controller_stage"]),
+        (&json!({}), &json!("done"))
+    );
 }
 
 #[test]
@@ -138,7 +144,10 @@ fn section_17_1_a_state_that_cannot_be_parsed_is_never_written_over_and_a_copy_i
     let _ = place.inspect().exits_with(USAGE);
     assert!(!place.repository.path().join(kept).exists(), "whoever looks writes nothing");
     assert_refused(&place.run_roadmap(&[]).exits_with(USAGE), "WL-ROADMAP-001", &["a copy is kept", kept]);
-    assert_eq!((place.repository.read(STATE), place.repository.read(kept)), (torn.to_owned(), torn.to_owned()));
+    assert_eq!(
+        (place.repository.read(STATE), place.repository.read(kept)),
+        (torn.to_owned(), torn.to_owned())
+    );
     assert_eq!(place.repository.git(&["status", "--porcelain"]).trim(), format!("M {STATE}"));
 }
 

@@ -32,12 +32,19 @@ fn section_14_row_13_a_retry_that_keeps_the_next_family_waiting_is_named_with_th
     let ours = json!({"scope": "round", "id": "round-007", "stage": "implementation",
         "mechanism": "same handle", "attempt": 2, "review_retry_cycles": 0});
     for (left, words) in [
-        (json!({"round": "round-007", "tries": [1, 2]}), "another controller wrote { \"round\": \"round-007\""),
+        (
+            json!({"round": "round-007", "tries": [1, 2]}),
+            "another controller wrote { \"round\": \"round-007\"",
+        ),
         (ours, "attempt 2 of implementation of round-007"),
     ] {
         place.edit_state(&[("retry", left)]);
         let refused = place.init(ANSWERS, &[]).exits_with(14);
-        assert_refused(&refused, "WL-RUN-002", &[words, "the roadmap here is finished", "set `retry` to null"]);
+        assert_refused(
+            &refused,
+            "WL-RUN-002",
+            &[words, "the roadmap here is finished", "set `retry` to null"],
+        );
     }
     place.edit_state(&[("retry", json!(null))]);
     let _ = place.init(ANSWERS, &[]).exits_with(0);

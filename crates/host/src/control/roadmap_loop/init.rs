@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use windlass_artifact_formats::goal_loop::Recognised;
 use windlass_artifact_formats::roadmap_loop::plane::names::{PLANE_DIR, new_roadmap_id, roadmap_dir};
 use windlass_artifact_formats::roadmap_loop::plane::{
-    ActiveBundle, ControllerStage, Generation, PlaneKind, Retry, RetryRecord, STATE_FILE, Severity,
-    StateFile,
+    ActiveBundle, ControllerStage, Generation, PlaneKind, Retry, RetryRecord, STATE_FILE, Severity, StateFile,
 };
 use windlass_artifact_formats::roadmap_loop::scaffold::{
     EXAMPLE, Family, IGNORE_FILE, Outline, QUESTIONS, contract_files, family_files,
@@ -228,12 +227,15 @@ fn mode(disk: &OnDisk) -> Result<Mode, Fault> {
 fn in_retry(retry: &Retry) -> Option<String> {
     match retry {
         Retry::Idle => None,
-        Retry::Attempt(RetryRecord { id, stage, attempt, .. }) => {
-            Some(format!("`retry` is not null: it says that attempt {attempt} of {stage} of {id} is under way"))
-        }
+        Retry::Attempt(RetryRecord { id, stage, attempt, .. }) => Some(format!(
+            "`retry` is not null: it says that attempt {attempt} of {stage} of {id} is under way"
+        )),
         Retry::Other(raw) => {
-            let shown: String = raw.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(120).collect();
-            Some(format!("`retry` is not null: another controller wrote {shown} there, which is not interpreted here"))
+            let shown: String =
+                raw.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(120).collect();
+            Some(format!(
+                "`retry` is not null: another controller wrote {shown} there, which is not interpreted here"
+            ))
         }
     }
 }

@@ -52,9 +52,12 @@ pub(super) fn refusal(trouble: &Trouble, left: &Left) -> Fault {
         Left::Noted => format!(
             "nothing was begun; the error is noted in {STATE_FILE} under `resume_errors` until a run can begin"
         ),
-        Left::Kept => format!("nothing was begun; {STATE_FILE} is as it was, and a copy is kept as {KEPT_STATE}"),
+        Left::Kept => {
+            format!("nothing was begun; {STATE_FILE} is as it was, and a copy is kept as {KEPT_STATE}")
+        }
     };
-    let fault = Fault::new(trouble.kind.code(), trouble.sentences.join("\n")).kept(kept).hint(trouble.hint.clone());
+    let fault =
+        Fault::new(trouble.kind.code(), trouble.sentences.join("\n")).kept(kept).hint(trouble.hint.clone());
     match trouble.kind {
         TroubleKind::Absent | TroubleKind::WrongBranch | TroubleKind::Uncommitted | TroubleKind::Outdated => {
             fault

@@ -58,7 +58,8 @@ impl State {
     /// Somebody was at this when the round or the update was left: the next attempt is the one that is noted, and the rungs
     /// below it are not climbed again.
     pub(super) fn go_on_counting(&mut self, plane: &Plane, round: &str, of_update: bool) {
-        let noted = noted_work(plane).filter(|(work, note)| work.round == round && note.of_update == of_update);
+        let noted =
+            noted_work(plane).filter(|(work, note)| work.round == round && note.of_update == of_update);
         let Some((work, note)) = noted else { return };
         let limit = self.limits().same_mechanism;
         let why = if of_update {

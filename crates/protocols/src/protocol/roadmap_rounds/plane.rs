@@ -369,10 +369,16 @@ pub enum UpdateStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UpdateReview {
-    Approved { artifact: Digest },
-    Rejected { summary: String },
+    Approved {
+        artifact: Digest,
+    },
+    Rejected {
+        summary: String,
+    },
     /// Its reviewer says that no revision of it could be approved.
-    NonRecoverable { why: String },
+    NonRecoverable {
+        why: String,
+    },
 }
 
 impl UpdateSeen {
