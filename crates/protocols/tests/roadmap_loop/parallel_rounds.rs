@@ -180,7 +180,7 @@ fn a_round_beside_a_revision_is_planned_anew_with_the_base_in_its_branch() {
         desk.plane.base = windlass_protocols::CommitId::new("base-9");
         desk.plane.rounds.iter_mut().for_each(|round| round.roadmap_drifted = true);
     });
-    let script = script.held(windlass_protocols::protocol::roadmap_rounds::steps::Held::BaseMoved);
+    let script = script.held(Held::BaseMoved);
     let script = script.stands_at("round-002", RoundStage::Plan);
     assert!(!script.at_work().contains(&planner("round-002")), "the base comes first");
     let script = script.combines(&["src/lib.rs"]);
@@ -212,7 +212,7 @@ fn a_declared_order_is_kept_when_the_later_one_is_ready_first() {
 fn a_round_whose_base_moved_by_the_other_is_combined_and_reviewed_again() {
     let script = merge_approved(merge_approved(two(), "round-001").merges(), "round-002");
     let script = script.edited(|desk| desk.round("round-002").code_drifted = true);
-    let script = script.held(windlass_protocols::protocol::roadmap_rounds::steps::Held::BaseMoved);
+    let script = script.held(Held::BaseMoved);
     let script = script.combines(&[]).stands_at("round-002", RoundStage::Review);
     assert!(script.at_work().contains(&of("round-002", WorkKind::Review)));
 }
