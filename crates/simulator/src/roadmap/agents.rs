@@ -252,11 +252,7 @@ fn review_update(repo: &mut Repo, deed: Deed, branch: &str) {
     let artifact = Digest::new(format!("update-review-{number}"));
     let made = at(repo, branch);
     made.update_review = Some(match deed {
-        Deed::Odd => UpdateReview::Rejected { summary: format!("too coarse, {number}") },
-        Deed::Strange if number.is_multiple_of(4) => {
-            UpdateReview::NonRecoverable { why: "given up".to_owned() }
-        }
-        Deed::Strange => UpdateReview::Rejected { summary: format!("too coarse, {number}") },
+        Deed::Odd | Deed::Strange => UpdateReview::Rejected { summary: format!("too coarse, {number}") },
         Deed::Good | Deed::Faulty | Deed::Nothing => UpdateReview::Approved { artifact: artifact.clone() },
     });
     made.review_faults = faults(deed, "no decision line");

@@ -4,8 +4,7 @@ use crate::coverage::Coverage;
 use windlass_protocols::protocol::roadmap_rounds::facts::{Closed, Fact as RoadmapFact, UpdateStep, Why};
 use windlass_protocols::protocol::roadmap_rounds::steps::{Mechanism, PlaneOutcome};
 
-/// Everything that must occur in a roadmap loop, by kind. `put-back` is not among it:
-/// a stage that nothing proves is written back without a fact.
+/// Everything that must occur in a roadmap loop, by kind.
 pub(crate) const EXPECTED: [(&str, &[&str]); 9] = [
     (
         "effect",
@@ -16,8 +15,6 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 9] = [
             "open-worktree",
             "run-agent",
             "capture-work",
-            "set-aside",
-            "take-up",
             "combine-work",
             "look-at-gate",
             "inspect-gate",
@@ -37,8 +34,6 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 9] = [
             "worktree-opened",
             "agent-ended",
             "work-captured",
-            "set-aside",
-            "taken-up",
             "work-combined",
             "gate-looked",
             "gate-inspected",
@@ -61,7 +56,6 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 9] = [
             "stage-decided",
             "work-ended",
             "work-taken",
-            "review-set-aside",
             "work-combined",
             "merge-conflicted",
             "gate-looked",
@@ -98,8 +92,6 @@ pub(crate) const EXPECTED: [(&str, &[&str]); 9] = [
             "base-moved",
             "closeout-stale",
             "roadmap-revised",
-            "plan-outdated",
-            "unproven",
             "not-waived",
             "checks-red",
             "proven",

@@ -13,7 +13,6 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
     ReviewSeen, RoundSeen, RoundStage, UpdateSeen, WorkerSeen, WorkerState,
 };
 use windlass_protocols::protocol::roadmap_rounds::spec::{RoundLimits, StatedLimits};
-use windlass_protocols::protocol::roadmap_rounds::steps::{Mechanism, RetryNote};
 
 pub(crate) fn draw(choices: &mut Choices) -> Repo {
     let generation = choices.weighted(&[(1, Generation::Records), (1, Generation::StructuredMarkdown)]);
@@ -104,7 +103,6 @@ pub(super) fn found(repo: &mut Repo, choices: &mut Choices, id: &str) {
     }
     let plane = read(repo);
     let number = repo.fresh();
-    note_retry(repo, id, number);
     let left = choices.below(4);
     let chosen = plane.as_ref().and_then(|plane| plane.candidates().next());
     let plan = chosen.map(|(milestone, direction)| PlanSeen {
@@ -134,22 +132,6 @@ pub(super) fn found(repo: &mut Repo, choices: &mut Choices, id: &str) {
         }
         repo.approvals.insert(artifact, None);
     }
-}
-
-/// Whoever left it there was trying something again.
-fn note_retry(repo: &mut Repo, id: &str, number: u32) {
-    let failed = repo.state.rounds.iter().find(|round| round.id == id && round.error.is_some());
-    let Some(stage) = failed.map(|round| round.stage.word().to_owned()) else { return };
-    let mechanisms =
-        [Mechanism::SameHandle, Mechanism::SameHandle, Mechanism::FreshAgent, Mechanism::OtherAdapter];
-    repo.state.retry = Some(RetryNote {
-        of_update: false,
-        id: id.to_owned(),
-        stage,
-        mechanism: mechanisms[number as usize % mechanisms.len()],
-        attempt: number % 5 + 1,
-        review_cycles: number % 3,
-    });
 }
 
 /// Absent where the active bundle is not there.
