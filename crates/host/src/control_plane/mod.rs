@@ -6,15 +6,18 @@ pub(crate) mod folder;
 mod kept_out;
 mod later;
 mod not_committed;
+mod noted_trouble;
 mod places;
 mod roadmap_drift;
 mod rounds;
 mod shares;
 mod trouble;
 mod update;
+mod update_triggers;
 mod words;
 
 pub(crate) use kept_out::kept_out;
+pub(crate) use noted_trouble::note_trouble;
 pub(crate) use rounds::{ROUND_TRAILER, approved_by};
 pub(crate) use trouble::{Trouble, TroubleKind};
 pub(crate) use words::{form, round_stage_to_file, stage_to_file, trigger_to_file, update_status_to_file};
@@ -74,7 +77,12 @@ pub(crate) fn look_again(repository: &Repository, memory: &Memory) -> Result<Res
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     archive: Arc<Mutex<Option<(TreeId, Archive)>>>,
+    /// What updates say that nothing asked for, with the live one that was looked at beside them.
+    without_a_cause: Arc<Mutex<Option<(Asked, Vec<String>)>>>,
 }
+
+/// The tree, and the round that the live update came from.
+type Asked = (TreeId, Option<String>);
 
 impl Memory {
     fn archive(&self, reading: &Reading<'_>) -> Result<Archive, Fault> {
@@ -87,6 +95,20 @@ impl Memory {
         let archive = archive::read(reading)?;
         *known = Some((reading.base.tree.clone(), archive.clone()));
         Ok(archive)
+    }
+
+    fn without_a_cause(&self, reading: &Reading<'_>) -> Result<Vec<String>, Fault> {
+        let mut known = self.without_a_cause.lock().unwrap_or_else(PoisonError::into_inner);
+        let live = reading.state.roadmap_update.as_ref().map(|update| update.source_round_id.clone());
+        let asked = (reading.base.tree.clone(), live);
+        if let Some((of, told)) = known.as_ref()
+            && *of == asked
+        {
+            return Ok(told.clone());
+        }
+        let told = update_triggers::without_a_cause(reading)?;
+        *known = Some((asked, told.clone()));
+        Ok(told)
     }
 }
 
@@ -260,6 +282,7 @@ impl<'a> Reading<'a> {
         let mut seen = Vec::new();
         let mut artifacts = Vec::new();
         let mut oddities = self.oddities.clone();
+        oddities.extend(memory.without_a_cause(&self)?);
         for record in self.state.live_rounds() {
             let found = rounds::see(&self, record)?;
             seen.push(found.round);
@@ -284,6 +307,7 @@ impl<'a> Reading<'a> {
             update,
             errors: errors.collect(),
             retry_noted: self.state.retry != Retry::Idle,
+            retry: words::retry(&self.state),
             milestones,
             directions,
             next_number: archive::next_number(&self, &archive, &branches),

@@ -31,6 +31,7 @@ pub(crate) fn plane() -> Plane {
         update: None,
         errors: std::collections::BTreeMap::new(),
         retry_noted: false,
+        retry: None,
         milestones: vec![milestone("M1", "a"), milestone("M2", "b")],
         directions: vec![direction("D1", "M1"), direction("D2", "M2")],
         merged_rounds: Vec::new(),
@@ -258,7 +259,10 @@ impl Desk {
                 plane.errors.clear();
                 plane.rounds.iter_mut().for_each(|round| round.resume_error = None);
             }
-            StateEdit::Retry { retry } => plane.retry_noted = retry.is_some(),
+            StateEdit::Retry { retry } => {
+                plane.retry_noted = retry.is_some();
+                plane.retry.clone_from(retry);
+            }
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Section 19: rounds side by side only where roadmap and planners allow it, merged in their declared order.
 
-use crate::desk::{approved, parallel, plan};
+use crate::desk::{approved, direction, parallel, plan};
 use crate::script::{Script, of, spec};
 use windlass_protocols::effect::RoundWork;
 use windlass_protocols::protocol::roadmap_rounds::plane::{
     CloseoutMode, ParallelHint, PlanSeen, Plane, RoundStage,
 };
-use windlass_protocols::protocol::roadmap_rounds::steps::WorkKind;
+use windlass_protocols::protocol::roadmap_rounds::steps::{Held, WorkKind};
 
 fn planner(round: &str) -> RoundWork {
     of(round, WorkKind::Plan)
@@ -180,7 +180,7 @@ fn a_round_beside_a_revision_is_planned_anew_with_the_base_in_its_branch() {
         desk.plane.base = windlass_protocols::CommitId::new("base-9");
         desk.plane.rounds.iter_mut().for_each(|round| round.roadmap_drifted = true);
     });
-    let script = script.held(windlass_protocols::protocol::roadmap_rounds::steps::Held::BaseMoved);
+    let script = script.held(Held::BaseMoved);
     let script = script.stands_at("round-002", RoundStage::Plan);
     assert!(!script.at_work().contains(&planner("round-002")), "the base comes first");
     let script = script.combines(&["src/lib.rs"]);
@@ -212,7 +212,7 @@ fn a_declared_order_is_kept_when_the_later_one_is_ready_first() {
 fn a_round_whose_base_moved_by_the_other_is_combined_and_reviewed_again() {
     let script = merge_approved(merge_approved(two(), "round-001").merges(), "round-002");
     let script = script.edited(|desk| desk.round("round-002").code_drifted = true);
-    let script = script.held(windlass_protocols::protocol::roadmap_rounds::steps::Held::BaseMoved);
+    let script = script.held(Held::BaseMoved);
     let script = script.combines(&[]).stands_at("round-002", RoundStage::Review);
     assert!(script.at_work().contains(&of("round-002", WorkKind::Review)));
 }
@@ -235,4 +235,27 @@ fn a_blocked_round_does_not_keep_the_other_from_its_end() {
     let script = script.reports(&implementer("round-001"), |_| {});
     let script = merge_approved(script, "round-002").merges();
     script.blocked_by("round-001: its branch");
+}
+
+#[test]
+fn section_19_two_rounds_that_close_the_same_milestone_are_merged_one_after_the_other() {
+    let mut both = parallel(2);
+    both.directions.push(direction("D3", "M1"));
+    let script = Script::on(both).leaves(&planner("round-001"), |desk| {
+        desk.round("round-001").evidence.plan = Some(in_group("both", "M1", "D1"));
+    });
+    let script = second_plans(script, in_group("both", "M1", "D3"));
+    let approves = |round: &str| approved(&format!("r-{round}"), CloseoutMode::StatusOnly);
+    let script = script.implements("round-001").implements("round-002");
+    let script =
+        script.reviews("round-001", approves("round-001")).reviews("round-002", approves("round-002"));
+    assert_eq!(script.requests("finalize-round"), 1, "one merge at a time");
+    // What the second approved was about the milestone as it was before the first closed it.
+    let script = script.merges().held(Held::Stale { why: "M1 is done already".to_owned() });
+    let script = script.stands_at("round-002", RoundStage::Review).combines(&[]);
+    let told = script.told(&of("round-002", WorkKind::Review)).join("; ");
+    assert!(told.contains("the approved closeout cannot be applied: M1 is done already"), "{told}");
+    let again = approved("r-again", CloseoutMode::StatusOnly);
+    let script = script.reviews("round-002", again).merges();
+    assert_eq!(script.desk.plane.merged_rounds, ["round-001", "round-002"]);
 }

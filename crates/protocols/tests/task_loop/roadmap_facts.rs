@@ -3,8 +3,8 @@
 
 use crate::harness::words::{STEP, agent_report, artifact, caps, lines, spec};
 use crate::roadmap_planes::{
-    bare_plane, full_plane, plane_with_a_lost_share, plane_with_a_stated_limit, plane_with_an_outdated_share,
-    plane_with_an_unfinished_share, update_seen,
+    bare_plane, full_plane, plane_with_a_lost_share, plane_with_a_noted_attempt, plane_with_a_stated_limit,
+    plane_with_an_outdated_share, plane_with_an_unfinished_share, update_seen,
 };
 use windlass_protocols::effect::{Ask, AskedWork, Effect, PlaneStep, RoundWork, RunAgent, StepLimits};
 use windlass_protocols::kernel::availability::Patience;
@@ -103,6 +103,12 @@ pub(crate) fn since_shares_are_planned_anew() -> [Fact; 2] {
 /// Stands behind all that was stored before it.
 pub(crate) fn since_limits_are_stated_one_by_one() -> [Fact; 1] {
     let plane = Box::new(plane_with_a_stated_limit());
+    [Fact::RoadmapRounds(RoadmapFact::PlaneTaken { plane, noticed: Vec::new() })]
+}
+
+/// Stands behind all that was stored before it.
+pub(crate) fn since_attempts_are_gone_on_with() -> [Fact; 1] {
+    let plane = Box::new(plane_with_a_noted_attempt());
     [Fact::RoadmapRounds(RoadmapFact::PlaneTaken { plane, noticed: Vec::new() })]
 }
 

@@ -9,6 +9,7 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
     UpdateStatus, UpdateTrigger, WorkerSeen, WorkerState,
 };
 use windlass_protocols::protocol::roadmap_rounds::spec::{RoundLimits, StatedLimits};
+use windlass_protocols::protocol::roadmap_rounds::steps::{Mechanism, RetryNote};
 
 /// With nothing that may be absent.
 pub(crate) fn bare_plane() -> Plane {
@@ -26,6 +27,7 @@ pub(crate) fn bare_plane() -> Plane {
         update: None,
         errors: BTreeMap::new(),
         retry_noted: false,
+        retry: None,
         milestones: Vec::new(),
         directions: Vec::new(),
         merged_rounds: Vec::new(),
@@ -180,6 +182,20 @@ pub(crate) fn plane_with_a_lost_share() -> Plane {
 /// Of a roadmap that states one limit of its own.
 pub(crate) fn plane_with_a_stated_limit() -> Plane {
     Plane { stated: StatedLimits { review_cycles: Some(3), ..StatedLimits::default() }, ..bare_plane() }
+}
+
+/// With an attempt that is noted and an update that nobody can mend.
+pub(crate) fn plane_with_a_noted_attempt() -> Plane {
+    let note = RetryNote {
+        of_update: true,
+        id: round(),
+        stage: "the roadmap update".to_owned(),
+        mechanism: Mechanism::FreshAgent,
+        attempt: 5,
+        review_cycles: 1,
+    };
+    let update = Some(update_seen(UpdateReview::NonRecoverable { why: why() }));
+    Plane { update, retry_noted: true, retry: Some(note), ..bare_plane() }
 }
 
 /// With a share that was handed over for an earlier plan of its round.

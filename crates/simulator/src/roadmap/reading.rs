@@ -165,6 +165,7 @@ pub(crate) fn read(repo: &Repo) -> Option<Plane> {
         update: repo.state.update.as_ref().map(|_| update_seen(repo)),
         errors: repo.state.errors.clone(),
         retry_noted: repo.state.retry.is_some(),
+        retry: repo.state.retry.clone(),
         milestones: bundle.milestones.iter().map(|(milestone, _)| milestone.clone()).collect(),
         directions: bundle.directions.clone(),
         merged_rounds: merged,

@@ -83,6 +83,75 @@ fn files_that_cannot_be_understood_are_2() {
 }
 
 #[test]
+fn sections_8_row_2_and_14_rows_1_and_7_what_is_unsound_is_noted_precisely_and_goes_when_it_is_mended() {
+    let place = Place::set_up(&[]);
+    let good = place.repository.read(STATE);
+    let bundle = place.roadmap_file("roadmap.md");
+    let drop_key = |key: &str| {
+        let mut state = place.state();
+        state.as_object_mut().unwrap().remove(key);
+        place.repository.write(STATE, &(serde_json::to_string_pretty(&state).unwrap() + "\n"));
+    };
+    let unsound: [(&dyn Fn(), &str); 5] = [
+        (&|| drop_key("roadmap_id"), "/roadmap_id"),
+        (&|| drop_key("roadmap_revision"), "/roadmap_revision"),
+        (&|| drop_key("roadmap_dir"), "/roadmap_dir"),
+        (&|| drop_key("base_branch"), "/base_branch"),
+        (&|| place.edit_state(&[("max_parallel_rounds", json!(0))]), "/max_parallel_rounds"),
+    ];
+    for (spoil, words) in unsound {
+        place.repository.write(STATE, &good);
+        spoil();
+        let before = place.repository.read(STATE);
+        let _ = place.inspect().exits_with(USAGE);
+        let _ = place.run_roadmap(&["--dry-run"]).exits_with(USAGE);
+        assert_eq!(place.repository.read(STATE), before, "whoever only looks writes nothing");
+        let refused = place.run_roadmap(&[]).exits_with(USAGE);
+        assert_refused(&refused, "WL-ROADMAP-001", &[words, "noted in orchestrator/state.json"]);
+        let noted = place.state()["resume_errors"]["controller"].as_str().unwrap_or_default().to_owned();
+        assert!(noted.contains(words) && noted.contains("(rule 3."), "{words} in {noted}");
+        let mut state = place.state();
+        state["resume_errors"] = json!({});
+        assert_eq!(state, serde_json::from_str::<Value>(&before).unwrap(), "nothing else was touched");
+    }
+    place.repository.write(STATE, &good);
+    let text = place.repository.read(&bundle);
+    place
+        .repository
+        .write(&bundle, &text.replace("Depends on: measure", "Depends on: nowhere"))
+        .commit("a slip");
+    let _ = place.run_roadmap(&[]).exits_with(USAGE);
+    assert!(place.state()["resume_errors"]["controller"].as_str().unwrap().contains("nowhere"));
+
+    // Mended and finished: the run that can begin takes it away, without asking anybody.
+    place.repository.write(&bundle, &text).commit("mended");
+    let noted = place.state()["resume_errors"].clone();
+    place.finish();
+    place.edit_state(&[("resume_errors", noted)]);
+    let _ = place.run_roadmap(&["--yes"]).exits_with(0);
+    assert_eq!(
+        (&place.state()["resume_errors"], &place.state()["controller_stage"]),
+        (&json!({}), &json!("done"))
+    );
+}
+
+#[test]
+fn section_17_1_a_state_that_cannot_be_parsed_is_never_written_over_and_a_copy_is_kept() {
+    let place = Place::set_up(&[]);
+    let torn = "{ \"contract_version\": \"orchestrator-v2\", \"roadmap_id\": ";
+    place.repository.write(STATE, torn);
+    let kept = ".orchestrator/roadmap/state.json.as-found";
+    let _ = place.inspect().exits_with(USAGE);
+    assert!(!place.repository.path().join(kept).exists(), "whoever looks writes nothing");
+    assert_refused(&place.run_roadmap(&[]).exits_with(USAGE), "WL-ROADMAP-001", &["a copy is kept", kept]);
+    assert_eq!(
+        (place.repository.read(STATE), place.repository.read(kept)),
+        (torn.to_owned(), torn.to_owned())
+    );
+    assert_eq!(place.repository.git(&["status", "--porcelain"]).trim(), format!("M {STATE}"));
+}
+
+#[test]
 fn what_is_understood_and_not_allowed_as_things_stand_is_14() {
     let place = Place::set_up(&[]);
     assert_refused(&place.init(ANSWERS, &[]).exits_with(REFUSED), "WL-RUN-002", &["is not finished"]);

@@ -12,6 +12,7 @@ pub(crate) mod migrate;
 mod on_disk;
 pub(crate) mod overtake;
 mod reasons;
+mod refused;
 pub(crate) mod report;
 pub(crate) mod start;
 pub(crate) mod superseded;

@@ -197,8 +197,10 @@ impl UpdateBook {
 /// One piece of work of one agent, over all the times it was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Times asked, ever.
+    /// The number of the attempt it was last asked for.
     pub asked: u32,
+    /// Attempts before this run, as the state file counted them.
+    pub asked_before: u32,
     pub phase: Phase,
     /// It came back since its stage was entered, so that what lies there is its word.
     pub came_back: bool,
@@ -253,9 +255,10 @@ impl Work {
     /// A new stage is entered: what was tried before is over, the conversation is kept.
     pub(super) fn begin_anew(&mut self) {
         let (asked, session, shown) = (self.asked, self.session.take(), self.shown.take());
+        let asked_before = self.asked_before;
         let (outdated, untaken) = (self.is_under_way(), self.untaken);
         let phase = if outdated { core::mem::take(&mut self.phase) } else { Phase::Idle };
-        *self = Self { asked, phase, shown, untaken, outdated, session, ..Self::default() };
+        *self = Self { asked, asked_before, phase, shown, untaken, outdated, session, ..Self::default() };
     }
 
     /// What lay in its place is history, and whoever is asked is told so.
@@ -285,6 +288,11 @@ impl Work {
     pub(super) fn is_over(&mut self) {
         self.phase = Phase::Idle;
         self.outdated = false;
+    }
+
+    /// Numbers go on over stages and over runs.
+    pub(super) fn next_attempt(&self) -> u32 {
+        self.asked.max(self.asked_before) + 1
     }
 
     pub const fn is_under_way(&self) -> bool {

@@ -2,6 +2,7 @@
 //! for both generations of the files; nothing in here was believed yet.
 
 use super::spec::{RoundLimits, StatedLimits};
+use super::steps::RetryNote;
 use crate::kernel::gate::Waiver;
 use crate::vocabulary::{CommitId, Digest};
 use alloc::collections::BTreeMap;
@@ -33,6 +34,9 @@ pub struct Plane {
     /// Whether retry bookkeeping stands in the state.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub retry_noted: bool,
+    /// The attempt it says is under way, where it says so in our form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetryNote>,
     pub milestones: Vec<Milestone>,
     pub directions: Vec<Direction>,
     /// Rounds and extracted items that are on the base branch.
@@ -365,8 +369,16 @@ pub enum UpdateStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UpdateReview {
-    Approved { artifact: Digest },
-    Rejected { summary: String },
+    Approved {
+        artifact: Digest,
+    },
+    Rejected {
+        summary: String,
+    },
+    /// Its reviewer says that no revision of it could be approved.
+    NonRecoverable {
+        why: String,
+    },
 }
 
 impl UpdateSeen {
@@ -374,7 +386,7 @@ impl UpdateSeen {
     pub(super) fn approval(&self) -> Option<(Digest, Option<CommitId>)> {
         match &self.review {
             Some(UpdateReview::Approved { artifact }) => Some((artifact.clone(), self.head.clone())),
-            Some(UpdateReview::Rejected { .. }) | None => None,
+            Some(UpdateReview::Rejected { .. } | UpdateReview::NonRecoverable { .. }) | None => None,
         }
     }
 }

@@ -105,7 +105,9 @@ impl State {
                 let word = seen.review.as_ref()?;
                 let believed = match word {
                     UpdateReview::Approved { artifact } => self.spec.believes(round, true, artifact),
-                    UpdateReview::Rejected { .. } => !self.spec.has_left(round, true),
+                    UpdateReview::Rejected { .. } | UpdateReview::NonRecoverable { .. } => {
+                        !self.spec.has_left(round, true)
+                    }
                 };
                 believed.then_some(WorkKind::ReviewUpdate)
             }

@@ -159,6 +159,7 @@ impl World {
             }),
             errors: std::collections::BTreeMap::new(),
             retry_noted: false,
+            retry: None,
             milestones: Vec::new(),
             directions: Vec::new(),
             merged_rounds: Vec::new(),
