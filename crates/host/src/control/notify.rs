@@ -37,7 +37,7 @@ pub(crate) async fn test(host: &Host, repository: Option<&Path>) -> Result<Notif
     for channel in plan.channels {
         let (kit, message) = (host.courier.kit().clone(), message.clone());
         let own = host.courier.deliveries().place(&format!("{}.{}", message.id, channel.word()));
-        let tried = aside(move || {
+        let attempt = aside(move || {
             let view = |state, why: &str| view(&message, &channel, (state, 1, why));
             if channel == Channel::Desktop
                 && let Err(why) = desktop_is_there(&kit.environment)
@@ -49,7 +49,7 @@ pub(crate) async fn test(host: &Host, repository: Option<&Path>) -> Result<Notif
                 Err(trouble) => view(DeliveryState::Failed, trouble.words()),
             }
         });
-        tries.push(tried.map_err(|error| no_thread("a channel", &error))?);
+        tries.push(attempt.map_err(|error| no_thread("a channel", &error))?);
     }
     let mut deliveries = Vec::new();
     for tried in tries {

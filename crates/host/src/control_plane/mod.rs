@@ -78,11 +78,13 @@ pub(crate) fn look_again(repository: &Repository, memory: &Memory) -> Result<Res
 pub(crate) struct Memory {
     archive: Arc<Mutex<Option<(TreeId, Archive)>>>,
     /// What updates say that nothing asked for, with the live one that was looked at beside them.
-    without_a_cause: Arc<Mutex<Option<(Asked, Vec<String>)>>>,
+    without_a_cause: Arc<Mutex<Option<Told>>>,
 }
 
 /// The tree, and the round that the live update came from.
 type Asked = (TreeId, Option<String>);
+
+type Told = (Asked, Vec<String>);
 
 impl Memory {
     fn archive(&self, reading: &Reading<'_>) -> Result<Archive, Fault> {

@@ -117,22 +117,26 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             (format!("iteration {label} is commit {}", short(commit.as_str())), Tone::Plain)
         }
         Fact::ChildReturned { end, .. } => (format!("back from the inner loop: {}", words(end)), tone(end)),
-        Fact::Concluded { end } => match end {
-            End::Complete => ("the target is met".to_owned(), Tone::Good),
-            End::Exhausted { dimension: Dimension::Rounds } => {
-                ("its iterations are used up".to_owned(), Tone::Attention)
-            }
-            End::Exhausted { dimension } => (format!("nothing is left of its {dimension}"), Tone::Attention),
-            End::Stalled { how } => (format!("stopped early: {}", how.words()), Tone::Attention),
-            End::NeedsHuman { cause } => (format!("needs a person: {}", cause.words()), Tone::Attention),
-            End::Stopped { by, .. } => (format!("stopped by {by}"), Tone::Attention),
-            End::SetupFailed { reason } => (format!("could not be set up: {reason}"), Tone::Bad),
-        },
+        Fact::Concluded { end } => ended(end),
         Fact::LimitsChanged { limits } => (new_limits(state, limits), Tone::Plain),
         Fact::SetupEdited { paths } => (
             format!("somebody edited {}; this run goes on with the set-up it began with", paths.join(", ")),
             Tone::Attention,
         ),
+    }
+}
+
+fn ended(end: &End) -> (String, Tone) {
+    match end {
+        End::Complete => ("the target is met".to_owned(), Tone::Good),
+        End::Exhausted { dimension: Dimension::Rounds } => {
+            ("its iterations are used up".to_owned(), Tone::Attention)
+        }
+        End::Exhausted { dimension } => (format!("nothing is left of its {dimension}"), Tone::Attention),
+        End::Stalled { how } => (format!("stopped early: {}", how.words()), Tone::Attention),
+        End::NeedsHuman { cause } => (format!("needs a person: {}", cause.words()), Tone::Attention),
+        End::Stopped { by, .. } => (format!("stopped by {by}"), Tone::Attention),
+        End::SetupFailed { reason } => (format!("could not be set up: {reason}"), Tone::Bad),
     }
 }
 

@@ -176,7 +176,7 @@ fn row_13_a_note_about_another_round_or_stage_counts_for_nobody() {
     for note in [noted("planning", Mechanism::FreshAgent, 5), other] {
         let script = with_note(with_round(RoundStage::Implement, planned()), note);
         assert_eq!(script.asked(&work).attempt, 1);
-        script.fails(&work).asks(&[work.clone()]);
+        script.fails(&work).asks(std::slice::from_ref(&work));
     }
 }
 

@@ -47,10 +47,13 @@ fn a_lock_on_the_branch_that_goes_away_is_waited_for_and_the_commit_is_made() {
     assert_eq!(plant.labels(), ["0", "1", "2"]);
 }
 
+/// Where another git would put its lock.
+type LockOf = fn(&Plant) -> PathBuf;
+
 #[test]
 fn a_lock_that_stays_ends_the_run_with_the_name_of_its_file_and_resume_makes_the_commit() {
     let in_place = ["--in-place"];
-    let cases: [(&[&str], fn(&Plant) -> PathBuf); 3] = [
+    let cases: [(&[&str], LockOf); 3] = [
         (&[], lock_of_the_branch),
         (&in_place, lock_of_the_branch),
         (&in_place, |plant| plant.repository.path().join(".git/index.lock")),

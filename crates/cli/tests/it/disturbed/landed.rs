@@ -98,11 +98,11 @@ fn of_roadmap(facts: &[Value]) -> Vec<String> {
     let mut wrong = Vec::new();
     for fact in own(facts, "roadmap-rounds") {
         let (decided, merged) = (&fact["stage-decided"], &fact["round-merged"]);
-        let work = &fact["work-taken"]["captured"]["work"];
+        let taken = &fact["work-taken"]["captured"]["work"];
         if let Some(round) = decided["round"].as_str() {
             standing.insert(round, word(&decided["why"]));
         } else if let Some(round) =
-            work["round"].as_str().filter(|_| WORK.contains(&word(&work["kind"]).as_str()))
+            taken["round"].as_str().filter(|_| WORK.contains(&word(&taken["kind"]).as_str()))
         {
             standing.insert(round, "worked on".to_owned());
         } else if let Some(round) = merged["round"].as_str() {

@@ -91,16 +91,16 @@ fn what_the_maker_closed_outlives_cleaning_and_is_kept_once_it_is_open() {
     assert!(layers.exists(), "it ran in layers");
     let runs = std::fs::read_dir(scene.repository.path().join(".orchestrator/runs")).unwrap();
     let doer = runs.flatten().next().unwrap().path().join("worktrees/doer");
-    let closed = doer.join("notes.log");
+    let notes = doer.join("notes.log");
     let _ = as_ordinary_user(&scene, &["clean", run]).exits_with(0);
     assert!(!layers.exists() && doer.join("done.txt").exists(), "it is a worktree now, and stays");
-    assert_eq!(std::fs::metadata(&closed).unwrap().permissions().mode() & 0o777, 0);
-    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).unwrap();
-    assert_eq!(std::fs::read_to_string(closed.join("deep/f")).unwrap(), "kept\n");
+    assert_eq!(std::fs::metadata(&notes).unwrap().permissions().mode() & 0o777, 0);
+    std::fs::set_permissions(&notes, std::fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(std::fs::read_to_string(notes.join("deep/f")).unwrap(), "kept\n");
     let _ = as_ordinary_user(&scene, &["clean", run]).exits_with(0);
     assert!(!doer.exists());
     let _ = as_ordinary_user(&scene, &["undo", run]).exits_with(0);
-    assert_eq!(std::fs::read_to_string(closed.join("deep/f")).unwrap(), "kept\n");
+    assert_eq!(std::fs::read_to_string(notes.join("deep/f")).unwrap(), "kept\n");
     give_back(scene.world.path());
 }
 

@@ -83,17 +83,7 @@ fn ended(run: &Run, state: &State, end: &End, id: &str) -> Explanation {
             because.extend(
                 state.stack.first().into_iter().flat_map(|frame| frame.remarks.iter().map(Remark::words)),
             );
-            // Without one more the controller would be asked, and nobody could do what it says.
-            let cap = run.started.as_ref().map(|started| started.budget.caps.rounds);
-            let more = match cap {
-                Some(cap) if super::reopen::all_are_used(state, cap) => " --max-iterations +1",
-                _ => "",
-            };
-            commands.push(format!("{resume}{more} --note \"…\""));
-            if state.spec.steady_limit > 0 && *how != Stall::NoChange {
-                let patience = state.spec.steady_limit.saturating_mul(2);
-                commands.push(format!("{resume}{more} --patience {patience}"));
-            }
+            commands.extend(going_on_from(run, state, *how, &resume));
             format!("stopped early: {}", how.word())
         }
         End::NeedsHuman { cause } => {
@@ -212,6 +202,22 @@ fn counted(count: u32, one: &str) -> String {
 pub(super) fn waive_command(id: &str, findings: &[GateFinding]) -> String {
     let names: Vec<&str> = findings.iter().map(|finding| finding.kind.name()).collect();
     format!("windlass waive {id} {} --reason \"…\"", names.join(" "))
+}
+
+/// What a person can do about a loop that went nowhere.
+fn going_on_from(run: &Run, state: &State, how: Stall, resume: &str) -> Vec<String> {
+    // Without one more the controller would be asked, and nobody could do what it says.
+    let cap = run.started.as_ref().map(|started| started.budget.caps.rounds);
+    let more = match cap {
+        Some(cap) if super::reopen::all_are_used(state, cap) => " --max-iterations +1",
+        _ => "",
+    };
+    let mut commands = alloc::vec![format!("{resume}{more} --note \"…\"")];
+    if state.spec.steady_limit > 0 && how != Stall::NoChange {
+        let patience = state.spec.steady_limit.saturating_mul(2);
+        commands.push(format!("{resume}{more} --patience {patience}"));
+    }
+    commands
 }
 
 pub(super) fn resume_command(run: &Run, state: &State, id: &str) -> String {

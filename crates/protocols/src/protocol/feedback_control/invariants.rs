@@ -338,7 +338,8 @@ impl<'a> Watch<'a> {
             }
             ControlFact::Concluded { .. } => self.concluded = true,
             ControlFact::SetupEdited { paths } => {
-                if paths.is_empty() || !paths.iter().all(|path| self.edits_told.insert(path.clone())) {
+                let all_new = paths.iter().all(|path| self.edits_told.insert(path.clone()));
+                if paths.is_empty() || !all_new {
                     self.say("an edit of the set-up was told twice, or none at all");
                 }
             }
