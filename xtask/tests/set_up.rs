@@ -19,7 +19,7 @@ impl Machine {
         let folder = TempDir::new().unwrap();
         // Linked, not written: a file that was just written cannot be executed while another thread forks.
         let stand_in = Repository::of_this_build().root().join("xtask/tests/stand_in.sh");
-        for program in programs.iter().chain(&["cc", "cargo", "id", "git", "unshare"]) {
+        for program in programs.iter().chain(&["cc", "cargo", "id", "git", "unshare", "sh"]) {
             symlink(&stand_in, folder.path().join(program)).unwrap();
         }
         for (name, content) in state {

@@ -71,7 +71,7 @@ async fn an_audit_key_is_changed_once_however_often_that_is_asked_under_one_key(
     assert_eq!((after.status, after.value()), (200, first.value()));
     assert_eq!(after.header("idempotency-replayed"), Some("true"));
     let head = restarted.ask(&team.user, Method::Get, &format!("/audit/sth/{tenant}"), json!(null)).await;
-    assert_eq!(head.value()["keys"].to_string().matches("BEGIN PUBLIC KEY").count(), 2, "{}", head.value());
+    assert_eq!(head.value()["keys"].as_array().map(Vec::len), Some(2), "{}", head.value());
 }
 
 #[tokio::test]
