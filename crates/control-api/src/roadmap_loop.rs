@@ -33,8 +33,6 @@ pub struct RoadmapReport {
     pub milestones: Vec<MilestoneView>,
     pub rounds: Vec<LiveRound>,
     pub update: Option<LiveUpdate>,
-    /// The attempt that the state file says is under way.
-    pub retry: Option<NotedRetry>,
     pub rounds_opened: u32,
     /// Absent where the run may open as many as it takes.
     pub rounds_allowed: Option<u32>,
@@ -75,22 +73,6 @@ pub struct LiveUpdate {
     pub to: String,
     pub status: &'static str,
     pub attempt: u32,
-}
-
-/// What stands under `retry` in the state file, where it is in this program's form.
-#[derive(Clone, Debug, Serialize)]
-pub struct NotedRetry {
-    /// `round` or `roadmap-update`.
-    pub scope: &'static str,
-    /// The round, or the one the update came from.
-    pub id: String,
-    pub stage: String,
-    /// In words, such as `by a fresh agent`.
-    pub mechanism: &'static str,
-    pub attempt: u32,
-    pub review_cycles: u32,
-    /// It is about a stage that is recorded, so that a run goes on counting from it.
-    pub goes_on: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -1,7 +1,6 @@
 //! What can be asked of a roadmap's control plane without running it, and what comes back: set it up, look at it, migrate
 //! it, apply one approved closeout.
 
-use crate::roadmap_loop::NotedRetry;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -111,8 +110,6 @@ pub struct RoadmapInspection {
     pub unfinished: Vec<String>,
     pub rounds: Vec<LiveRound>,
     pub update: Option<LiveUpdate>,
-    /// The attempt that the state says is under way.
-    pub retry: Option<NotedRetry>,
     /// Recorded errors, by their key.
     pub errors: Vec<(String, String)>,
     /// Every milestone is done.

@@ -6,19 +6,16 @@ pub(crate) mod folder;
 mod kept_out;
 mod later;
 mod not_committed;
-mod noted_trouble;
 mod places;
 mod roadmap_drift;
 mod rounds;
 mod shares;
 mod trouble;
 mod update;
-mod update_triggers;
 mod words;
 
 pub(crate) use kept_out::kept_out;
-pub(crate) use noted_trouble::note_trouble;
-pub(crate) use rounds::{ROUND_TRAILER, approved_by};
+pub(crate) use rounds::ROUND_TRAILER;
 pub(crate) use trouble::{Trouble, TroubleKind};
 pub(crate) use words::{form, round_stage_to_file, stage_to_file, trigger_to_file, update_status_to_file};
 
@@ -36,7 +33,7 @@ use windlass_artifact_formats::roadmap_loop::round::{self, sha256_hex};
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Commit, Part, Repository, TreeId};
 use windlass_protocols::protocol::roadmap_rounds::plane::Plane;
-use windlass_protocols::protocol::roadmap_rounds::spec::{RoundLimits, StatedLimits};
+use windlass_protocols::protocol::roadmap_rounds::spec::RoundLimits;
 use windlass_protocols::{CommitId, Digest};
 
 /// Everything that was read, for whoever needs more than the loop decides on.
@@ -77,14 +74,7 @@ pub(crate) fn look_again(repository: &Repository, memory: &Memory) -> Result<Res
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     archive: Arc<Mutex<Option<(TreeId, Archive)>>>,
-    /// What updates say that nothing asked for, with the live one that was looked at beside them.
-    without_a_cause: Arc<Mutex<Option<Told>>>,
 }
-
-/// The tree, and the round that the live update came from.
-type Asked = (TreeId, Option<String>);
-
-type Told = (Asked, Vec<String>);
 
 impl Memory {
     fn archive(&self, reading: &Reading<'_>) -> Result<Archive, Fault> {
@@ -97,20 +87,6 @@ impl Memory {
         let archive = archive::read(reading)?;
         *known = Some((reading.base.tree.clone(), archive.clone()));
         Ok(archive)
-    }
-
-    fn without_a_cause(&self, reading: &Reading<'_>) -> Result<Vec<String>, Fault> {
-        let mut known = self.without_a_cause.lock().unwrap_or_else(PoisonError::into_inner);
-        let live = reading.state.roadmap_update.as_ref().map(|update| update.source_round_id.clone());
-        let asked = (reading.base.tree.clone(), live);
-        if let Some((of, told)) = known.as_ref()
-            && *of == asked
-        {
-            return Ok(told.clone());
-        }
-        let told = update_triggers::without_a_cause(reading)?;
-        *known = Some((asked, told.clone()));
-        Ok(told)
     }
 }
 
@@ -130,7 +106,7 @@ pub(crate) struct Reading<'a> {
     texts: Bundle,
     roadmap: Roadmap,
     view: Option<RoadmapView>,
-    stated: StatedLimits,
+    limits: RoundLimits,
     oddities: Vec<String>,
     /// Paths of the plane's files on the base branch.
     files: Vec<String>,
@@ -255,8 +231,8 @@ impl<'a> Reading<'a> {
             },
         };
         let path = format!("{}/verification.md", bundle.dir);
-        let stated = match Verification::parse(&path, &texts.verification) {
-            Ok(verification) => stated(&verification),
+        let limits = match Verification::parse(&path, &texts.verification) {
+            Ok(verification) => limits(&verification),
             Err(problems) => return Ok(Err(invalid(problems.all()))),
         };
         let odd = state.problems().iter().filter(|problem| problem.severity != Severity::Fatal);
@@ -271,7 +247,7 @@ impl<'a> Reading<'a> {
             texts,
             roadmap,
             view,
-            stated,
+            limits,
             oddities,
             files,
         }))
@@ -284,7 +260,6 @@ impl<'a> Reading<'a> {
         let mut seen = Vec::new();
         let mut artifacts = Vec::new();
         let mut oddities = self.oddities.clone();
-        oddities.extend(memory.without_a_cause(&self)?);
         for record in self.state.live_rounds() {
             let found = rounds::see(&self, record)?;
             seen.push(found.round);
@@ -309,14 +284,12 @@ impl<'a> Reading<'a> {
             update,
             errors: errors.collect(),
             retry_noted: self.state.retry != Retry::Idle,
-            retry: words::retry(&self.state),
             milestones,
             directions,
             next_number: archive::next_number(&self, &archive, &branches),
             merged_rounds: archive.rounds,
             merged_items: archive.items,
-            limits: RoundLimits::default(),
-            stated: self.stated,
+            limits: self.limits,
             oddities,
         };
         Ok(Ok(Looked {
@@ -447,11 +420,12 @@ fn goal(roadmap: &str) -> String {
     }
 }
 
-const fn stated(verification: &Verification) -> StatedLimits {
+fn limits(verification: &Verification) -> RoundLimits {
+    let usual = RoundLimits::default();
     let overrides = &verification.overrides;
-    StatedLimits {
-        same_mechanism: overrides.same_mechanism_retries,
-        review_cycles: overrides.review_cycles,
-        update_rejections: overrides.update_rejections,
+    RoundLimits {
+        same_mechanism: overrides.same_mechanism_retries.unwrap_or(usual.same_mechanism),
+        review_cycles: overrides.review_cycles.unwrap_or(usual.review_cycles),
+        update_rejections: overrides.update_rejections.unwrap_or(usual.update_rejections),
     }
 }

@@ -10,13 +10,13 @@ use windlass_artifact_formats::roadmap_loop::plane::{
     RoundRecord, RoundStage, Standing, closeout_faults, closeout_standing,
 };
 use windlass_artifact_formats::roadmap_loop::round::{
-    Evidence as Files, ProvenStage, Review, ReviewDecision, RoundForm, RoundPlan, RoundTexts, Selection,
-    Worker, WorkerState as FileWorker, Workplace, files, sha256_hex,
+    Evidence as Files, ProvenStage, Review, ReviewDecision, RoundForm, RoundPlan, Selection, Worker,
+    WorkerState as FileWorker, Workplace, files, sha256_hex,
 };
 use windlass_control_api::Fault;
-use windlass_git_workspaces::{Commit, CommitId as GitCommitId, Part};
+use windlass_git_workspaces::{Commit, Part};
 use windlass_protocols::protocol::roadmap_rounds::plane::{
-    CloseoutMode, DirectSeen, Evidence, PlanSeen, ReviewSeen, RoundSeen, WorkerSeen, WorkerState,
+    DirectSeen, Evidence, PlanSeen, ReviewSeen, RoundSeen, WorkerSeen, WorkerState,
 };
 use windlass_protocols::{CommitId, Digest};
 
@@ -59,7 +59,7 @@ pub(super) fn ids(spot: &Spot) -> (Option<CommitId>, Option<CommitId>) {
 pub(super) struct Seen {
     pub(super) round: RoundSeen,
     pub(super) artifacts: Files,
-    pub(super) ignored: Vec<String>,
+    pub(super) ignored: Option<String>,
 }
 
 pub(super) fn see(reading: &Reading<'_>, record: &RoundRecord) -> Result<Seen, Fault> {
@@ -68,10 +68,9 @@ pub(super) fn see(reading: &Reading<'_>, record: &RoundRecord) -> Result<Seen, F
     let mut found = texts(reading, &files::round_dir(round), &record.worktree_path, spot.head.as_ref())?;
     let ignored = plan_as_taken_down(reading, record, spot.head.as_ref(), &mut found)?;
     let (artifacts, workers) = artifacts(reading, round, found.clone())?;
-    let silent = workers.iter().filter(|share| !share.hands_over).map(|share| share.worker.clone()).collect();
     let mut evidence = evidence(reading, &artifacts, (&found, workers));
-    let only_said = merged(reading, round, &spot, &mut evidence)?;
-    super::shares::look(reading, (round, spot.head.as_ref()), &silent, &mut evidence)?;
+    merged(reading, round, &spot, &mut evidence)?;
+    super::shares::look(reading, spot.head.as_ref(), &mut evidence)?;
     let (code_drifted, roadmap_drifted) = match &spot.fork {
         Some(fork) if fork.id != reading.base.id => {
             (drifted(reading, fork)?, roadmap_drift::since(reading, fork, evidence.plan.as_ref())?)
@@ -92,7 +91,7 @@ pub(super) fn see(reading: &Reading<'_>, record: &RoundRecord) -> Result<Seen, F
         worktree_stands: spot.stands,
         evidence,
     };
-    Ok(Seen { round: seen, artifacts, ignored: ignored.into_iter().chain(only_said).collect() })
+    Ok(Seen { round: seen, artifacts, ignored })
 }
 
 /// What is about to be merged is what was taken down: a plan that somebody edited since and did not commit does not count,
@@ -187,8 +186,6 @@ fn committed(reading: &Reading<'_>, directory: &str, at: &Commit) -> Result<Text
 struct Share {
     worker: String,
     place: Spot,
-    /// A handoff lies in its own place, and not only in what its round took of it.
-    hands_over: bool,
     unusable: Vec<String>,
 }
 
@@ -205,7 +202,6 @@ fn artifacts(reading: &Reading<'_>, round: &str, mut found: Texts) -> Result<(Fi
         let place = spot(reading, &worker.branch, &worker.worktree_path)?;
         let own = format!("{}/workers/{}", files::round_dir(round), worker.worker_id);
         let theirs = texts(reading, &own, &worker.worktree_path, place.head.as_ref())?;
-        let hands_over = theirs.texts.contains_key(files::HANDOFF);
         for (name, text) in theirs.texts {
             found.texts.insert(files::of_worker(&worker.worker_id, &name), text);
         }
@@ -213,7 +209,7 @@ fn artifacts(reading: &Reading<'_>, round: &str, mut found: Texts) -> Result<(Fi
         let unusable = unusable
             .map(|(name, why)| format!("{}: {why}", files::of_worker(&worker.worker_id, &name)))
             .collect();
-        shares.push(Share { worker: worker.worker_id.clone(), place, hands_over, unusable });
+        shares.push(Share { worker: worker.worker_id.clone(), place, unusable });
     }
     let workplace = |id: &str| match shares.iter().find(|share| share.worker == id) {
         Some(share) if share.place.head.is_some() => Workplace::Present,
@@ -268,7 +264,6 @@ fn evidence(reading: &Reading<'_>, artifacts: &Files, (found, workers): (&Texts,
         notes_faults: if simple { Vec::new() } else { notes_faults },
         review_faults,
         merged: false,
-        merged_as: None,
         merged_without_closeout: false,
     }
 }
@@ -331,7 +326,6 @@ fn worker_seen(artifacts: &Files, worker: &Worker, shares: &[Share]) -> WorkerSe
         blocks_integration: worker.blocks_integration,
         head: place.and_then(|place| place.head.as_ref()).map(id),
         state,
-        outdated: false,
         outside: false,
         lost: Vec::new(),
         faults,
@@ -390,64 +384,38 @@ fn review_seen(form: RoundForm, review: &Review, found: &Texts) -> ReviewSeen {
     }
 }
 
-/// A squash commit of ours names the round and holds what approved it; of anybody else's the approved artifacts lie on the base
-/// branch, and then the closeout they approve must lie there too. Comes back with a commit that only says so.
-fn merged(
-    reading: &Reading<'_>,
-    round: &str,
-    spot: &Spot,
-    evidence: &mut Evidence,
-) -> Result<Option<String>, Fault> {
-    let mut only_said = None;
-    for id in named_by(reading, round, spot)? {
-        let commit = reading.repository.commit_of(&id).map_err(git_fault)?;
-        if let Some(closeout) = archived(reading, round, &commit)? {
+/// A squash commit of ours names the round; of anybody else's the approved artifacts lie on the base branch, and then the
+/// closeout they approve must lie there too.
+fn merged(reading: &Reading<'_>, round: &str, spot: &Spot, evidence: &mut Evidence) -> Result<(), Fault> {
+    if let Some(fork) = &spot.fork {
+        let found =
+            reading.repository.trailers(ROUND_TRAILER, &reading.base.id, &fork.id).map_err(git_fault)?;
+        if found.iter().any(|(_, value)| value == round) {
             evidence.merged = true;
-            evidence.merged_as = still_to_do(reading, round, &closeout);
-            return Ok(None);
+            return Ok(());
         }
-        only_said = Some(format!(
-            "{id} says that it is {round} and holds nothing that approves it: it does not count as its merge"
-        ));
     }
-    let Some(closeout) = archived(reading, round, &reading.base)? else { return Ok(only_said) };
-    evidence.merged = true;
-    evidence.merged_as = still_to_do(reading, round, &closeout);
-    if closeout.has_edits() {
-        let bundle = reading.texts.texts(reading.generation, &reading.bundle);
-        evidence.merged_without_closeout =
-            closeout_standing(&bundle, &closeout).is_ok_and(|standing| standing != Standing::Present);
+    let directory = files::round_dir(round);
+    let start = format!("{directory}/");
+    if !reading.files.iter().any(|path| path.starts_with(&start)) {
+        return Ok(());
     }
-    Ok(only_said)
-}
-
-/// Commits of the base branch since the round left it that say they are its merge.
-fn named_by(reading: &Reading<'_>, round: &str, spot: &Spot) -> Result<Vec<GitCommitId>, Fault> {
-    let Some(fork) = &spot.fork else { return Ok(Vec::new()) };
-    let found = reading.repository.trailers(ROUND_TRAILER, &reading.base.id, &fork.id).map_err(git_fault)?;
-    Ok(found.into_iter().filter(|(_, value)| value == round).map(|(id, _)| id).collect())
-}
-
-/// What was approved about the roadmap by the round's artifacts in this commit, if they are there and approve anything.
-fn archived(reading: &Reading<'_>, round: &str, at: &Commit) -> Result<Option<Closeout>, Fault> {
-    let found = committed(reading, &files::round_dir(round), at)?;
-    Ok(approved_by(round, words::form(reading.generation), &found.texts))
-}
-
-pub(crate) fn approved_by(round: &str, form: RoundForm, texts: &RoundTexts) -> Option<Closeout> {
-    let archived = Files::read(round, form, texts, |_| Workplace::Absent);
-    let _ = archived.selection?;
-    match (archived.review, archived.direct) {
-        (Some(review), _) => match review.decision {
+    let on_base = committed(reading, &directory, &reading.base)?;
+    let form = words::form(reading.generation);
+    let archived = Files::read(round, form, &on_base.texts, |_| Workplace::Absent);
+    let approved: Option<&Closeout> = match (&archived.review, &archived.direct) {
+        (Some(review), _) => match &review.decision {
             ReviewDecision::Approved { closeout } => Some(closeout),
             ReviewDecision::Rejected { .. } | ReviewDecision::Unclassified { .. } => None,
         },
-        (None, direct) => direct.map(|direct| direct.closeout),
+        (None, direct) => direct.as_ref().map(|direct| &direct.closeout),
+    };
+    let Some(closeout) = approved.filter(|_| archived.selection.is_some()) else { return Ok(()) };
+    evidence.merged = true;
+    if closeout.has_edits() {
+        let bundle = reading.texts.texts(reading.generation, &reading.bundle);
+        evidence.merged_without_closeout =
+            closeout_standing(&bundle, closeout).is_ok_and(|standing| standing != Standing::Present);
     }
-}
-
-/// An update that it asked for and that is published is over.
-fn still_to_do(reading: &Reading<'_>, round: &str, closeout: &Closeout) -> Option<CloseoutMode> {
-    let update = super::names::update_artifact(round);
-    (!reading.files.contains(&update)).then(|| words::closeout_mode(closeout.mode))
+    Ok(())
 }

@@ -1,10 +1,9 @@
-//! Shares of workers, held against what their round holds: shares of an earlier plan, finished ones that are not in it, and
-//! files of theirs that whoever integrated them dropped. Looks at commits only; what follows from it is decided elsewhere.
+//! Finished shares of workers, held against what their round holds: shares that are not in it, and files of theirs that
+//! whoever integrated them dropped. Looks at commits only; what follows from it is decided elsewhere.
 
 use super::{Reading, names};
 use crate::fault::git_fault;
 use std::collections::{BTreeMap, BTreeSet};
-use windlass_artifact_formats::roadmap_loop::round::files;
 use windlass_control_api::Fault;
 use windlass_git_workspaces::{Commit, CommitId, Part, RepoPath};
 use windlass_protocols::protocol::roadmap_rounds::plane::{Evidence, WorkerState};
@@ -12,60 +11,24 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{Evidence, WorkerState}
 /// More of these say nothing new.
 const MAX_NAMED: usize = 20;
 
-/// `silent` are the workers in whose own place no handoff lies.
 pub(super) fn look(
     reading: &Reading<'_>,
-    (round, head): (&str, Option<&Commit>),
-    silent: &BTreeSet<String>,
+    head: Option<&Commit>,
     evidence: &mut Evidence,
 ) -> Result<(), Fault> {
     let Some(head) = head else { return Ok(()) };
     let finished = |state: &WorkerState| matches!(state, WorkerState::Complete | WorkerState::Integrated);
-    for worker in evidence.plan.iter_mut().flat_map(|plan| &mut plan.workers) {
+    let workers = evidence.plan.iter_mut().flat_map(|plan| &mut plan.workers);
+    for worker in workers.filter(|worker| finished(&worker.state)) {
         let tip = reading.repository.read_reference(&format!("refs/heads/{}", worker.branch));
         let Some(tip) = tip.unwrap_or_default() else { continue };
-        worker.outdated = is_of_another_plan(reading, (round, &worker.id), head, &tip)?;
-        if !finished(&worker.state) {
-            continue;
-        }
         if reading.repository.is_ancestor(&tip, &head.id).map_err(git_fault)? {
             worker.lost = named(dropped(reading, head, &tip)?);
         } else {
             worker.outside = !is_copied(reading, head, &tip)?;
         }
-        // What its round took of it, and says of it, is from before its handoff was set aside.
-        if worker.outside && silent.contains(&worker.id) {
-            (worker.state, worker.outside) = (WorkerState::Running, false);
-        }
     }
     Ok(())
-}
-
-/// Somebody else's workers may work where no plan was committed: that says nothing.
-fn is_of_another_plan(
-    reading: &Reading<'_>,
-    (round, worker): (&str, &str),
-    head: &Commit,
-    tip: &CommitId,
-) -> Result<bool, Fault> {
-    let repository = reading.repository;
-    let share = repository.commit_of(tip).map_err(git_fault)?;
-    for commit in [head, &share] {
-        repository.import(commit).map_err(git_fault)?;
-    }
-    let at = |commit: &Commit, name: &str| {
-        repository.file_at(&commit.tree, &files::in_round(round, name)).map_err(git_fault)
-    };
-    if at(head, files::PLAN)?.is_none() || at(&share, files::PLAN)?.is_none() {
-        return Ok(false);
-    }
-    let assignment = files::of_worker(worker, files::ASSIGNMENT);
-    for name in [files::PLAN, files::PLAN_RECORD, &assignment] {
-        if at(head, name)? != at(&share, name)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Whoever integrates may copy files instead of merging.

@@ -64,13 +64,13 @@ impl Trouble {
     }
 
     pub(super) fn unreadable(sentences: &[String]) -> Self {
-        let hint = "mend the file by hand";
+        let hint = "mend the file by hand; nothing was written into it";
         Self::new(TroubleKind::Unreadable, None, sentences.to_vec(), hint)
     }
 
     pub(super) fn of_faults(kind: TroubleKind, generation: Option<Generation>, faults: &Faults) -> Self {
         let sentences = faults.sentences().iter().map(|sentence| format!("{}: {sentence}", faults.file()));
-        let hint = "mend the file by hand";
+        let hint = "mend the file by hand; nothing was written into it";
         Self::new(kind, generation, sentences.collect(), hint)
     }
 

@@ -137,15 +137,11 @@ fn review(top: &std::path::Path, artifact: &str) -> (Option<UpdateReview>, Vec<S
                 )
             });
             let faults = moves.collect();
-            let hopeless = review.non_recoverable().map(str::to_owned);
             let decided = match review.decision {
                 StatedDecision::Approved => {
                     UpdateReview::Approved { artifact: Digest::new(sha256_hex(text.as_bytes())) }
                 }
-                StatedDecision::Rejected(summary) => match hopeless {
-                    Some(why) => UpdateReview::NonRecoverable { why },
-                    None => UpdateReview::Rejected { summary },
-                },
+                StatedDecision::Rejected(summary) => UpdateReview::Rejected { summary },
             };
             (Some(decided), faults)
         }

@@ -4,16 +4,14 @@ use windlass_artifact_formats::roadmap_loop::closeout::{
     CloseoutMode as FileMode, MilestoneStatus as FileStatus,
 };
 use windlass_artifact_formats::roadmap_loop::plane::{
-    ControllerStage as FileController, Generation as FileGeneration, Retry, RetryMechanism, RetryScope,
-    Roadmap, RoundStage as FileStage, StateFile, UpdateStatus as FileUpdateStatus,
-    UpdateTrigger as FileTrigger,
+    ControllerStage as FileController, Generation as FileGeneration, Roadmap, RoundStage as FileStage,
+    StateFile, UpdateStatus as FileUpdateStatus, UpdateTrigger as FileTrigger,
 };
 use windlass_artifact_formats::roadmap_loop::round::{RetryTarget as FileTarget, RoundForm};
 use windlass_protocols::protocol::roadmap_rounds::plane::{
     CloseoutMode, ControllerStage, Direction, Generation, Milestone, MilestoneStatus, ParallelHint,
     RetryTarget, RoundStage, UpdateStatus, UpdateTrigger,
 };
-use windlass_protocols::protocol::roadmap_rounds::steps::{Mechanism, RetryNote};
 
 pub(crate) const fn generation_word(generation: FileGeneration) -> &'static str {
     match generation {
@@ -52,23 +50,6 @@ pub(crate) const fn stage_to_file(stage: ControllerStage) -> FileController {
         ControllerStage::Done => FileController::Done,
         ControllerStage::Blocked => FileController::Blocked,
     }
-}
-
-/// Nothing where another controller keeps it in a form of its own.
-pub(super) fn retry(state: &StateFile) -> Option<RetryNote> {
-    let Retry::Attempt(record) = &state.retry else { return None };
-    Some(RetryNote {
-        of_update: record.scope == RetryScope::RoadmapUpdate,
-        id: record.id.clone(),
-        stage: record.stage.clone(),
-        mechanism: match record.mechanism {
-            RetryMechanism::SameHandle => Mechanism::SameHandle,
-            RetryMechanism::FreshAgent => Mechanism::FreshAgent,
-            RetryMechanism::OtherAdapter => Mechanism::OtherAdapter,
-        },
-        attempt: record.attempt,
-        review_cycles: record.review_retry_cycles,
-    })
 }
 
 /// A record at `done` is not among the live ones, so its word is never asked for.

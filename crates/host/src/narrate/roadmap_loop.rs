@@ -45,9 +45,7 @@ pub(super) fn stepping(step: &PlaneStep) -> (String, Tone) {
         PlaneStep::Read { .. } | PlaneStep::WriteState(_) | PlaneStep::LookAtGate(_) => String::new(),
         PlaneStep::OpenWorktree(asked) => format!("making {}", asked.worktree),
         PlaneStep::CaptureWork(asked) => format!("{}: taking down what was left", asked.work.round),
-        PlaneStep::SetAside(asked) => {
-            format!("{}: setting an earlier {} aside", asked.work.round, asked.work.kind.word_left())
-        }
+        PlaneStep::SetAside(asked) => format!("{}: setting an earlier review aside", asked.work.round),
         PlaneStep::TakeUp(asked) => format!("{}: taking up what lies there", asked.round),
         PlaneStep::CombineWork(asked) => format!("{}: merging into {}", asked.round, asked.branch),
         PlaneStep::FinalizeRound(asked) => format!("{}: merging", asked.round),
@@ -100,10 +98,6 @@ pub(super) fn sentence(run: &Run, fact: &Fact) -> (String, Tone) {
             (format!("{}: {} came to nothing: {why}", work.round, work.kind.words()), Tone::Bad)
         }
         Fact::WorkTaken { captured } => captured_words(captured),
-        Fact::ReviewSetAside { work, .. } if matches!(work.kind, WorkKind::Worker { .. }) => {
-            let told = "what was handed over was for an earlier plan and is asked for anew";
-            (format!("{} {}: {told}", work.round, work.kind.label()), Tone::Attention)
-        }
         Fact::ReviewSetAside { work, .. } => {
             (format!("{}: an earlier review was set aside", work.round), Tone::Quiet)
         }

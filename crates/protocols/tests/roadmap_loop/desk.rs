@@ -6,7 +6,7 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
     ParallelHint, PlanSeen, Plane, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateReview, UpdateSeen,
     UpdateStatus, UpdateTrigger, WorkerSeen, WorkerState,
 };
-use windlass_protocols::protocol::roadmap_rounds::spec::{RoundLimits, StatedLimits};
+use windlass_protocols::protocol::roadmap_rounds::spec::RoundLimits;
 use windlass_protocols::protocol::roadmap_rounds::steps::{StateEdit, UpdateOpened};
 use windlass_protocols::{CommitId, Digest};
 
@@ -31,14 +31,12 @@ pub(crate) fn plane() -> Plane {
         update: None,
         errors: std::collections::BTreeMap::new(),
         retry_noted: false,
-        retry: None,
         milestones: vec![milestone("M1", "a"), milestone("M2", "b")],
         directions: vec![direction("D1", "M1"), direction("D2", "M2")],
         merged_rounds: Vec::new(),
         merged_items: Vec::new(),
         next_number: 1,
         limits: RoundLimits::default(),
-        stated: StatedLimits::default(),
         oddities: Vec::new(),
     }
 }
@@ -136,7 +134,6 @@ pub(crate) fn worker(id: &str) -> WorkerSeen {
         blocks_integration: true,
         head: None,
         state: WorkerState::Pending,
-        outdated: false,
         outside: false,
         lost: Vec::new(),
         faults: Vec::new(),
@@ -197,11 +194,7 @@ impl Desk {
         self.plane.update.as_mut().expect("an update is under way")
     }
 
-    pub(crate) fn set_aside(&mut self, branch: &str) {
-        let workers = self.plane.rounds.iter_mut().filter_map(|round| round.evidence.plan.as_mut());
-        for worker in workers.flat_map(|plan| &mut plan.workers).filter(|worker| worker.branch == branch) {
-            (worker.state, worker.outdated) = (WorkerState::Running, false);
-        }
+    pub(crate) fn set_review_aside(&mut self, branch: &str) {
         for round in self.plane.rounds.iter_mut().filter(|round| round.branch == branch) {
             round.evidence.review = None;
             round.evidence.review_faults.clear();
@@ -259,10 +252,7 @@ impl Desk {
                 plane.errors.clear();
                 plane.rounds.iter_mut().for_each(|round| round.resume_error = None);
             }
-            StateEdit::Retry { retry } => {
-                plane.retry_noted = retry.is_some();
-                plane.retry.clone_from(retry);
-            }
+            StateEdit::Retry { retry } => plane.retry_noted = retry.is_some(),
         }
     }
 }

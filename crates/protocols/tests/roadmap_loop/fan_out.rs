@@ -1,10 +1,10 @@
 //! Section 18: shares of one round in worktrees of their own, and the pass that brings them together.
 
-use crate::desk::{plan, rejected, with_round, worker};
+use crate::desk::{plan, with_round, worker};
 use crate::script::{Script, of};
 use windlass_protocols::effect::{Effect, RoundWork};
 use windlass_protocols::protocol::roadmap_rounds::plane::{
-    Evidence, Plane, RetryTarget, RoundStage, WorkerSeen, WorkerState,
+    Evidence, Plane, RoundStage, WorkerSeen, WorkerState,
 };
 use windlass_protocols::protocol::roadmap_rounds::steps::{PlaneStep, WorkKind};
 
@@ -94,47 +94,6 @@ fn a_handoff_that_cannot_be_read_goes_back_to_its_worker_with_what_is_wrong() {
         plan.workers[0].faults = vec![wrong.to_owned()];
     });
     assert_eq!(script.told(&share("w1")), [wrong]);
-}
-
-fn outdate(desk: &mut crate::desk::Desk) {
-    let plan = desk.round(ROUND).evidence.plan.as_mut().expect("a plan");
-    plan.workers.iter_mut().for_each(|worker| worker.outdated = true);
-}
-
-#[test]
-fn a_round_that_is_planned_anew_asks_every_worker_again() {
-    let (integrate, review) = (of(ROUND, WorkKind::Integrate), of(ROUND, WorkKind::Review));
-    let script = Script::on(fanned(2, vec![worker("w1"), worker("w2")]));
-    let script = finishes(finishes(script, "w1"), "w2").combines(&[]);
-    let script = script.leaves(&integrate, |desk| desk.round(ROUND).evidence.notes = true);
-    let script = script.reviews(ROUND, rejected(RetryTarget::Plan)).marked();
-    // The same workers, with other assignments: what they left lies there as it did.
-    let script = script.leaves(&of(ROUND, WorkKind::Plan), outdate).asks(&[share("w1"), share("w2")]);
-    assert_eq!(script.requests("set-aside"), 2);
-    let told = script.told(&share("w1")).join("; ");
-    assert!(told.contains("planned anew since you handed over"), "{told}");
-    let script = finishes(script, "w1").asks(&[share("w2")]);
-    let script = finishes(script, "w2").combines(&[]).asks(&[integrate]);
-    assert!(!script.at_work().contains(&review));
-}
-
-#[test]
-fn a_share_of_an_earlier_plan_that_somebody_else_left_is_asked_for_anew() {
-    let mut old = worker("w1");
-    (old.state, old.outdated) = (WorkerState::Integrated, true);
-    old.head = Some(windlass_protocols::CommitId::new("w1@0"));
-    let script = Script::on(fanned(1, vec![old])).asks(&[share("w1")]);
-    finishes(script, "w1").combines(&[]).asks(&[of(ROUND, WorkKind::Integrate)]);
-}
-
-#[test]
-fn a_worker_that_is_still_at_the_earlier_plan_is_waited_for() {
-    let script = Script::on(fanned(2, vec![worker("w1"), worker("w2")])).asks(&[share("w1"), share("w2")]);
-    let script = script.edited(outdate).marked();
-    let script = finishes(script, "w2");
-    assert_eq!(script.requests("set-aside"), 1, "only of who is back");
-    let script = finishes(script, "w1").asks(&[share("w1"), share("w2")]);
-    assert_eq!(script.requests("set-aside"), 2);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::script::{Script, is_finalizing, of};
 use windlass_protocols::effect::Effect;
 use windlass_protocols::outcome::{Outcome, Usage};
 use windlass_protocols::protocol::roadmap_rounds::plane::{
-    CloseoutMode, Evidence, Plane, RetryTarget, RoundStage, UpdateStatus,
+    CloseoutMode, Plane, RetryTarget, RoundStage, UpdateStatus,
 };
 use windlass_protocols::protocol::roadmap_rounds::steps::{FinalizeRound, Held, PlaneStep, WorkKind};
 use windlass_protocols::{CommitId, Digest};
@@ -217,25 +217,6 @@ fn a_round_that_somebody_else_merged_is_not_among_those_of_this_run() {
     merged.rounds[0].evidence.merged = true;
     let script = Script::on(merged).asks(&[of("round-002", WorkKind::Plan)]);
     assert!(script.state().merged.is_empty());
-}
-
-#[test]
-fn a_merged_round_whose_branch_and_worktree_are_gone_still_gets_the_update_it_asked_for() {
-    let mut merged = with_round(RoundStage::FinalizeRound, Evidence::default());
-    let round = &mut merged.rounds[0];
-    (round.head, round.fork, round.worktree_stands) = (None, None, false);
-    round.evidence.merged = true;
-    round.evidence.merged_as = Some(CloseoutMode::SemanticUpdateRequired);
-    Script::on(merged).asks(&[of(ROUND, WorkKind::AuthorUpdate)]);
-}
-
-#[test]
-fn what_was_merged_says_whether_an_update_follows_and_not_what_lies_in_the_worktree() {
-    let mut merged =
-        with_round(RoundStage::FinalizeRound, reviewed(approved("r1", CloseoutMode::SemanticUpdateRequired)));
-    merged.rounds[0].evidence.merged = true;
-    merged.rounds[0].evidence.merged_as = Some(CloseoutMode::StatusOnly);
-    Script::on(merged).asks(&[of("round-002", WorkKind::Plan)]);
 }
 
 #[test]

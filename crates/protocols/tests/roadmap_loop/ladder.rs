@@ -7,7 +7,7 @@ use windlass_protocols::effect::RoundWork;
 use windlass_protocols::outcome::{AgentSession, StepEnd, Trouble, Usage};
 use windlass_protocols::protocol::roadmap_rounds::facts::Fact as RoadmapFact;
 use windlass_protocols::protocol::roadmap_rounds::plane::{Plane, RetryTarget, RoundStage};
-use windlass_protocols::protocol::roadmap_rounds::spec::{RoadmapSpec, RoundLimits, StatedLimits};
+use windlass_protocols::protocol::roadmap_rounds::spec::RoundLimits;
 use windlass_protocols::protocol::roadmap_rounds::steps::{Mechanism, WorkKind};
 
 const ROUND: &str = "round-001";
@@ -130,28 +130,6 @@ fn a_roadmaps_own_limits_count() {
     let limits = RoundLimits { same_mechanism: 1, review_cycles: 1, update_rejections: 1 };
     let tight = Plane { limits, ..with_round(RoundStage::Review, implemented()) };
     let script = Script::on(tight).reviews(ROUND, rejected(RetryTarget::Implement)).implements(ROUND);
-    script.reviews(ROUND, rejected(RetryTarget::Implement)).asks(&[investigator()]);
-}
-
-#[test]
-fn a_limit_that_the_roadmap_does_not_state_is_the_runs() {
-    let limits = RoundLimits { review_cycles: 6, ..RoundLimits::default() };
-    let stated = StatedLimits { same_mechanism: Some(2), ..StatedLimits::default() };
-    let plane = Plane { stated, ..with_round(RoundStage::Review, implemented()) };
-    let script = Script::with(RoadmapSpec { limits, ..spec() }, plane);
-    let all = script.state().limits();
-    assert_eq!((all.same_mechanism, all.review_cycles, all.update_rejections), (2, 6, 3));
-}
-
-#[test]
-fn a_limit_that_the_roadmap_states_counts_even_where_it_is_the_usual_one() {
-    let limits = RoundLimits { review_cycles: 5, ..RoundLimits::default() };
-    let stated = StatedLimits { review_cycles: Some(3), ..StatedLimits::default() };
-    let plane = Plane { stated, ..with_round(RoundStage::Review, implemented()) };
-    let mut script = Script::with(RoadmapSpec { limits, ..spec() }, plane);
-    for _ in 0..3 {
-        script = script.reviews(ROUND, rejected(RetryTarget::Implement)).implements(ROUND);
-    }
     script.reviews(ROUND, rejected(RetryTarget::Implement)).asks(&[investigator()]);
 }
 

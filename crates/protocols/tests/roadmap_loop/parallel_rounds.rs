@@ -1,12 +1,12 @@
 //! Section 19: rounds side by side only where roadmap and planners allow it, merged in their declared order.
 
-use crate::desk::{approved, direction, parallel, plan};
+use crate::desk::{approved, parallel, plan};
 use crate::script::{Script, of, spec};
 use windlass_protocols::effect::RoundWork;
 use windlass_protocols::protocol::roadmap_rounds::plane::{
     CloseoutMode, ParallelHint, PlanSeen, Plane, RoundStage,
 };
-use windlass_protocols::protocol::roadmap_rounds::steps::{Held, WorkKind};
+use windlass_protocols::protocol::roadmap_rounds::steps::WorkKind;
 
 fn planner(round: &str) -> RoundWork {
     of(round, WorkKind::Plan)
@@ -69,47 +69,6 @@ fn two_directions_of_one_lane_are_not_worked_on_side_by_side() {
 #[test]
 fn a_milestone_that_waits_for_a_live_one_is_not_begun_beside_it() {
     stays_alone(|plane| plane.milestones[1].depends_on = vec!["M1".to_owned()]);
-}
-
-fn in_group(group: &str, milestone: &str, direction: &str) -> PlanSeen {
-    PlanSeen { parallel_group: Some(group.to_owned()), ..plan(milestone, direction) }
-}
-
-/// Two directions of one lane; the first is planned for a parallel group.
-fn grouped_in_one_lane() -> Script {
-    let mut one_lane = parallel(2);
-    "a".clone_into(&mut one_lane.milestones[1].lane);
-    Script::on(one_lane).leaves(&planner("round-001"), |desk| {
-        desk.round("round-001").evidence.plan = Some(in_group("both", "M1", "D1"));
-    })
-}
-
-fn second_plans(script: Script, chosen: PlanSeen) -> Script {
-    script.leaves(&planner("round-002"), |desk| desk.round("round-002").evidence.plan = Some(chosen))
-}
-
-#[test]
-fn two_directions_of_one_lane_and_one_parallel_group_are_worked_on_side_by_side() {
-    let script = grouped_in_one_lane().asks(&[implementer("round-001"), planner("round-002")]);
-    second_plans(script, in_group("both", "M2", "D2"))
-        .asks(&[implementer("round-001"), implementer("round-002")]);
-}
-
-#[test]
-fn a_direction_of_the_same_lane_has_to_say_the_same_group() {
-    let script = second_plans(grouped_in_one_lane(), plan("M2", "D2"));
-    let told = script.told(&planner("round-002")).join("; ");
-    assert!(told.contains("D2 and D1 share the lane a"), "{told}");
-}
-
-#[test]
-fn parallel_groups_that_do_not_agree_are_not_worked_on_side_by_side() {
-    let script = Script::on(parallel(2)).leaves(&planner("round-001"), |desk| {
-        desk.round("round-001").evidence.plan = Some(in_group("both", "M1", "D1"));
-    });
-    let script = second_plans(script, in_group("other", "M2", "D2"));
-    let told = script.told(&planner("round-002")).join("; ");
-    assert!(told.contains("the parallel groups other and both do not agree"), "{told}");
 }
 
 fn clashes(chosen: PlanSeen, why: &str) {
@@ -180,7 +139,7 @@ fn a_round_beside_a_revision_is_planned_anew_with_the_base_in_its_branch() {
         desk.plane.base = windlass_protocols::CommitId::new("base-9");
         desk.plane.rounds.iter_mut().for_each(|round| round.roadmap_drifted = true);
     });
-    let script = script.held(Held::BaseMoved);
+    let script = script.held(windlass_protocols::protocol::roadmap_rounds::steps::Held::BaseMoved);
     let script = script.stands_at("round-002", RoundStage::Plan);
     assert!(!script.at_work().contains(&planner("round-002")), "the base comes first");
     let script = script.combines(&["src/lib.rs"]);
@@ -212,7 +171,7 @@ fn a_declared_order_is_kept_when_the_later_one_is_ready_first() {
 fn a_round_whose_base_moved_by_the_other_is_combined_and_reviewed_again() {
     let script = merge_approved(merge_approved(two(), "round-001").merges(), "round-002");
     let script = script.edited(|desk| desk.round("round-002").code_drifted = true);
-    let script = script.held(Held::BaseMoved);
+    let script = script.held(windlass_protocols::protocol::roadmap_rounds::steps::Held::BaseMoved);
     let script = script.combines(&[]).stands_at("round-002", RoundStage::Review);
     assert!(script.at_work().contains(&of("round-002", WorkKind::Review)));
 }
@@ -235,27 +194,4 @@ fn a_blocked_round_does_not_keep_the_other_from_its_end() {
     let script = script.reports(&implementer("round-001"), |_| {});
     let script = merge_approved(script, "round-002").merges();
     script.blocked_by("round-001: its branch");
-}
-
-#[test]
-fn section_19_two_rounds_that_close_the_same_milestone_are_merged_one_after_the_other() {
-    let mut both = parallel(2);
-    both.directions.push(direction("D3", "M1"));
-    let script = Script::on(both).leaves(&planner("round-001"), |desk| {
-        desk.round("round-001").evidence.plan = Some(in_group("both", "M1", "D1"));
-    });
-    let script = second_plans(script, in_group("both", "M1", "D3"));
-    let approves = |round: &str| approved(&format!("r-{round}"), CloseoutMode::StatusOnly);
-    let script = script.implements("round-001").implements("round-002");
-    let script =
-        script.reviews("round-001", approves("round-001")).reviews("round-002", approves("round-002"));
-    assert_eq!(script.requests("finalize-round"), 1, "one merge at a time");
-    // What the second approved was about the milestone as it was before the first closed it.
-    let script = script.merges().held(Held::Stale { why: "M1 is done already".to_owned() });
-    let script = script.stands_at("round-002", RoundStage::Review).combines(&[]);
-    let told = script.told(&of("round-002", WorkKind::Review)).join("; ");
-    assert!(told.contains("the approved closeout cannot be applied: M1 is done already"), "{told}");
-    let again = approved("r-again", CloseoutMode::StatusOnly);
-    let script = script.reviews("round-002", again).merges();
-    assert_eq!(script.desk.plane.merged_rounds, ["round-001", "round-002"]);
 }

@@ -1,16 +1,15 @@
 //! Section 14: what is found on a plane that somebody else's controller, or an earlier run, left in the middle.
 
 use crate::desk::{
-    approved, implemented, plan, planned, rejected, reviewed, round, update, update_approved,
-    update_rejected, with_round, with_update, worker,
+    approved, implemented, plan, planned, rejected, reviewed, update, update_approved, update_rejected,
+    with_round, with_update, worker,
 };
 use crate::script::{Script, is_finalizing, is_publishing, of};
 use windlass_protocols::protocol::roadmap_rounds::plane::{
-    CloseoutMode, Evidence, Plane, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateSeen, UpdateStatus,
-    WorkerState,
+    CloseoutMode, Evidence, Plane, RetryTarget, ReviewSeen, RoundStage, UpdateSeen, UpdateStatus, WorkerState,
 };
 use windlass_protocols::protocol::roadmap_rounds::spec::{LeftBehind, RoadmapSpec};
-use windlass_protocols::protocol::roadmap_rounds::steps::{Held, Mechanism, RetryNote, WorkKind};
+use windlass_protocols::protocol::roadmap_rounds::steps::WorkKind;
 use windlass_protocols::{CommitId, Digest};
 
 const ROUND: &str = "round-001";
@@ -138,72 +137,6 @@ fn row_12_an_update_is_resumed_where_its_files_say() {
     assert_eq!(on(&|seen| seen.merged = true).desk.plane.revision, "rev-002");
 }
 
-fn noted(stage: &str, mechanism: Mechanism, attempt: u32) -> RetryNote {
-    let (of_update, id, stage) = (false, ROUND.to_owned(), stage.to_owned());
-    RetryNote { of_update, id, stage, mechanism, attempt, review_cycles: 0 }
-}
-
-fn with_note(mut plane: Plane, note: RetryNote) -> Script {
-    plane.rounds.iter_mut().for_each(|round| round.resume_error = Some("it exited with 1".to_owned()));
-    plane.update.iter_mut().for_each(|update| update.resume_error = Some("it exited with 1".to_owned()));
-    Script::on(Plane { retry_noted: true, retry: Some(note), ..plane })
-}
-
-#[test]
-fn row_13_the_attempt_that_is_noted_is_the_one_that_is_made() {
-    let work = of(ROUND, WorkKind::Implement);
-    let here = || with_round(RoundStage::Implement, planned());
-    let script = with_note(here(), noted("implementation", Mechanism::SameHandle, 3));
-    assert_eq!(script.asked(&work).attempt, 3);
-    assert_eq!(script.told(&work), ["it exited with 1"], "it hears why it is tried again");
-    // Two failures went before it, so that the next one is looked into and the one after it is somebody else's.
-    let looking = of(ROUND, WorkKind::Investigate { update: false });
-    let script = script.fails(&work).asks(std::slice::from_ref(&looking)).diagnoses(&looking, false);
-    assert_eq!(script.asked(&work).attempt, 4);
-    let script = script.fails(&work);
-    let note = script.desk.plane.retry.clone().expect("it is noted");
-    assert_eq!((note.attempt, note.mechanism), (5, Mechanism::FreshAgent));
-    // By somebody else's hand it was the last rung.
-    let script = with_note(here(), noted("implementation", Mechanism::FreshAgent, 5));
-    assert_eq!(script.asked(&work).attempt, 5);
-    script.fails(&work).blocked_by("does not come to its end");
-}
-
-#[test]
-fn row_13_a_note_about_another_round_or_stage_counts_for_nobody() {
-    let work = of(ROUND, WorkKind::Implement);
-    let other = RetryNote { id: "round-009".to_owned(), ..noted("implementation", Mechanism::FreshAgent, 5) };
-    for note in [noted("planning", Mechanism::FreshAgent, 5), other] {
-        let script = with_note(with_round(RoundStage::Implement, planned()), note);
-        assert_eq!(script.asked(&work).attempt, 1);
-        script.fails(&work).asks(std::slice::from_ref(&work));
-    }
-}
-
-#[test]
-fn row_13_review_cycles_and_the_attempts_of_an_update_and_of_a_worker_go_on() {
-    let cycles = RetryNote { review_cycles: 3, ..noted("review", Mechanism::SameHandle, 5) };
-    let script = with_note(with_round(RoundStage::Review, implemented()), cycles);
-    assert_eq!(script.asked(&of(ROUND, WorkKind::Review)).attempt, 5);
-    let looking = of(ROUND, WorkKind::Investigate { update: false });
-    script.reviews(ROUND, rejected(RetryTarget::Implement)).asks(&[looking]);
-
-    let update = with_update(update(UpdateStatus::Rejected));
-    let note = noted("the roadmap update", Mechanism::SameHandle, 2);
-    let script = with_note(update, RetryNote { of_update: true, ..note });
-    assert_eq!(script.asked(&of(ROUND, WorkKind::AuthorUpdate)).attempt, 2);
-
-    let mut fanned = plan("M1", "D1");
-    fanned.workers = vec![worker("w1"), worker("w2")];
-    fanned.workers.iter_mut().for_each(|worker| worker.head = Some(CommitId::new("w@1")));
-    let evidence = Evidence { plan: Some(fanned), ..Evidence::default() };
-    let two = Plane { max_parallel: 2, ..with_round(RoundStage::Implement, evidence) };
-    let script = with_note(two, noted("w2", Mechanism::SameHandle, 2));
-    let attempt =
-        |worker: &str| script.asked(&of(ROUND, WorkKind::Worker { worker: worker.to_owned() })).attempt;
-    assert_eq!((attempt("w1"), attempt("w2")), (1, 2));
-}
-
 #[test]
 fn row_14_finalizing_without_a_review_goes_back_to_review() {
     let script = Script::on(with_round(RoundStage::FinalizeRound, implemented()));
@@ -266,25 +199,4 @@ fn what_a_review_that_was_no_decision_said_is_not_passed_on_as_a_rejection() {
     let script = script.diagnoses(&looking, false).blocked_by("no lawful retry");
     assert_eq!(script.state().book.rounds[ROUND].told, ["name it better"], "as the inbox shows it");
     assert_eq!(script.reopened(0).told(&of(ROUND, WorkKind::Plan)), ["name it better"]);
-}
-
-#[test]
-fn row_22_an_approved_round_that_cannot_be_merged_yet_waits_and_nothing_else_moves() {
-    let evidence = || reviewed(approved("r1", CloseoutMode::StatusOnly));
-    let mut both = with_round(RoundStage::FinalizeRound, evidence());
-    let waits = both.rounds[0].evidence.plan.as_mut().expect("it is planned");
-    waits.depends_on_rounds = vec!["round-002".to_owned()];
-    let other = Evidence { plan: Some(plan("M2", "D2")), ..Evidence::default() };
-    both.rounds.push(RoundSeen { evidence: other, ..round("round-002", RoundStage::Implement) });
-    let script = Script::on(Plane { max_parallel: 3, next_number: 3, ..both });
-    let script =
-        script.asks(&[of("round-002", WorkKind::Implement)]).stands_at(ROUND, RoundStage::FinalizeRound);
-    assert_eq!((script.requests("finalize-round"), script.times("round-opened")), (0, 0));
-    assert_eq!(script.desk.plane.revision, "rev-001");
-
-    let script = Script::on(with_round(RoundStage::FinalizeRound, evidence()));
-    let script = script.held(Held::InTheWay { why: "lib.rs has local edits".to_owned() });
-    assert_eq!((script.times("round-merged"), script.times("round-opened")), (0, 0));
-    let script = script.blocked_by("lib.rs has local edits").reopened(0);
-    script.expect("merge", is_finalizing);
 }

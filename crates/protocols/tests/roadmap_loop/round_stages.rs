@@ -208,14 +208,3 @@ fn only_directions_of_ready_milestones_are_candidates() {
     later.directions[1].preconditions = vec!["M9".to_owned()];
     assert!(named(&later).is_empty());
 }
-
-#[test]
-fn section_9_a_direction_whose_preconditions_do_not_hold_goes_back_to_its_planner_until_they_do() {
-    let mut waits = plane();
-    waits.directions[1].preconditions = vec!["M1".to_owned()];
-    let script = Script::on(waits).plans(ROUND, "D2");
-    let told = script.told(&of(ROUND, WorkKind::Plan)).join("; ");
-    assert!(told.contains("the direction D2 comes after milestones that are not done: M1"), "{told}");
-    let script = script.edited(|desk| desk.plane.milestones[0].status = MilestoneStatus::Done);
-    script.plans(ROUND, "D2").asks(&[of(ROUND, WorkKind::Implement)]);
-}

@@ -223,7 +223,7 @@ impl Script {
             }
             PlaneStep::SetAside(asked) => {
                 let head = CommitId::new(format!("{}@{number}", asked.branch));
-                self.desk.set_aside(&asked.branch);
+                self.desk.set_review_aside(&asked.branch);
                 self.advance(&asked.branch, &head);
                 PlaneOutcome::SetAside { head, kept: None }
             }

@@ -82,19 +82,6 @@ fn the_third_rejection_blocks_the_update() {
 }
 
 #[test]
-fn section_6_row_10_a_draft_that_its_reviewer_calls_non_recoverable_is_blocked_at_once() {
-    let said = || UpdateReview::NonRecoverable { why: "its goal was given up".to_owned() };
-    let script = at_review().leaves(&reviewer(), |desk| desk.update().review = Some(said()));
-    let mut script = script.blocked_by("its reviewer says that it is non-recoverable: its goal was given up");
-    assert_eq!((script.desk.update().status, script.desk.update().attempt), (UpdateStatus::Blocked, 1));
-    assert!(script.desk.update().resume_error.as_ref().is_some_and(|error| error.contains("given up")));
-    assert_eq!(script.times("investigation-decided"), 0);
-    // A person looked: its author hears why.
-    let script = script.reopened(0);
-    assert_eq!(script.told(&author()), ["its goal was given up"]);
-}
-
-#[test]
 fn the_last_rejection_is_what_stands_in_the_state_and_what_its_author_hears() {
     let last = || UpdateReview::Rejected { summary: "no good 3".to_owned() };
     let script = authored(rejects(authored(rejects(at_review()))));

@@ -3,8 +3,7 @@
 
 use crate::harness::words::{STEP, agent_report, artifact, caps, lines, spec};
 use crate::roadmap_planes::{
-    bare_plane, full_plane, plane_with_a_lost_share, plane_with_a_noted_attempt, plane_with_a_stated_limit,
-    plane_with_an_outdated_share, plane_with_an_unfinished_share, update_seen,
+    bare_plane, full_plane, plane_with_a_lost_share, plane_with_an_unfinished_share, update_seen,
 };
 use windlass_protocols::effect::{Ask, AskedWork, Effect, PlaneStep, RoundWork, RunAgent, StepLimits};
 use windlass_protocols::kernel::availability::Patience;
@@ -53,14 +52,7 @@ fn since_steps_look() -> Fact {
 fn since_reviews_are_set_aside() -> [Fact; 3] {
     let decided_at = Millis(1_700_000_000_000);
     let (work, branch, worktree, parent) = (work(), branch(), worktree(), commit());
-    let asked = PlaneStep::SetAside(SetAside {
-        work: work.clone(),
-        branch,
-        worktree,
-        parent,
-        onto: None,
-        decided_at,
-    });
+    let asked = PlaneStep::SetAside(SetAside { work: work.clone(), branch, worktree, parent, decided_at });
     let outcome = Outcome::Plane(PlaneOutcome::SetAside { head: commit(), kept: None });
     [
         Fact::EffectRequested { effect: EffectId(490), request: Effect::Plane(asked) },
@@ -80,36 +72,6 @@ pub(crate) fn since_lost_shares_are_named() -> [Fact; 1] {
     let plane = Box::new(plane_with_a_lost_share());
     let noticed = lines(&["round-001: what workers made is not in the round: src/one.rs (w1)"]);
     [Fact::RoadmapRounds(RoadmapFact::PlaneTaken { plane, noticed })]
-}
-
-/// Stands behind all that was stored before it.
-pub(crate) fn since_shares_are_planned_anew() -> [Fact; 2] {
-    let kind = WorkKind::Worker { worker: "w1".to_owned() };
-    let asked = PlaneStep::SetAside(SetAside {
-        work: RoundWork { round: "round-001".to_owned(), kind },
-        branch: branch(),
-        worktree: worktree(),
-        parent: commit(),
-        onto: Some(commit()),
-        decided_at: Millis(1_700_000_000_000),
-    });
-    let plane = Box::new(plane_with_an_outdated_share());
-    [
-        Fact::EffectRequested { effect: EffectId(492), request: Effect::Plane(asked) },
-        Fact::RoadmapRounds(RoadmapFact::PlaneTaken { plane, noticed: Vec::new() }),
-    ]
-}
-
-/// Stands behind all that was stored before it.
-pub(crate) fn since_limits_are_stated_one_by_one() -> [Fact; 1] {
-    let plane = Box::new(plane_with_a_stated_limit());
-    [Fact::RoadmapRounds(RoadmapFact::PlaneTaken { plane, noticed: Vec::new() })]
-}
-
-/// Stands behind all that was stored before it.
-pub(crate) fn since_attempts_are_gone_on_with() -> [Fact; 1] {
-    let plane = Box::new(plane_with_a_noted_attempt());
-    [Fact::RoadmapRounds(RoadmapFact::PlaneTaken { plane, noticed: Vec::new() })]
 }
 
 /// Stands behind all that was stored before it.

@@ -8,8 +8,7 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
     ParallelHint, PlanSeen, Plane, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateReview, UpdateSeen,
     UpdateStatus, UpdateTrigger, WorkerSeen, WorkerState,
 };
-use windlass_protocols::protocol::roadmap_rounds::spec::{RoundLimits, StatedLimits};
-use windlass_protocols::protocol::roadmap_rounds::steps::{Mechanism, RetryNote};
+use windlass_protocols::protocol::roadmap_rounds::spec::RoundLimits;
 
 /// With nothing that may be absent.
 pub(crate) fn bare_plane() -> Plane {
@@ -27,14 +26,12 @@ pub(crate) fn bare_plane() -> Plane {
         update: None,
         errors: BTreeMap::new(),
         retry_noted: false,
-        retry: None,
         milestones: Vec::new(),
         directions: Vec::new(),
         merged_rounds: Vec::new(),
         merged_items: Vec::new(),
         next_number: 1,
         limits: RoundLimits::default(),
-        stated: StatedLimits::default(),
         oddities: Vec::new(),
     }
 }
@@ -103,7 +100,6 @@ fn evidences() -> Vec<Evidence> {
         blocks_integration: true,
         head: Some(commit()),
         state,
-        outdated: false,
         outside: false,
         lost: Vec::new(),
         faults: Vec::new(),
@@ -154,7 +150,6 @@ pub(crate) fn plane_with_an_unfinished_share() -> Plane {
         blocks_integration: true,
         head: Some(commit()),
         state: WorkerState::Running,
-        outdated: false,
         outside: true,
         lost: Vec::new(),
         faults: lines(&["workers/w1/handoff.md: there is no line `Status:`"]),
@@ -172,45 +167,8 @@ pub(crate) fn plane_with_a_lost_share() -> Plane {
         blocks_integration: true,
         head: Some(commit()),
         state: WorkerState::Integrated,
-        outdated: false,
         outside: false,
         lost: lines(&["src/one.rs"]),
-        faults: Vec::new(),
-    })
-}
-
-/// Of a roadmap that states one limit of its own.
-pub(crate) fn plane_with_a_stated_limit() -> Plane {
-    Plane { stated: StatedLimits { review_cycles: Some(3), ..StatedLimits::default() }, ..bare_plane() }
-}
-
-/// With an attempt that is noted and an update that nobody can mend.
-pub(crate) fn plane_with_a_noted_attempt() -> Plane {
-    let note = RetryNote {
-        of_update: true,
-        id: round(),
-        stage: "the roadmap update".to_owned(),
-        mechanism: Mechanism::FreshAgent,
-        attempt: 5,
-        review_cycles: 1,
-    };
-    let update = Some(update_seen(UpdateReview::NonRecoverable { why: why() }));
-    Plane { update, retry_noted: true, retry: Some(note), ..bare_plane() }
-}
-
-/// With a share that was handed over for an earlier plan of its round.
-pub(crate) fn plane_with_an_outdated_share() -> Plane {
-    plane_with(WorkerSeen {
-        id: "w1".to_owned(),
-        branch: branch(),
-        worktree: worktree(),
-        depends_on: Vec::new(),
-        blocks_integration: true,
-        head: Some(commit()),
-        state: WorkerState::Complete,
-        outdated: true,
-        outside: false,
-        lost: Vec::new(),
         faults: Vec::new(),
     })
 }

@@ -79,10 +79,7 @@ fn examples() -> Vec<Fact> {
     facts.extend(roadmap_gate_facts::examples());
     facts.extend(roadmap_facts::since_lost_shares_are_named());
     facts.extend(roadmap_facts::since_rounds_are_left_behind());
-    facts.extend(roadmap_facts::since_shares_are_planned_anew());
-    facts.extend(roadmap_facts::since_limits_are_stated_one_by_one());
     facts.extend(control_facts::since_edits_are_told());
-    facts.extend(roadmap_facts::since_attempts_are_gone_on_with());
     facts
 }
 

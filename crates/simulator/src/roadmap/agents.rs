@@ -87,9 +87,6 @@ fn plan(repo: &mut Repo, choices: &mut Choices, deed: Deed, work: &RoundWork, br
     let revision = repo.state.revision.clone();
     let others: Vec<String> = repo.state.rounds.iter().map(|round| round.id.clone()).collect();
     let kept = repo.branches.get(branch).and_then(|branch| branch.evidence.plan.clone());
-    let shares = format!("{branch}-w");
-    let of_round = repo.branches.iter_mut().filter(|(name, _)| name.starts_with(&shares));
-    of_round.for_each(|(_, share)| share.outdated = true);
     let made = at(repo, branch);
     made.content = content;
     let Some((milestone, direction)) = chosen else {
@@ -174,7 +171,6 @@ fn workers(choices: &mut Choices, branch: &str) -> Vec<WorkerSeen> {
             blocks_integration: !choices.once_in(4),
             head: None,
             state: WorkerState::Pending,
-            outdated: false,
             outside: false,
             lost: Vec::new(),
             faults: Vec::new(),

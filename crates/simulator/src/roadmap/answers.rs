@@ -138,13 +138,7 @@ impl Answering<'_> {
         let Some(branch) = repo.branches.get_mut(&asked.branch) else {
             return refused("the branch is gone");
         };
-        let changes = if asked.onto.is_some() {
-            branch.is_planned_anew();
-            true
-        } else {
-            branch.sets_review_aside()
-        };
-        if changes {
+        if branch.sets_review_aside() {
             branch.advance(CommitId::new(format!("{}@{number}", asked.branch)));
         }
         Outcome::Plane(PlaneOutcome::SetAside { head: branch.head.clone(), kept: None })

@@ -7,7 +7,7 @@ use windlass_protocols::Digest;
 use windlass_protocols::protocol::roadmap_rounds::plane::{
     ControllerStage, RoundStage, UpdateStatus, UpdateTrigger,
 };
-use windlass_protocols::protocol::roadmap_rounds::steps::{RetryNote, StateEdit};
+use windlass_protocols::protocol::roadmap_rounds::steps::StateEdit;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StateFile {
@@ -17,7 +17,7 @@ pub(crate) struct StateFile {
     pub(crate) rounds: Vec<RoundRecord>,
     pub(crate) update: Option<UpdateRecord>,
     pub(crate) errors: BTreeMap<String, String>,
-    pub(crate) retry: Option<RetryNote>,
+    pub(crate) retry: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl StateFile {
                     update.error = None;
                 }
             }
-            StateEdit::Retry { retry } => self.retry.clone_from(retry),
+            StateEdit::Retry { retry } => self.retry = retry.as_ref().map(|note| format!("{note:?}")),
             StateEdit::OpenUpdate(_)
             | StateEdit::UpdateStatus { .. }
             | StateEdit::UpdateRejected { .. }

@@ -57,7 +57,7 @@ pub(super) fn edit(repo: &mut Repo, choices: &mut Choices) {
             }
         }),
         14 => reading::found(repo, choices, "round-008-by-hand"),
-        15 => repo.limits = profile::stated(choices),
+        15 => repo.limits = profile::limits(choices),
         _ => with_round(repo, choices, |round, _| round.stage = RoundStage::Plan),
     }
 }

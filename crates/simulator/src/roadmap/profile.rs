@@ -7,7 +7,7 @@ use windlass_protocols::kernel::availability::Patience;
 use windlass_protocols::kernel::budget::{Caps, Spend};
 use windlass_protocols::kernel::fence::Fence;
 use windlass_protocols::kernel::place::Place;
-use windlass_protocols::protocol::roadmap_rounds::spec::{RoadmapSpec, RoundLimits, StatedLimits};
+use windlass_protocols::protocol::roadmap_rounds::spec::{RoadmapSpec, RoundLimits};
 use windlass_protocols::{CommitId, Millis, Role, TaskId};
 
 const ROLES: [Role; 4] = [Role::Planner, Role::Implementer, Role::Reviewer, Role::Investigator];
@@ -60,17 +60,6 @@ pub(crate) fn spec(choices: &mut Choices) -> RoadmapSpec {
 pub(crate) fn limits(choices: &mut Choices) -> RoundLimits {
     let of = |choices: &mut Choices| choices.weighted(&[(5, 3), (1, 1), (1, 2)]);
     RoundLimits { same_mechanism: of(choices), review_cycles: of(choices), update_rejections: of(choices) }
-}
-
-/// What a roadmap states about them: all, some or none.
-pub(crate) fn stated(choices: &mut Choices) -> StatedLimits {
-    let limits = limits(choices);
-    let of = |choices: &mut Choices, limit| (!choices.once_in(3)).then_some(limit);
-    StatedLimits {
-        same_mechanism: of(choices, limits.same_mechanism),
-        review_cycles: of(choices, limits.review_cycles),
-        update_rejections: of(choices, limits.update_rejections),
-    }
 }
 
 /// Makes a roadmap loop one that must be refused.

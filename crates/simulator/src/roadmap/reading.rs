@@ -12,7 +12,7 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
     ControllerStage, Direction, Generation, Milestone, MilestoneStatus, ParallelHint, PlanSeen, Plane,
     ReviewSeen, RoundSeen, RoundStage, UpdateSeen, WorkerSeen, WorkerState,
 };
-use windlass_protocols::protocol::roadmap_rounds::spec::{RoundLimits, StatedLimits};
+use windlass_protocols::protocol::roadmap_rounds::spec::RoundLimits;
 
 pub(crate) fn draw(choices: &mut Choices) -> Repo {
     let generation = choices.weighted(&[(1, Generation::Records), (1, Generation::StructuredMarkdown)]);
@@ -35,7 +35,7 @@ pub(crate) fn draw(choices: &mut Choices) -> Repo {
         errors,
         retry: None,
     };
-    let limits = if choices.once_in(5) { profile::stated(choices) } else { StatedLimits::default() };
+    let limits = if choices.once_in(5) { profile::limits(choices) } else { RoundLimits::default() };
     let mut repo = Repo::new(generation, file, bundle(choices), limits);
     if choices.once_in(3) {
         found(&mut repo, choices, "round-007-slugged");
@@ -165,14 +165,12 @@ pub(crate) fn read(repo: &Repo) -> Option<Plane> {
         update: repo.state.update.as_ref().map(|_| update_seen(repo)),
         errors: repo.state.errors.clone(),
         retry_noted: repo.state.retry.is_some(),
-        retry: repo.state.retry.clone(),
         milestones: bundle.milestones.iter().map(|(milestone, _)| milestone.clone()).collect(),
         directions: bundle.directions.clone(),
         merged_rounds: merged,
         merged_items: repo.merged_items.clone(),
         next_number: used + 1,
-        limits: RoundLimits::default(),
-        stated: repo.limits,
+        limits: repo.limits,
         oddities: Vec::new(),
     })
 }
@@ -209,7 +207,6 @@ fn round_seen(repo: &Repo, record: &RoundRecord) -> RoundSeen {
 fn see_worker(repo: &Repo, worker: &mut WorkerSeen, integrated: bool) {
     let branch = repo.branches.get(&worker.branch);
     worker.head = branch.map(|branch| branch.head.clone());
-    worker.outdated = branch.is_some_and(|branch| branch.outdated);
     worker.state = match branch.map(|branch| &branch.share) {
         None => WorkerState::Pending,
         Some(WorkerState::Complete) if integrated => WorkerState::Integrated,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use windlass_protocols::protocol::roadmap_rounds::plane::{
     Direction, Evidence, Generation, Milestone, UpdateReview, WorkerState,
 };
-use windlass_protocols::protocol::roadmap_rounds::spec::StatedLimits;
+use windlass_protocols::protocol::roadmap_rounds::spec::RoundLimits;
 use windlass_protocols::{CommitId, Digest};
 
 pub(crate) struct Repo {
@@ -17,7 +17,7 @@ pub(crate) struct Repo {
     pub(crate) base: Vec<BaseCommit>,
     pub(crate) branches: BTreeMap<String, Branch>,
     pub(crate) merged_items: Vec<String>,
-    pub(crate) limits: StatedLimits,
+    pub(crate) limits: RoundLimits,
     /// Which content each approving file was written about; absent where nobody here can know.
     pub(crate) approvals: BTreeMap<Digest, Option<u32>>,
     counter: u32,
@@ -69,17 +69,10 @@ pub(crate) struct Branch {
     pub(crate) update_review: Option<UpdateReview>,
     pub(crate) review_faults: Vec<String>,
     pub(crate) share: WorkerState,
-    /// Its round was planned anew since.
-    pub(crate) outdated: bool,
 }
 
 impl Repo {
-    pub(crate) fn new(
-        generation: Generation,
-        state: StateFile,
-        bundle: Bundle,
-        limits: StatedLimits,
-    ) -> Self {
+    pub(crate) fn new(generation: Generation, state: StateFile, bundle: Bundle, limits: RoundLimits) -> Self {
         Self {
             generation,
             bundles: BTreeMap::from([(state.revision.clone(), bundle)]),
@@ -162,7 +155,6 @@ impl Repo {
             update_review: None,
             review_faults: Vec::new(),
             share: WorkerState::Running,
-            outdated: false,
         });
         branch.stands = true;
         branch
@@ -202,12 +194,6 @@ impl Branch {
             self.touch();
         }
         of_round || of_update
-    }
-
-    /// The worker gets the plan as it is now, and nothing of it is handed over.
-    pub(crate) fn is_planned_anew(&mut self) {
-        (self.share, self.outdated) = (WorkerState::Running, false);
-        self.touch();
     }
 
     pub(crate) fn touch(&mut self) {

@@ -181,14 +181,4 @@ impl UpdateReview {
         });
         document.finish(decision.map(|decision| Self { decision, family_migration }))
     }
-
-    /// Why no revision of it could be approved, where the rejection begins with that word: `REJECTED: non-recoverable: …`.
-    pub fn non_recoverable(&self) -> Option<&str> {
-        let StatedDecision::Rejected(reason) = &self.decision else { return None };
-        let (word, why) = reason.split_once(':').unwrap_or((reason, ""));
-        let letters: String = word.chars().filter(char::is_ascii_alphabetic).collect();
-        let says = ["nonrecoverable", "notrecoverable", "unrecoverable"];
-        let final_word = says.iter().any(|said| letters.eq_ignore_ascii_case(said));
-        final_word.then(|| if why.trim().is_empty() { reason.as_str() } else { why.trim() })
-    }
 }

@@ -275,16 +275,6 @@ fn rows_14_15_and_14_16_tell_absent_present_and_partial() {
 }
 
 #[test]
-fn a_milestone_that_a_later_round_moved_on_has_what_an_earlier_one_approved() {
-    let bundle = bundle();
-    let before = markdown(&bundle, PLAIN);
-    let applied = apply_closeout(&before, &in_markdown()).unwrap();
-    let mut earlier = in_markdown();
-    earlier.status_changes[0].target_status = MilestoneStatus::Pending;
-    assert_eq!(closeout_standing(&after(&before, &applied), &earlier).unwrap(), Standing::Present);
-}
-
-#[test]
 fn rule_12_the_difference_is_exactly_the_approved_edits() {
     let bundle = bundle();
     let before = markdown(&bundle, PLAIN);

@@ -106,23 +106,6 @@ fn the_review_of_an_update_decides_in_one_line() {
 }
 
 #[test]
-fn section_6_row_10_a_rejection_that_begins_with_the_word_is_non_recoverable() {
-    let of = |line: &str| UpdateReview::parse(&REVIEW.replace("APPROVED", line)).unwrap();
-    let why = |line: &str| of(line).non_recoverable().map(str::to_owned);
-    assert_eq!(
-        why("REJECTED: non-recoverable: its goal was given up").as_deref(),
-        Some("its goal was given up")
-    );
-    assert_eq!(why("**REJECTED: Not recoverable: no: never**").as_deref(), Some("no: never"));
-    assert_eq!(why("REJECTED: non-recoverable").as_deref(), Some("non-recoverable"));
-    for line in
-        ["APPROVED", "REJECTED: no", "REJECTED: a non-recoverable: loss of data", "REJECTED: recoverable: x"]
-    {
-        assert_eq!(why(line), None, "{line}");
-    }
-}
-
-#[test]
 fn the_documents_have_their_names() {
     assert_eq!(update_artifact(SLUGGED), format!("orchestrator/roadmap-updates/{SLUGGED}-roadmap-update.md"));
     assert_eq!(

@@ -1,6 +1,5 @@
 //! `windlass roadmap inspect`: what the control plane is, what is wrong with it, and what a run would do first.
 
-use super::report::retry_line;
 use crate::commands::absolute;
 use crate::output::{Fields, Output, Paint, Table, printable};
 use clap::Args;
@@ -125,7 +124,6 @@ fn show_fields(found: &RoadmapInspection, output: &mut Output) {
         let words = format!("{} is {}, attempt {}", update.proposed_revision, update.status, update.attempt);
         fields.add("update", printable(&words));
     }
-    fields.add("retry", found.retry.as_ref().map(retry_line).unwrap_or_default());
     fields.add_all("error", found.errors.iter().map(|(key, words)| printable(&format!("{key}: {words}"))));
     for line in fields.lines() {
         output.line(line);

@@ -3,7 +3,7 @@
 use crate::commands::outcome::short;
 use crate::output::{Fields, printable};
 use std::fmt::Write as _;
-use windlass_control_api::roadmap_loop::{LiveRound, LiveUpdate, MilestoneView, NotedRetry, RoadmapReport};
+use windlass_control_api::roadmap_loop::{LiveRound, LiveUpdate, MilestoneView, RoadmapReport};
 
 pub(in crate::commands) fn add(roadmap: &RoadmapReport, fields: &mut Fields) {
     fields.add("result", roadmap.outcome.clone().unwrap_or_default());
@@ -18,7 +18,6 @@ pub(in crate::commands) fn add(roadmap: &RoadmapReport, fields: &mut Fields) {
     fields.add_all("milestones", roadmap.milestones.iter().map(milestone_line));
     fields.add_all("live", roadmap.rounds.iter().map(round_line));
     fields.add("update", roadmap.update.as_ref().map(update_line).unwrap_or_default());
-    fields.add("retry", roadmap.retry.as_ref().map(retry_line).unwrap_or_default());
     let merged = roadmap.merged.iter().map(|one| (&one.commit, &one.round));
     let revised = roadmap.revisions.iter().map(|one| (&one.commit, &one.revision));
     let read = merged.chain(revised);
@@ -26,14 +25,6 @@ pub(in crate::commands) fn add(roadmap: &RoadmapReport, fields: &mut Fields) {
         "read these",
         read.map(|(commit, what)| format!("git show {}   ({})", short(commit), printable(what))),
     );
-}
-
-/// Which attempt the state file counts, and of what.
-pub(super) fn retry_line(retry: &NotedRetry) -> String {
-    let update = if retry.scope == "round" { "" } else { "the roadmap update after " };
-    let NotedRetry { id, stage, mechanism, attempt, .. } = retry;
-    let idle = if retry.goes_on { "" } else { "; no live stage is that one" };
-    format!("attempt {attempt} of {} of {update}{}, {mechanism}{idle}", printable(stage), printable(id))
 }
 
 fn milestone_line(milestone: &MilestoneView) -> String {

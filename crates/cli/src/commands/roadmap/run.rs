@@ -21,10 +21,7 @@ Examples:
   windlass roadmap run --agent claude
   windlass roadmap run --planner claude --implementer codex --reviewer claude --rounds 3
   windlass roadmap run --agent claude --parallel 2 --max-minutes 120 --max-cost 10.00
-  windlass roadmap run --agent claude --dry-run
-
-Settings roadmap.same-mechanism-retries, roadmap.review-cycles and roadmap.update-rejections say how often something is tried;
-each that the roadmap's verification.md states wins over its setting.")]
+  windlass roadmap run --agent claude --dry-run")]
 pub(super) struct RoadmapRunArgs {
     /// The repository, or any directory inside it
     #[arg(long, value_name = "DIR", default_value = ".")]

@@ -98,51 +98,6 @@ fn a_worker_that_is_blocked_blocks_its_round_with_its_words() {
 }
 
 #[test]
-fn a_round_that_is_planned_anew_gets_new_shares_and_keeps_what_was_made() {
-    for style in [Style::Records, Style::Markdown] {
-        let scene = Scene::small(style);
-        let cut = scene.cut("round-001", "m-1").with_workers(&WORKERS);
-        let own = |worker: &str, name: &str| cut.file(&format!("workers/{worker}/{name}"));
-        let mut play = Play::default()
-            .plans(&cut)
-            .integrates(&cut)
-            .reviews(&cut, Some(1), &Decision::Rejected("plan"))
-            .reviews(&cut, None, &DONE);
-        for (worker, scope) in WORKERS {
-            let shows = |name: &str| format!("if test -e {name}; then echo old; else echo none; fi");
-            let line = format!(
-                "{} >> {{script_dir}}/found.txt; tail -n 1 {} >> {{script_dir}}/found.txt; \
-                 mkdir -p {scope}; echo {{attempt}} >> {scope}/{worker}.txt",
-                shows(&own(worker, "handoff.md")),
-                cut.file("plan.md"),
-            );
-            let made = [
-                shell(&line),
-                write(&own(worker, "implementation-notes.md"), NOTES),
-                write(&own(worker, "handoff.md"), HANDOFF),
-            ];
-            play = play.step(Work(worker, 1, None), &made);
-        }
-        scene.completes(&play);
-        let works = scene.works();
-        let count = |label: &str| works.iter().filter(|work| work.starts_with(label)).count();
-        assert_eq!((count("lexer"), count("printer"), count("integrate")), (2, 2, 2), "{style:?}: {works:?}");
-        assert_eq!(scene.merged("src/lexer/lexer.txt"), "1\n2", "what was made stays to be built on");
-        let found = std::fs::read_to_string(scene.world.shared("found.txt")).unwrap();
-        let second: Vec<&str> = found.lines().skip(4).collect();
-        let anew = "<!-- attempt 2 -->";
-        assert_eq!(second, ["none", anew, "none", anew], "{style:?}: {found}");
-        assert!(scene.prompt("lexer-1-2").contains("planned anew since you handed over"));
-        let log = scene.log();
-        assert!(log.contains("handed over was for an earlier plan"), "{log}");
-        let branch = "orchestrator/round-001-lexer";
-        let handoff = own("lexer", "handoff.md");
-        let history = scene.repository.git(&["log", "--format=%s", branch, "--", &handoff]);
-        assert!(history.lines().count() >= 2, "the earlier handoff is in the history: {history}");
-    }
-}
-
-#[test]
 fn a_handoff_without_its_form_is_sent_back_with_file_line_and_what_is_wanted() {
     let scene = Scene::small(Style::Records);
     let cut = scene.cut("round-001", "m-1").with_workers(&WORKERS);

@@ -84,31 +84,6 @@ fn row_6_a_worktree_that_is_gone_is_made_again_from_its_branch() {
 }
 
 #[test]
-fn row_13_a_noted_attempt_is_gone_on_with_and_shown() {
-    let found = found(Style::Records, "implement", &Left::Plan);
-    found.scene.edit_state(|state| {
-        state["active_rounds"][0]["resume_error"] = "it exited with 1".into();
-        state["retry"] = json!({ "scope": "round", "id": SLUGGED, "stage": "implementation",
-            "mechanism": "same handle", "attempt": 3, "review_retry_cycles": 0 });
-    });
-    let inspect = ["roadmap", "inspect", found.scene.repository.text()];
-    let shown = found.scene.world.windlass(&inspect).exits_with(0).stdout;
-    assert!(
-        shown.contains(&format!("attempt 3 of implementation of {SLUGGED}, by the same agent")),
-        "{shown}"
-    );
-    let seen = found.scene.world.windlass(&[&inspect[..], &["--json"]].concat()).exits_with(0).json();
-    assert_eq!((&seen["retry"]["attempt"], &seen["retry"]["goes_on"]), (&3.into(), &true.into()), "{seen:#}");
-
-    assert_eq!(found.completes(), ["implement 2 3", "review 2 1"]);
-    assert!(found.scene.prompt("implement-2-3").contains("it exited with 1"));
-    assert_eq!(found.scene.state()["retry"], Value::Null);
-    let status = ["roadmap", "status", "--repo", found.scene.repository.text(), "--json"];
-    let status = found.scene.world.windlass(&status).exits_with(0).json();
-    assert_eq!(status["report"]["retry"], Value::Null, "nothing is under way any more: {status:#}");
-}
-
-#[test]
 fn row_7_a_branch_that_is_gone_is_told_and_nothing_is_invented() {
     let found = found(Style::Markdown, "implement", &Left::Plan);
     found.remove_worktree();
@@ -134,20 +109,6 @@ fn row_9_a_request_alone_leads_to_the_roadmap_update() {
     found.scene.completes(&play);
     assert_eq!(found.scene.merged_rounds(), ["round-003"], "the number of the asking round stays used");
     assert_eq!(found.scene.works()[..2], ["author-update 2 1", "review-update 2 1"]);
-}
-
-#[test]
-fn row_10_what_only_the_rounds_worktree_has_is_found_there() {
-    for style in [Style::Records, Style::Markdown] {
-        let found = found(style, "review", &Left::Notes);
-        let notes = found.cut.file("implementation-notes.md");
-        assert!(!found.scene.repository.path().join(notes).exists(), "the checkout has nothing of it");
-        let inspect = ["roadmap", "inspect", found.scene.repository.text(), "--json"];
-        let seen = found.scene.world.windlass(&inspect).exits_with(0).json();
-        assert_eq!(seen["rounds"][0]["proves"], "review", "{seen:#}");
-        assert_eq!(seen["rounds"][0]["faults"], json!([]), "{seen:#}");
-        assert_eq!(found.completes(), ["review 2 1"]);
-    }
 }
 
 #[test]
@@ -179,62 +140,6 @@ fn row_15_an_approved_round_is_closed_and_merged_without_asking_anybody() {
         assert_eq!(found.completes(), Vec::<String>::new());
         let roadmap = found.scene.merged(&format!("{}/roadmap.md", style.dir("rev-001")));
         assert!(roadmap.contains(&format!("{SLUGGED}: m-1 works")), "{roadmap}");
-    }
-}
-
-#[test]
-fn row_16_edits_and_a_record_that_lie_there_are_revalidated_on_the_base_as_it_is() {
-    let found = found(Style::Records, "finalize-round", &Left::Review(DONE));
-    let Found { scene, cut } = &found;
-    let worktree = format!("orchestrator/worktrees/{SLUGGED}");
-    let path = cut.file("closeout-record.json");
-    let review = scene.repository.path().join(&worktree).join(cut.file("review-record.json"));
-    let words = ["roadmap", "closeout", "--json", "--review-record", review.to_str().unwrap()];
-    let applied = scene.world.windlass(&words).exits_with(0).json();
-    let record = json!({
-        "schema_version": "closeout-record-v3", "round_id": SLUGGED,
-        "review_record_path": cut.file("review-record.json"), "review_record_sha256": applied["review_sha256"],
-        "base_revision": scene.repository.git(&["rev-parse", "main"]).trim(), "status": "applied",
-        "applied_edit_summary": applied["applied_edit_summary"],
-        "verification": { "roadmap_view_revalidated": true, "active_bundle_revalidated": true,
-            "diff_matches_review_record": true, "revalidated_after_base_refresh": false },
-    });
-    scene.repository.write(&format!("{worktree}/{path}"), &format!("{record:#}\n"));
-    scene.repository.git(&["-C", &worktree, "add", "--all"]);
-    scene.repository.git(&["-C", &worktree, "commit", "-q", "-m", "closeout"]);
-    // The plane moved on the base since that was written.
-    let contract = "orchestrator/project-contract.md";
-    let text = scene.repository.read(contract);
-    scene.repository.write(contract, &format!("{text}A note.\n"));
-    scene.repository.git(&["commit", "-qm", "a note", "--", contract]);
-    let base = scene.repository.git(&["rev-parse", "main"]);
-
-    assert_eq!(found.completes(), Vec::<String>::new(), "nobody is asked");
-    let written: Value = serde_json::from_str(&scene.merged(&path)).unwrap();
-    assert_eq!((&written["status"], &written["base_revision"]), (&"revalidated".into(), &base.trim().into()));
-    assert_eq!(written["review_record_sha256"], applied["review_sha256"]);
-    assert_eq!(written["verification"]["revalidated_after_base_refresh"], true, "{written:#}");
-    let roadmap = scene.merged(&format!("{}/roadmap.md", scene.style.dir("rev-001")));
-    assert_eq!(roadmap.matches(&format!("{SLUGGED}: m-1 works")).count(), 1, "applied once: {roadmap}");
-}
-
-#[test]
-fn a_merge_that_asked_for_another_roadmap_gets_it_although_branch_and_worktree_are_gone() {
-    for style in [Style::Records, Style::Markdown] {
-        let asks = Decision::Approved(Closeout::Semantic("m-1 is two things"));
-        let found = found(style, "finalize-round", &Left::Review(asks));
-        let repository = &found.scene.repository;
-        repository.git(&["merge", "-q", "--squash", BRANCH]);
-        repository.git(&["commit", "-qm", "merged by hand", "--", "src", "orchestrator/rounds"]);
-        found.remove_worktree();
-        repository.git(&["branch", "-q", "-D", BRANCH]);
-        let play = Play::default()
-            .revises(style, (SLUGGED, "merged-round"), (None, &[milestone("m-1")]))
-            .reviews_update(SLUGGED, None, "APPROVED")
-            .well(&found.scene.cut("round-003", "m-1").in_revision("rev-002"));
-        found.scene.completes(&play);
-        assert_eq!(found.scene.works()[..2], ["author-update 2 1", "review-update 2 1"], "{style:?}");
-        assert_eq!(found.scene.merged_rounds(), ["round-003"], "it is not merged once more");
     }
 }
 

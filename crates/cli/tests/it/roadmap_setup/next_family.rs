@@ -26,31 +26,6 @@ fn section_21_each_precondition_of_the_next_family_is_named_when_it_fails() {
 }
 
 #[test]
-fn section_14_row_13_a_retry_that_keeps_the_next_family_waiting_is_named_with_the_way_on() {
-    let place = Place::set_up(&[]);
-    place.finish();
-    let ours = json!({"scope": "round", "id": "round-007", "stage": "implementation",
-        "mechanism": "same handle", "attempt": 2, "review_retry_cycles": 0});
-    for (left, words) in [
-        (
-            json!({"round": "round-007", "tries": [1, 2]}),
-            "another controller wrote { \"round\": \"round-007\"",
-        ),
-        (ours, "attempt 2 of implementation of round-007"),
-    ] {
-        place.edit_state(&[("retry", left)]);
-        let refused = place.init(ANSWERS, &[]).exits_with(14);
-        assert_refused(
-            &refused,
-            "WL-RUN-002",
-            &[words, "the roadmap here is finished", "set `retry` to null"],
-        );
-    }
-    place.edit_state(&[("retry", json!(null))]);
-    let _ = place.init(ANSWERS, &[]).exits_with(0);
-}
-
-#[test]
 fn section_21_the_next_family_resets_the_state_and_keeps_everything_else() {
     for more in [&[][..], &["--records"][..]] {
         let place = Place::set_up(more);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use windlass_artifact_formats::goal_loop::Recognised;
 use windlass_artifact_formats::roadmap_loop::plane::names::{PLANE_DIR, new_roadmap_id, roadmap_dir};
 use windlass_artifact_formats::roadmap_loop::plane::{
-    ActiveBundle, ControllerStage, Generation, PlaneKind, Retry, RetryRecord, STATE_FILE, Severity, StateFile,
+    ActiveBundle, ControllerStage, Generation, PlaneKind, Retry, STATE_FILE, Severity, StateFile,
 };
 use windlass_artifact_formats::roadmap_loop::scaffold::{
     EXAMPLE, Family, IGNORE_FILE, Outline, QUESTIONS, contract_files, family_files,
@@ -209,35 +209,12 @@ fn mode(disk: &OnDisk) -> Result<Mode, Fault> {
             .kept(NOTHING)
             .hint("`windlass roadmap run --agent claude` notes it and ends, without asking anybody; then `windlass roadmap init` begins the next one"));
     }
-    if let (true, Some(left)) = (in_the_way.len() == 1 && terminal == Some(true), in_retry(&state.retry)) {
-        let why = format!("the roadmap here is finished, and one thing is left over: {left}");
-        return Err(Fault::new(Code::NotAllowedNow, why).kept(NOTHING).hint(format!(
-            "if nobody is at that any more, set `retry` to null in {STATE_FILE}; then `windlass roadmap init` begins the next one"
-        )));
-    }
     Err(Fault::new(
         Code::NotAllowedNow,
         format!("a control plane is here, and its roadmap is not finished: {}", in_the_way.join("; ")),
     )
     .kept(NOTHING)
     .hint("`windlass roadmap inspect` shows all of it; `windlass roadmap run` goes on with it"))
-}
-
-/// What `retry` holds; bookkeeping of another controller is shown as it is spelled.
-fn in_retry(retry: &Retry) -> Option<String> {
-    match retry {
-        Retry::Idle => None,
-        Retry::Attempt(RetryRecord { id, stage, attempt, .. }) => Some(format!(
-            "`retry` is not null: it says that attempt {attempt} of {stage} of {id} is under way"
-        )),
-        Retry::Other(raw) => {
-            let shown: String =
-                raw.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(120).collect();
-            Some(format!(
-                "`retry` is not null: another controller wrote {shown} there, which is not interpreted here"
-            ))
-        }
-    }
 }
 
 /// Everything that keeps the next family from beginning.
@@ -264,7 +241,9 @@ pub(super) fn unfinished(
         let keys: Vec<&str> = state.resume_errors.iter().map(|error| error.key.as_str()).collect();
         found.push(format!("`resume_errors` holds {}", keys.join(", ")));
     }
-    found.extend(in_retry(&state.retry));
+    if state.retry != Retry::Idle {
+        found.push("`retry` is not null".to_owned());
+    }
     match disk.bundle(generation, bundle) {
         Err(why) => found.push(why),
         Ok(texts) => match texts.texts().roadmap() {

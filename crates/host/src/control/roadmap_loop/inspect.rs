@@ -279,7 +279,6 @@ fn add_what_was_seen(
             only_here(view);
             view.next = Some(earlier.outlook(&plane));
             view.rounds = plane.rounds.iter().map(seen).collect();
-            view.retry = super::report::retry(&plane);
             add_oddities(view, &plane);
             view.next_steps.push(earlier.command.clone());
         }

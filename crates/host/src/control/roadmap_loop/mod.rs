@@ -12,7 +12,6 @@ pub(crate) mod migrate;
 mod on_disk;
 pub(crate) mod overtake;
 mod reasons;
-mod refused;
 pub(crate) mod report;
 pub(crate) mod start;
 pub(crate) mod superseded;

@@ -1,10 +1,9 @@
 //! A roadmap loop's state in the words of the border.
 
 use windlass_control_api::roadmap_loop::{
-    LiveRound, LiveUpdate, MergedView, MilestoneView, NotedRetry, RevisionView, RoadmapReport,
+    LiveRound, LiveUpdate, MergedView, MilestoneView, RevisionView, RoadmapReport,
 };
 use windlass_protocols::Run;
-use windlass_protocols::protocol::roadmap_rounds::noted::noted_work;
 use windlass_protocols::protocol::roadmap_rounds::plane::{MilestoneStatus, Plane, RoundSeen, UpdateStatus};
 use windlass_protocols::protocol::roadmap_rounds::state::State;
 
@@ -26,7 +25,6 @@ pub(crate) fn of(run: &Run, state: &State) -> RoadmapReport {
             status: update_word(update.status),
             attempt: update.attempt,
         }),
-        retry: plane.and_then(retry),
         rounds_opened: state.opened,
         rounds_allowed: (caps != u32::MAX).then_some(caps),
         merged: state
@@ -41,20 +39,6 @@ pub(crate) fn of(run: &Run, state: &State) -> RoadmapReport {
             .collect(),
         notices: plane.map(|plane| plane.oddities.clone()).unwrap_or_default(),
     }
-}
-
-/// The attempt that is noted, and whether it is one that a run goes on from.
-pub(super) fn retry(plane: &Plane) -> Option<NotedRetry> {
-    let note = plane.retry.as_ref()?;
-    Some(NotedRetry {
-        scope: if note.of_update { "roadmap-update" } else { "round" },
-        id: note.id.clone(),
-        stage: note.stage.clone(),
-        mechanism: note.mechanism.words(),
-        attempt: note.attempt,
-        review_cycles: note.review_cycles,
-        goes_on: noted_work(plane).is_some(),
-    })
 }
 
 fn milestones(plane: &Plane) -> Vec<MilestoneView> {

@@ -1,13 +1,12 @@
 //! Starts a roadmap loop: control plane, trust and agents are looked at before the first fact, so that a refusal leaves
 //! nothing behind.
 
-use super::refused::{Left, leave, refusal};
 use super::{earlier, last_good, left_behind, overtake};
 use crate::context::RunContext;
 use crate::control::start::{begin, chosen, may_wait, new_run_id};
 use crate::control::task_spec::{Agents, caps, chosen_agents, fence, gate_rules, patience};
 use crate::control::{agents, disk_budget, trust};
-use crate::control_plane::{self, Looked, TroubleKind, kept_out};
+use crate::control_plane::{self, Looked, Trouble, TroubleKind, kept_out};
 use crate::fault::git_fault;
 use crate::holder::{HeldRepository, IfHeld, Owner, hold_repository};
 use crate::host::Host;
@@ -86,7 +85,7 @@ impl Wanted<'_> {
     }
 
     fn look(&self) -> Result<Looked, Fault> {
-        control_plane::look(self.repository)?.map_err(|trouble| refusal(&trouble, &Left::Nothing))
+        control_plane::look(self.repository)?.map_err(|trouble| refusal(&trouble))
     }
 
     /// With what need not be asked again: whether git takes what rounds write, and what helps a state that cannot be read.
@@ -100,12 +99,7 @@ impl Wanted<'_> {
                 {
                     trouble.hint = words;
                 }
-                let left = if self.command.dry_run {
-                    Left::Nothing
-                } else {
-                    leave(self.host, self.repository, &trouble).await
-                };
-                let fault = refusal(&trouble, &left);
+                let fault = refusal(&trouble);
                 let unreadable = trouble.kind == TroubleKind::Unreadable;
                 let back =
                     if unreadable { last_good::way_back(self.host, self.repository).await? } else { None };
@@ -116,7 +110,7 @@ impl Wanted<'_> {
             }
         };
         match kept_out(self.repository, looked.generation, &looked.plane.roadmap_id)? {
-            Some(trouble) => Err(refusal(&trouble, &Left::Nothing)),
+            Some(trouble) => Err(refusal(&trouble)),
             None => Ok(looked),
         }
     }
@@ -208,5 +202,17 @@ impl Wanted<'_> {
         }
         let agents = spec.place.agents.iter().map(|(role, agent)| format!("{role}: {agent}"));
         RunOutcome::dry_run(because, agents.collect())
+    }
+}
+
+fn refusal(trouble: &Trouble) -> Fault {
+    let fault = Fault::new(trouble.kind.code(), trouble.sentences.join("\n"))
+        .kept("nothing was begun and nothing was written")
+        .hint(trouble.hint.clone());
+    match trouble.kind {
+        TroubleKind::Absent | TroubleKind::WrongBranch | TroubleKind::Uncommitted | TroubleKind::Outdated => {
+            fault
+        }
+        _ => fault.hint("`windlass roadmap inspect` shows all of it"),
     }
 }

@@ -7,7 +7,7 @@ use super::committed_state;
 use super::landing::{bring_home, earlier, fork_of};
 use super::set_aside::written_by_reviewer;
 use super::site::{Site, Step, Stop, held, stale};
-use crate::control_plane::{ROUND_TRAILER, approved_by};
+use crate::control_plane::ROUND_TRAILER;
 use crate::fault::bug;
 use windlass_artifact_formats::roadmap_loop::closeout::{Closeout, CloseoutMode};
 use windlass_artifact_formats::roadmap_loop::lineage::Lineage;
@@ -47,12 +47,7 @@ struct Approved {
 pub(super) fn run(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane) -> Step<PlaneOutcome> {
     let (head, base) = (site.commit(&asked.head)?, site.commit(&asked.base)?);
     let fork = fork_of(site, &asked.branch, &head, &base)?;
-    let generation = form(plane.generation);
-    let approves = |commit: &Commit| {
-        let texts = texts_of(site, &asked.round, &commit.tree)?;
-        Ok(approved_by(&asked.round, generation, &texts).is_some())
-    };
-    let earlier = earlier(site, &plane.base_branch, (ROUND_TRAILER, &asked.round), &fork.id, approves)?;
+    let earlier = earlier(site, &plane.base_branch, (ROUND_TRAILER, &asked.round), &fork.id)?;
     let ground = Ground { head, base, fork };
     let made = squash(site, asked, plane, &ground).map(|commit| (ground.base, commit));
     bring_home(site, &plane.base_branch, earlier, made)
@@ -99,24 +94,18 @@ fn is_what_was_judged(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, hea
     }
 }
 
-fn texts_of(site: &Site<'_>, round: &str, tree: &TreeId) -> Step<RoundTexts> {
-    let folder = files::round_dir(round);
-    let mut texts = RoundTexts::new();
-    for path in site.repository.paths_of(tree, Part::Within(&folder))? {
-        let path = path.to_string();
-        let name = path.strip_prefix(&format!("{folder}/")).map(str::to_owned);
-        if let (Some(name), Some(text)) = (name, site.text_at(tree, &path)?) {
-            texts.insert(name, text);
-        }
-    }
-    Ok(texts)
-}
-
 /// The round's records as they stand in the commit that was approved, believed only with the approving file unchanged.
 fn approved(site: &Site<'_>, asked: &FinalizeRound, plane: &Plane, head: &Commit) -> Step<Approved> {
     let folder = files::round_dir(&asked.round);
     let form = form(plane.generation);
-    let texts = texts_of(site, &asked.round, &head.tree)?;
+    let mut texts = RoundTexts::new();
+    for path in site.repository.paths_of(&head.tree, Part::Within(&folder))? {
+        let path = path.to_string();
+        let name = path.strip_prefix(&format!("{folder}/")).map(str::to_owned);
+        if let (Some(name), Some(text)) = (name, site.text_at(&head.tree, &path)?) {
+            texts.insert(name, text);
+        }
+    }
     let digest = |name: &str| texts.get(name).map(|text| sha256_hex(text.as_bytes()));
     let agreed = |name: &str| digest(name).as_deref() == Some(asked.approval.as_str());
     let read = Evidence::read(&asked.round, form, &texts, |_| Workplace::Present);

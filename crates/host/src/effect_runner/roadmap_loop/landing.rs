@@ -13,26 +13,19 @@ use windlass_protocols::protocol::roadmap_rounds::steps::{Held, PlaneOutcome};
 const BUSY_TRIES: u32 = 20;
 const BUSY_WAIT: Duration = Duration::from_millis(100);
 
-/// A commit of the base branch since `fork` that says it is the one asked for and holds what it has to: whoever made it,
-/// there is never a second. One that only says so is anybody's.
+/// A commit of the base branch since `fork` that says it is the one asked for: whoever made it, there is never a second.
 pub(super) fn earlier(
     site: &Site<'_>,
     base_branch: &str,
     (key, value): (&str, &str),
     fork: &CommitId,
-    holds: impl Fn(&Commit) -> Step<bool>,
 ) -> Step<Option<Commit>> {
     let Some(tip) = site.tip(base_branch)? else {
         return refused(format!("the base branch {base_branch} is gone"));
     };
     let found = site.repository.trailers(key, &tip, fork)?;
-    for (id, _) in found.into_iter().filter(|(_, text)| text == value) {
-        let commit = site.known(&id)?;
-        if holds(&commit)? {
-            return Ok(Some(commit));
-        }
-    }
-    Ok(None)
+    let found = found.into_iter().find(|(_, text)| text == value);
+    found.map(|(id, _)| site.known(&id)).transpose()
 }
 
 /// What is to be done about a commit that was made: brought home, unless another one is home already. Where it cannot even

@@ -4,7 +4,7 @@
 use super::bundle::{Bundle, revision};
 use super::committed_state;
 use super::landing::{bring_home, earlier, fork_of};
-use super::site::{Site, Step, Stop, held, refused, stale};
+use super::site::{Site, Step, held, refused, stale};
 use super::written_by::{About, WriteSet};
 use windlass_artifact_formats::roadmap_loop::plane::{Roadmap, names, states_not_carried_over};
 use windlass_artifact_formats::roadmap_loop::round::{
@@ -21,14 +21,7 @@ pub(super) fn run(site: &Site<'_>, asked: &PublishUpdate, plane: &Plane) -> Step
     let (head, base) = (site.commit(&asked.head)?, site.commit(&asked.base)?);
     let fork = fork_of(site, &asked.branch, &head, &base)?;
     let name = format!("{}/{}", plane.roadmap_id, asked.revision);
-    let document = names::update_artifact(&asked.source_round);
-    let review = names::update_review_artifact(&asked.source_round);
-    let roadmap = format!("{}/roadmap.md", revision(plane, &asked.revision).dir);
-    let holds = |commit: &Commit| {
-        let there = |path: &str| Ok::<_, Stop>(site.repository.file_at(&commit.tree, path)?.is_some());
-        Ok(there(&document)? && there(&review)? && there(&roadmap)?)
-    };
-    let earlier = earlier(site, &plane.base_branch, (TRAILER, &name), &fork.id, holds)?;
+    let earlier = earlier(site, &plane.base_branch, (TRAILER, &name), &fork.id)?;
     let made = squash(site, asked, plane, (&head, &base, &fork)).map(|commit| (base, commit));
     bring_home(site, &plane.base_branch, earlier, made)
 }

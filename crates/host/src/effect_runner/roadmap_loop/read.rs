@@ -23,7 +23,6 @@ pub(super) fn run(context: &RunContext) -> Result<Outcome, Fault> {
     match look(context)? {
         Ok(plane) => Ok(Outcome::Plane(PlaneOutcome::Read(plane))),
         Err(trouble) => {
-            control_plane::note_trouble(context.repository.checkout().work_tree(), &trouble)?;
             let kept = if trouble.kind == TroubleKind::Unreadable { keep_state(context)? } else { None };
             Ok(match kept {
                 Some(place) => Outcome::Refused {

@@ -87,9 +87,8 @@ fn apply(state: &StateFile, edit: &StateEdit) -> Result<StateFile, Faults> {
         StateEdit::Retry { retry } => {
             let wanted = retry.as_ref().map(retry_record);
             let known = match (&state.retry, &wanted) {
+                (Retry::Idle, None) => true,
                 (Retry::Attempt(known), Some(wanted)) => known == wanted,
-                // Another controller's form is not ours to take away, nor to write over.
-                (Retry::Idle, None) | (Retry::Other(_), _) => true,
                 _ => false,
             };
             if known { same() } else { state.set_retry(wanted.as_ref()) }

@@ -76,7 +76,7 @@ pub(super) fn ask(draft: &Draft, plane: &Plane, work: &RoundWork) -> Asked {
     Asked::Now(Box::new(Effect::RunAgent(RunAgent {
         role,
         round: number(&work.round),
-        attempt: known.next_attempt(),
+        attempt: known.asked + 1,
         tree: None,
         ask,
         inputs: known.left.iter().filter(|_| known.repairing.is_some()).cloned().collect(),

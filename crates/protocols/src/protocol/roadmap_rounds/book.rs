@@ -14,11 +14,6 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What a worker is told whose round was planned anew.
-const PLANNED_ANEW: &str = "the round was planned anew since you handed over, and your assignment may be another one; what you \
-     made is still here, your notes and your handoff are in the history of the branch: do what the plan asks for now, and \
-     hand over again";
-
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Book {
     pub rounds: BTreeMap<String, RoundBook>,
@@ -197,10 +192,8 @@ impl UpdateBook {
 /// One piece of work of one agent, over all the times it was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// The number of the attempt it was last asked for.
+    /// Times asked, ever.
     pub asked: u32,
-    /// Attempts before this run, as the state file counted them.
-    pub asked_before: u32,
     pub phase: Phase,
     /// It came back since its stage was entered, so that what lies there is its word.
     pub came_back: bool,
@@ -255,23 +248,15 @@ impl Work {
     /// A new stage is entered: what was tried before is over, the conversation is kept.
     pub(super) fn begin_anew(&mut self) {
         let (asked, session, shown) = (self.asked, self.session.take(), self.shown.take());
-        let asked_before = self.asked_before;
         let (outdated, untaken) = (self.is_under_way(), self.untaken);
         let phase = if outdated { core::mem::take(&mut self.phase) } else { Phase::Idle };
-        *self = Self { asked, asked_before, phase, shown, untaken, outdated, session, ..Self::default() };
+        *self = Self { asked, phase, shown, untaken, outdated, session, ..Self::default() };
     }
 
     /// What lay in its place is history, and whoever is asked is told so.
     pub(super) fn clear(&mut self, told: &str) {
         (self.cleared, self.shown) = (true, None);
         self.told.push(told.into());
-    }
-
-    /// The round was planned anew, and it is asked about that plan as if for the first time.
-    pub(super) fn is_planned_anew(&mut self) {
-        self.begin_anew();
-        self.shown = None;
-        self.told.push(PLANNED_ANEW.into());
     }
 
     /// What could not be taken down before is being taken down now.
@@ -288,11 +273,6 @@ impl Work {
     pub(super) fn is_over(&mut self) {
         self.phase = Phase::Idle;
         self.outdated = false;
-    }
-
-    /// Numbers go on over stages and over runs.
-    pub(super) fn next_attempt(&self) -> u32 {
-        self.asked.max(self.asked_before) + 1
     }
 
     pub const fn is_under_way(&self) -> bool {

@@ -110,8 +110,7 @@ fn refused(draft: &mut Draft, step: &PlaneStep, reason: &str) {
             release(draft, &asked.work, format!("what was left could not be taken down: {reason}"));
         }
         PlaneStep::SetAside(asked) => {
-            let what = asked.work.kind.word_left();
-            give_up(draft, &asked.work, format!("its earlier {what} could not be set aside: {reason}"));
+            give_up(draft, &asked.work, format!("its earlier review could not be set aside: {reason}"));
         }
         PlaneStep::TakeUp(asked) => {
             let why = format!("what lies in its worktree could not be committed: {reason}");

@@ -227,7 +227,7 @@ pub enum Why {
     },
     /// The artifacts that are there prove it.
     Proven,
-    /// Somebody wrote a stage into the state file that nothing proves. Nothing decides it: such a stage is written back without a fact.
+    /// Somebody wrote a stage into the state file that nothing proves.
     PutBack,
 }
 

@@ -20,7 +20,9 @@ pub(crate) fn waiting(run: &Run, state: &State, id: &str) -> Option<Waiting> {
     let (why, suggestion) = match end {
         End::Blocked { why } => (why, suggestion(state)),
         // One that never began is its starter's to mend; one in the middle rests until somebody did.
-        End::NotReady { why } if state.plane.is_some() => (why, "mend what is said, then retry".to_string()),
+        End::NotReady { why } if state.plane.is_some() => {
+            (why, "mend what is said, then retry; nothing was written into the files meanwhile".to_string())
+        }
         _ => return None,
     };
     let more = room(&resume_command(run, end, id), id);

@@ -7,7 +7,7 @@ use super::next::{Next, Waiting, control, decided, state};
 use super::plane::{Plane, ReviewSeen, RoundSeen, RoundStage};
 use super::rounds::{give_up, to_stage};
 use super::state::{Flight, SET_ASIDE, State};
-use super::steps::{GateLooked, LookAtGate, PlaneStep, RoundWork, WorkKind};
+use super::steps::{GateLooked, LookAtGate, PlaneStep, RoundWork};
 use crate::draft::Draft;
 use crate::effect::{Effect, InspectGate};
 use crate::kernel::gate::{Gate, GateFinding, GateReport, OnFindings, TouchedPath, Waiver, needs_inspection};
@@ -221,11 +221,8 @@ impl State {
         found.map(|(round, _)| round.clone()).unwrap_or_default()
     }
 
-    /// No review or handoff lies there any more; the content is what it was without it.
+    /// No review lies there any more; the content is what it was without it.
     pub(super) fn set_aside(&mut self, work: &RoundWork, head: &CommitId) {
-        if let WorkKind::Worker { .. } = work.kind {
-            return self.book.work(work).is_planned_anew();
-        }
         let there = self.plane.as_ref().and_then(|plane| plane.round(&work.round)?.head.clone());
         let parent = self.book.work(work).shown.clone().or(there);
         self.carry_gate(work, parent.as_ref(), head);

@@ -463,8 +463,8 @@ impl<'a> Watch<'a> {
     }
 
     fn most_cycles(&self) -> u32 {
-        let of_run = self.spec.limits;
-        self.seen.plane.map_or(of_run, |plane| plane.limits(of_run)).review_cycles
+        let stated = self.seen.plane.map(|plane| plane.limits).filter(|limits| !limits.is_usual());
+        stated.unwrap_or(self.spec.limits).review_cycles
     }
 
     fn concluded(&mut self, end: &End) {

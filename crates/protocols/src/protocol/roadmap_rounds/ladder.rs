@@ -14,7 +14,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// How often the work has failed when somebody looks into it.
-pub(super) const LOOKED_INTO_AFTER: u32 = 2;
+const LOOKED_INTO_AFTER: u32 = 2;
 
 pub(super) struct Failure {
     pub(super) why: String,
@@ -44,7 +44,7 @@ pub(super) fn climb(draft: &Draft, work: &RoundWork, failure: Failure) -> Option
         }));
     }
     let again = |mechanism| {
-        let attempt = known.next_attempt();
+        let attempt = known.asked + 1;
         let (work, why) = (work.clone(), said.clone());
         Some(decided(RoadmapFact::RetryDecided { work, mechanism, attempt, why }))
     };

@@ -13,7 +13,6 @@ pub(crate) mod invariants;
 mod ladder;
 mod merging;
 pub(crate) mod next;
-pub mod noted;
 pub mod opening;
 mod ordering;
 pub mod outlook;

@@ -61,16 +61,11 @@ fn may_open_beside(state: &State, plane: &Plane) -> bool {
 
 /// Directions that may be worked on beside the live rounds.
 pub fn beside(plane: &Plane) -> impl Iterator<Item = (&Milestone, &Direction)> {
-    let live: Vec<&PlanSeen> = plane.rounds.iter().filter_map(|round| round.evidence.plan.as_ref()).collect();
-    plane.candidates().filter(move |chosen| may_join(plane, *chosen, &live))
-}
-
-/// Whether there is a parallel group, or none, with which this may be worked on beside all of these. Which one is its planner's
-/// to say.
-fn may_join(plane: &Plane, (milestone, direction): (&Milestone, &Direction), live: &[&PlanSeen]) -> bool {
-    let groups = live.iter().filter_map(|plan| plan.parallel_group.as_deref()).map(Some);
-    core::iter::once(None).chain(groups).any(|group| {
-        live.iter().all(|other| clash(plane, (milestone, direction, group), other, false).is_none())
+    plane.candidates().filter(|(milestone, direction)| {
+        plane.rounds.iter().all(|round| {
+            let Some(plan) = &round.evidence.plan else { return true };
+            clash(plane, (milestone, direction, None), plan, false).is_none()
+        })
     })
 }
 
@@ -82,7 +77,9 @@ pub fn open_to<'p>(plane: &'p Plane, round: &str) -> impl Iterator<Item = (&'p M
         .filter(|other| other.id != round)
         .filter_map(|other| other.evidence.plan.as_ref())
         .collect();
-    plane.candidates().filter(move |chosen| may_join(plane, *chosen, &others))
+    plane.candidates().filter(move |(milestone, direction)| {
+        others.iter().all(|other| clash(plane, (milestone, direction, None), other, false).is_none())
+    })
 }
 
 /// Why two selections must not be worked on at once.
@@ -106,9 +103,6 @@ fn clash(
         ));
     }
     let same_group = group.is_some() && group == other.parallel_group.as_deref();
-    if let (Some(one), Some(two), false) = (group, other.parallel_group.as_deref(), same_group) {
-        return Some(format!("the parallel groups {one} and {two} do not agree"));
-    }
     let other_lane = plane.milestone(&other.milestone).map(|known| known.lane.as_str());
     if !same_group && other_lane == Some(milestone.lane.as_str()) {
         return Some(format!("{} and {} share the lane {}", direction.id, other.direction, milestone.lane));
@@ -136,14 +130,6 @@ pub fn faults_of_selection(state: &State, plane: &Plane, round: &RoundSeen, plan
     }
     if !plane.is_ready(milestone) {
         faults.push(format!("the milestone {} is done or waits for others", milestone.id));
-    }
-    let unmet: Vec<&str> = plane.unmet(direction).collect();
-    if !unmet.is_empty() {
-        let named = unmet.join(", ");
-        faults.push(format!(
-            "the direction {} comes after milestones that are not done: {named}",
-            direction.id
-        ));
     }
     if plane.merged_items.contains(&plan.item) {
         faults.push(format!("the item {} is merged already", plan.item));

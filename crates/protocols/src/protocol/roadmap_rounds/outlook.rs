@@ -234,7 +234,7 @@ fn asked_for(plane: &Plane, request: &Effect) -> Option<String> {
             }
         },
         PlaneStep::SetAside(asked) => {
-            format!("set the earlier {} aside and {}", asked.work.kind.word_left(), ask(plane, &asked.work))
+            format!("set the earlier review aside and {}", ask(plane, &asked.work))
         }
         PlaneStep::CombineWork(asked) => format!("bring what is new into {}", asked.branch),
         PlaneStep::LookAtGate(asked) => format!("look at what {} did to its own measures", asked.round),

@@ -1,8 +1,7 @@
 //! The control plane as it was read: state, roadmap and what lies in the worktrees of the live rounds. Data only, the same
 //! for both generations of the files; nothing in here was believed yet.
 
-use super::spec::{RoundLimits, StatedLimits};
-use super::steps::RetryNote;
+use super::spec::RoundLimits;
 use crate::kernel::gate::Waiver;
 use crate::vocabulary::{CommitId, Digest};
 use alloc::collections::BTreeMap;
@@ -34,9 +33,6 @@ pub struct Plane {
     /// Whether retry bookkeeping stands in the state.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub retry_noted: bool,
-    /// The attempt it says is under way, where it says so in our form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry: Option<RetryNote>,
     pub milestones: Vec<Milestone>,
     pub directions: Vec<Direction>,
     /// Rounds and extracted items that are on the base branch.
@@ -46,11 +42,8 @@ pub struct Plane {
     pub merged_items: Vec<String>,
     /// The number the next round gets.
     pub next_number: u32,
-    /// As older planes were stored: all three, where the roadmap overrides any. The usual ones say nothing.
+    /// The limits as the roadmap's own overrides have them.
     pub limits: RoundLimits,
-    /// The limits that the roadmap's own overrides state, each by itself.
-    #[serde(default, skip_serializing_if = "StatedLimits::is_empty")]
-    pub stated: StatedLimits,
     /// What is odd and was repaired or passed over on reading, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oddities: Vec<String>,
@@ -191,10 +184,6 @@ pub struct Evidence {
     /// It is on the base branch already, so that only its record has to go.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub merged: bool,
-    /// What the approval that is archived on the base branch says about the roadmap; absent where nothing came of it that
-    /// still has to be done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub merged_as: Option<CloseoutMode>,
     /// It was merged without the closeout its review approved.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub merged_without_closeout: bool,
@@ -219,13 +208,6 @@ pub struct PlanSeen {
     /// C: the planner did it all itself. What it left proves it, or these are the faults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct: Option<DirectSeen>,
-}
-
-impl WorkerSeen {
-    /// It did what the plan of its round asks of it now.
-    pub fn is_finished(&self) -> bool {
-        !self.outdated && matches!(self.state, WorkerState::Complete | WorkerState::Integrated)
-    }
 }
 
 impl PlanSeen {
@@ -255,10 +237,6 @@ pub struct WorkerSeen {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<CommitId>,
     pub state: WorkerState,
-    /// Its branch holds another plan of the round, or another assignment, than the round does now: what it made and handed
-    /// over is an answer to that one.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub outdated: bool,
     /// Its branch holds something that the round's does not.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub outside: bool,
@@ -369,16 +347,8 @@ pub enum UpdateStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UpdateReview {
-    Approved {
-        artifact: Digest,
-    },
-    Rejected {
-        summary: String,
-    },
-    /// Its reviewer says that no revision of it could be approved.
-    NonRecoverable {
-        why: String,
-    },
+    Approved { artifact: Digest },
+    Rejected { summary: String },
 }
 
 impl UpdateSeen {
@@ -386,7 +356,7 @@ impl UpdateSeen {
     pub(super) fn approval(&self) -> Option<(Digest, Option<CommitId>)> {
         match &self.review {
             Some(UpdateReview::Approved { artifact }) => Some((artifact.clone(), self.head.clone())),
-            Some(UpdateReview::Rejected { .. } | UpdateReview::NonRecoverable { .. }) | None => None,
+            Some(UpdateReview::Rejected { .. }) | None => None,
         }
     }
 }
@@ -394,12 +364,6 @@ impl UpdateSeen {
 impl Plane {
     pub fn round(&self, id: &str) -> Option<&RoundSeen> {
         self.rounds.iter().find(|round| round.id == id)
-    }
-
-    /// What holds in a run that was started with these limits: the roadmap's own count where it states them.
-    pub fn limits(&self, of_run: RoundLimits) -> RoundLimits {
-        let unstated = if self.limits.is_usual() { of_run } else { self.limits };
-        self.stated.over(unstated)
     }
 
     /// What workers of a live round made and it does not hold.
@@ -447,12 +411,7 @@ impl Plane {
     pub fn candidates(&self) -> impl Iterator<Item = (&Milestone, &Direction)> {
         self.directions.iter().filter_map(|direction| {
             let milestone = self.milestone(&direction.milestone).filter(|found| self.is_ready(found))?;
-            self.unmet(direction).next().is_none().then_some((milestone, direction))
+            direction.preconditions.iter().all(|id| self.is_done(id)).then_some((milestone, direction))
         })
-    }
-
-    /// Milestones that have to be done before a direction, and are not.
-    pub fn unmet<'p>(&'p self, direction: &'p Direction) -> impl Iterator<Item = &'p str> {
-        direction.preconditions.iter().map(String::as_str).filter(|id| !self.is_done(id))
     }
 }

@@ -81,7 +81,6 @@ pub(super) fn take(state: &mut State, plane: &Plane) {
                     state.taken_up.insert(seen.id.clone());
                 }
                 state.book.rounds.insert(seen.id.clone(), RoundBook::found(seen, &state.spec));
-                state.go_on_counting(plane, &seen.id, false);
             }
             Some(book) if book.stage == seen.stage || !written => {
                 book.merged |= seen.evidence.merged;
@@ -141,7 +140,6 @@ fn take_update(state: &mut State, plane: &Plane) {
         (Some(seen), _) => {
             state.book.forget_update();
             state.book.update = Some((seen.source_round.clone(), UpdateBook::found(seen, &state.spec)));
-            state.go_on_counting(plane, &seen.source_round, true);
         }
     }
 }

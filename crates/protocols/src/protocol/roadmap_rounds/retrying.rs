@@ -2,7 +2,6 @@
 
 use super::book::Phase;
 use super::facts::{Fact as RoadmapFact, RetryKind};
-use super::noted::stage_in_note;
 use super::plane::{ControllerStage, ReviewSeen, RoundStage, UpdateStatus};
 use super::reconcile;
 use super::state::State;
@@ -94,7 +93,7 @@ impl State {
         why: &str,
     ) {
         let of_update = work.kind.is_of_update();
-        let stage = stage_in_note(&work.kind);
+        let stage = work.kind.words().to_string();
         let id = work.round.clone();
         let error = Some(why.to_string());
         self.write(if of_update {

@@ -29,7 +29,7 @@ pub(super) fn to_set_aside(draft: &Draft, plane: &Plane, work: &RoundWork, lies:
     // Commits of a reviewer that was interrupted are not the round's.
     let parent = known.and_then(|known| known.shown.clone()).unwrap_or(head);
     let (work, decided_at) = (work.clone(), draft.now());
-    Some(control(PlaneStep::SetAside(SetAside { work, branch, worktree, parent, onto: None, decided_at })))
+    Some(control(PlaneStep::SetAside(SetAside { work, branch, worktree, parent, decided_at })))
 }
 
 /// Whether files of a reviewer lie where the next one writes.

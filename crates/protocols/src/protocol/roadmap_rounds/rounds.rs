@@ -1,8 +1,8 @@
 //! What a live round needs next, from its stage, its artifacts and who came back. No skipping forward; every step back names
 //! its reason.
 
-use super::asking::{ask, place};
-use super::book::{RoundBook, Work, proven};
+use super::asking::ask;
+use super::book::{RoundBook, proven};
 use super::facts::{Closed, Fact as RoadmapFact, Why};
 use super::ladder::{self, Failure};
 use super::merging;
@@ -10,12 +10,12 @@ use super::next::{Next, Waiting, control, decided, state};
 use super::opening;
 use super::plane::{
     CloseoutMode, DirectSeen, PlanSeen, Plane, RetryTarget, ReviewSeen, RoundSeen, RoundStage, UpdateTrigger,
-    WorkerSeen, WorkerState,
+    WorkerState,
 };
 use super::reviewing;
 use super::state::State;
 use super::steps::{
-    CombineWork, OpenWorktree, PlaneStep, RoundWork, SetAside, UpdateOpened, WorkKind, WorktreePurpose,
+    CombineWork, OpenWorktree, PlaneStep, RoundWork, UpdateOpened, WorkKind, WorktreePurpose,
 };
 use super::taking_up;
 use crate::draft::Draft;
@@ -261,23 +261,17 @@ fn fan_out(
 ) -> Option<Option<Next>> {
     let is_complete = |id: &String| {
         let found = plan.workers.iter().find(|worker| worker.id == *id);
-        found.is_some_and(WorkerSeen::is_finished)
+        found.is_some_and(|worker| matches!(worker.state, WorkerState::Complete | WorkerState::Integrated))
     };
     let mut open = false;
     for worker in &plan.workers {
         let share = work(round, WorkKind::Worker { worker: worker.id.clone() });
         let ready = worker.depends_on.iter().all(is_complete);
         match &worker.state {
-            _ if worker.is_finished() => continue,
+            WorkerState::Complete | WorkerState::Integrated => continue,
             _ if !ready => {}
             _ if worker.head.is_none() => {
                 return Some(Some(open_worker(draft, round, (&worker.id, &worker.branch, &worker.worktree))));
-            }
-            // Whoever is still at the earlier plan is waited for, and is asked about this one then.
-            _ if worker.outdated => {
-                if let Some(next) = plan_anew(draft, plane, round, &share) {
-                    return Some(Some(next));
-                }
             }
             // What a blocked one left is old until it was asked again: the blocker may be gone by now.
             state => match (asked_or(draft, plane, &share, waiting, || ()), state) {
@@ -316,20 +310,6 @@ fn fan_out(
     }))
 }
 
-/// A share of an earlier plan is no share of this one, whatever its worker handed over: that goes into the history of its
-/// branch, which gets the plan as it is now.
-fn plan_anew(draft: &Draft, plane: &Plane, round: &RoundSeen, share: &RoundWork) -> Option<Next> {
-    let known = state(draft).book.works.get(share);
-    if known.is_some_and(Work::is_under_way) {
-        return None;
-    }
-    let (branch, worktree, head) = place(plane, share)?;
-    // Commits of a worker that was interrupted were never taken down.
-    let parent = known.and_then(|known| known.shown.clone()).unwrap_or(head);
-    let (work, onto, decided_at) = (share.clone(), round.head.clone(), draft.now());
-    Some(control(PlaneStep::SetAside(SetAside { work, branch, worktree, parent, onto, decided_at })))
-}
-
 fn open_worker(draft: &Draft, round: &RoundSeen, (worker, branch, worktree): (&str, &str, &str)) -> Next {
     control(PlaneStep::OpenWorktree(OpenWorktree {
         branch: branch.to_string(),
@@ -346,9 +326,7 @@ fn close(draft: &Draft, plane: &Plane, round: &RoundSeen, waiting: &mut Waiting)
         return None;
     }
     let agreed = state(draft).book.rounds.get(&round.id).and_then(|book| book.approval.as_ref());
-    // What lies in its worktree may be gone, or another review; what was merged is archived.
-    let there = || closeout(round, agreed.map(|(artifact, _)| artifact));
-    if round.evidence.merged_as.or_else(there) == Some(CloseoutMode::SemanticUpdateRequired) {
+    if closeout(round, agreed.map(|(artifact, _)| artifact)) == Some(CloseoutMode::SemanticUpdateRequired) {
         if plane.update.is_some() || state(draft).book.update.is_some() {
             waiting.reason(format!("{} needs a roadmap update, and one is under way", round.id));
             return None;

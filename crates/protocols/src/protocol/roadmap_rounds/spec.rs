@@ -68,31 +68,6 @@ impl RoundLimits {
     }
 }
 
-/// What a roadmap says about these limits; whatever it does not state is left to the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StatedLimits {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub same_mechanism: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub review_cycles: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub update_rejections: Option<u32>,
-}
-
-impl StatedLimits {
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    pub fn over(self, unstated: RoundLimits) -> RoundLimits {
-        RoundLimits {
-            same_mechanism: self.same_mechanism.unwrap_or(unstated.same_mechanism),
-            review_cycles: self.review_cycles.unwrap_or(unstated.review_cycles),
-            update_rejections: self.update_rejections.unwrap_or(unstated.update_rejections),
-        }
-    }
-}
-
 impl RoadmapSpec {
     /// Whether an approving file that lies there may be somebody's word: of what an earlier run left behind only what that run
     /// took for one. Of another controller's rounds nobody can tell.

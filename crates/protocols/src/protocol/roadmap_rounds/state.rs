@@ -146,10 +146,12 @@ impl State {
         }
     }
 
-    /// The roadmap's own limits; each that it does not state is the run's.
+    /// The roadmap's own limits; where it states none, those of the run.
     pub fn limits(&self) -> RoundLimits {
-        let of_run = self.spec.limits;
-        self.plane.as_ref().map_or(of_run, |plane| plane.limits(of_run))
+        match &self.plane {
+            Some(plane) if !plane.limits.is_usual() => plane.limits,
+            _ => self.spec.limits,
+        }
     }
 
     /// How many rounds may be live at once.

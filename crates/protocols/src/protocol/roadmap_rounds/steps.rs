@@ -24,7 +24,7 @@ pub enum PlaneStep {
     OpenWorktree(OpenWorktree),
     /// Make what an agent left in a worktree a commit of its branch.
     CaptureWork(CaptureWork),
-    /// Take a review, or a handoff for an earlier plan, that lies there out of the way of the next one.
+    /// Take a review that lies there out of the way of the next one.
     SetAside(SetAside),
     /// Commit what somebody else left in the worktrees of a round or of the roadmap update.
     TakeUp(TakeUp),
@@ -62,9 +62,7 @@ impl PlaneStep {
             Self::WriteState(_) => "the state file".to_string(),
             Self::OpenWorktree(asked) => format!("the worktree {}", asked.worktree),
             Self::CaptureWork(asked) => format!("the snapshot of {}", asked.worktree),
-            Self::SetAside(asked) => {
-                format!("the earlier {} in {}", asked.work.kind.word_left(), asked.worktree)
-            }
+            Self::SetAside(asked) => format!("the earlier review in {}", asked.worktree),
             Self::TakeUp(asked) => format!("what was left in the worktrees of {}", asked.round),
             Self::CombineWork(asked) => format!("merging into {}", asked.branch),
             Self::LookAtGate(asked) => format!("what {} did to its own measures", asked.round),
@@ -228,14 +226,6 @@ impl WorkKind {
             Self::AuthorUpdate => "author-update",
             Self::ReviewUpdate => "review-update",
             Self::Investigate { .. } => "investigate",
-        }
-    }
-
-    /// What whoever is asked leaves as its answer, where an earlier one may have to be set aside.
-    pub const fn word_left(&self) -> &'static str {
-        match self {
-            Self::Worker { .. } => "handoff",
-            _ => "review",
         }
     }
 
@@ -520,19 +510,15 @@ impl PlaceTaken {
 }
 
 /// Takes the files of a reviewer out of a worktree, by a commit of its branch: they stay in its history, and whatever lies
-/// there when the next reviewer comes back is that one's word, even if it is the same to the byte. So do the handoff and the
-/// notes of a worker whose round was planned anew; what it made stays beside the new plan.
+/// there when the next reviewer comes back is that one's word, even if it is the same to the byte.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetAside {
-    /// The review or the share that is about to be asked for.
+    /// The review that is about to be asked for.
     pub work: RoundWork,
     pub branch: String,
     pub worktree: String,
     /// What the branch holds that was taken down.
     pub parent: CommitId,
-    /// Of a worker: the round's commit with its new plan, which the worker's branch goes on from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub onto: Option<CommitId>,
     pub decided_at: Millis,
 }
 

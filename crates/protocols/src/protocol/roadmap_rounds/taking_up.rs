@@ -3,7 +3,9 @@
 
 use super::asking;
 use super::next::{Next, control, state};
-use super::plane::{PlanSeen, Plane, RoundSeen, RoundStage, UpdateReview, UpdateSeen, UpdateStatus};
+use super::plane::{
+    PlanSeen, Plane, RoundSeen, RoundStage, UpdateReview, UpdateSeen, UpdateStatus, WorkerState,
+};
 use super::reconcile;
 use super::state::State;
 use super::steps::{PlaceLeft, PlaceTaken, PlaneStep, RoundWork, TakeUp, WorkKind};
@@ -51,7 +53,8 @@ fn place(plane: &Plane, round: &str, worker: Option<&String>) -> Option<PlaceLef
 
 /// Shares that are finished and not in the round, whatever its notes say.
 pub(super) fn missing_shares(plan: &PlanSeen) -> Option<String> {
-    let outside = plan.workers.iter().filter(|worker| worker.outside && worker.is_finished());
+    let finished = |state: &WorkerState| matches!(state, WorkerState::Complete | WorkerState::Integrated);
+    let outside = plan.workers.iter().filter(|worker| worker.outside && finished(&worker.state));
     let names: Vec<&str> = outside.map(|worker| worker.id.as_str()).collect();
     (!names.is_empty()).then(|| not_in_it(&names.join(", ")))
 }
@@ -105,9 +108,7 @@ impl State {
                 let word = seen.review.as_ref()?;
                 let believed = match word {
                     UpdateReview::Approved { artifact } => self.spec.believes(round, true, artifact),
-                    UpdateReview::Rejected { .. } | UpdateReview::NonRecoverable { .. } => {
-                        !self.spec.has_left(round, true)
-                    }
+                    UpdateReview::Rejected { .. } => !self.spec.has_left(round, true),
                 };
                 believed.then_some(WorkKind::ReviewUpdate)
             }

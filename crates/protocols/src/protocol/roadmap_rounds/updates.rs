@@ -110,12 +110,6 @@ fn review(draft: &Draft, plane: &Plane, update: &UpdateSeen, waiting: &mut Waiti
             }
             Some(step(update, UpdateStep::Rejected { summary: summary.clone() }))
         }
-        Some(UpdateReview::NonRecoverable { why: said }) if update.review_faults.is_empty() => {
-            let round = Some(update.source_round.clone());
-            let why = format!("its reviewer says that it is non-recoverable: {said}");
-            let rejection = Some(said.clone());
-            Some(decided(RoadmapFact::Blocked { round, update: true, rejection, why }))
-        }
         Some(_) | None => {
             let missing = vec!["the review was not left".to_string()];
             let faults = if update.review_faults.is_empty() { missing } else { update.review_faults.clone() };

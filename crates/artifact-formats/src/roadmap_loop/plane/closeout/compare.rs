@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::anchored::plain_words;
 use super::apply::apply;
 use super::{Problems, Standing};
-use crate::roadmap_loop::closeout::{Closeout, CloseoutMode, MilestoneStatus};
+use crate::roadmap_loop::closeout::{Closeout, CloseoutMode};
 use crate::roadmap_loop::plane::bundle::BundleTexts;
 use crate::roadmap_loop::plane::problem::Problem;
 
@@ -23,8 +23,7 @@ pub(super) fn standing(bundle: &BundleTexts<'_>, closeout: &Closeout) -> Result<
     let roadmap = bundle.roadmap()?;
     for change in &closeout.status_changes {
         let status = roadmap.milestone(&change.milestone_id).map(|milestone| milestone.status);
-        // A round that came later may have moved it on; nothing but a person moves it back.
-        if status.is_some_and(|status| reached(status) >= reached(change.target_status)) {
+        if status == Some(change.target_status) {
             present += 1;
         } else {
             missing.push(format!("status of {}", change.milestone_id));
@@ -55,14 +54,6 @@ pub(super) fn standing(bundle: &BundleTexts<'_>, closeout: &Closeout) -> Result<
         (_, true) => Standing::Present,
         (_, false) => Standing::Partial { missing },
     })
-}
-
-const fn reached(status: MilestoneStatus) -> u8 {
-    match status {
-        MilestoneStatus::Pending => 0,
-        MilestoneStatus::InProgress => 1,
-        MilestoneStatus::Done => 2,
-    }
 }
 
 pub(super) fn matches(

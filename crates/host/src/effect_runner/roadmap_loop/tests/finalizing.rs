@@ -94,21 +94,6 @@ fn there_is_never_a_second_squash_commit() {
 }
 
 #[test]
-fn a_commit_that_only_says_it_is_the_round_does_not_count() {
-    for generation in BOTH {
-        let world = World::approved(generation, &Closeout::Done);
-        world.write(&in_round("note.md"), "nothing\n");
-        world.commit_all(&format!("Complete {ROUND}\n\nWindlass-Round: {ROUND}"));
-        let forged = world.at("main");
-        let commit = world.finalize(&world.to_finalize()).unwrap();
-        assert_ne!(commit, forged, "{generation:?}");
-        assert_eq!(world.at("main~1"), forged);
-        assert_eq!(world.at("main"), commit);
-        assert_eq!(world.file_at("main", "src/work.rs"), "pub fn work() {}");
-    }
-}
-
-#[test]
 fn the_states_edits_of_the_checkout_survive_and_are_not_committed() {
     let world = World::approved(MARKDOWN, &Closeout::Done);
     let committed = world.file_at("main", STATE);

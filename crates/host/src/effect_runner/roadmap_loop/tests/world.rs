@@ -12,7 +12,7 @@ use windlass_protocols::protocol::roadmap_rounds::plane::{
     ControllerStage, Evidence, Generation, Plane, RoundSeen, RoundStage, UpdateSeen, UpdateStatus,
     UpdateTrigger,
 };
-use windlass_protocols::protocol::roadmap_rounds::spec::{RoundLimits, StatedLimits};
+use windlass_protocols::protocol::roadmap_rounds::spec::RoundLimits;
 use windlass_protocols::protocol::roadmap_rounds::steps::{
     CaptureWork, CombineWork, FinalizeRound, Held, OpenWorktree, PlaneOutcome, PublishUpdate, RoundWork,
     SetAside, UpdateOpened, WorkCaptured, WorkKind, WorktreePurpose,
@@ -159,14 +159,12 @@ impl World {
             }),
             errors: std::collections::BTreeMap::new(),
             retry_noted: false,
-            retry: None,
             milestones: Vec::new(),
             directions: Vec::new(),
             merged_rounds: Vec::new(),
             merged_items: Vec::new(),
             next_number: 5,
             limits: RoundLimits::default(),
-            stated: StatedLimits::default(),
             oddities: Vec::new(),
         }
     }
@@ -239,8 +237,7 @@ impl World {
     /// Before a reviewer of that kind is asked; `parent` is what was taken down.
     pub(super) fn set_aside(&self, kind: WorkKind, parent: &CommitId) -> CommitId {
         let CaptureWork { work, branch, worktree, decided_at, .. } = self.to_capture(kind);
-        let onto = matches!(work.kind, WorkKind::Worker { .. }).then(|| self.at(BRANCH));
-        let asked = SetAside { work, branch, worktree, parent: parent.clone(), onto, decided_at };
+        let asked = SetAside { work, branch, worktree, parent: parent.clone(), decided_at };
         let repository = self.reopened();
         match set_aside::run(&self.site(&repository, "set-aside"), &asked, &self.plane()) {
             Ok(PlaneOutcome::SetAside { head, .. }) => head,
